@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::AppError;
-use crate::report::{Arrangement, MessageFormat, Verbosity, View};
+use crate::report::{MessageFormat, RowOrder, Verbosity, View};
 use crate::settings::{Tables, WorkspaceOnly};
 use perfcheck_analysis::compare::{Decider, Fact};
 use perfcheck_analysis::findings::Limit;
@@ -54,7 +54,7 @@ impl OutputOptions {
             Some(path) if path != Path::new("-") => View {
                 columns: usize::MAX,
                 arrangement: match view.arrangement {
-                    Arrangement::Groups => Arrangement::Targets,
+                    RowOrder::Groups => RowOrder::Targets,
                     other => other,
                 },
                 ..view

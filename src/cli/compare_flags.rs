@@ -8,7 +8,7 @@ use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, RowFlags};
 use super::store_flags::StoredArguments;
 use crate::app::{CompareOptions, CompareView, Pattern, PivotRequest};
-use crate::report::{Shown, TableFormat, Terms};
+use crate::report::{Shown, TableFormat, ValueTerms};
 use perfcheck_analysis::model::{Statistic, StatisticSet};
 use perfcheck_engine::measure::Filter;
 
@@ -111,7 +111,7 @@ enum Show {
     Ratio,
 }
 
-impl From<Show> for Terms {
+impl From<Show> for ValueTerms {
     fn from(show: Show) -> Self {
         match show {
             Show::Time => Self::Values,

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::messages::{BenchmarkCompared, BenchmarkMeasured, Message, RuleViolated, write_message};
+use super::messages::{
+    BenchmarkCompared, BenchmarkMeasured, JsonMessage, RuleViolated, write_message,
+};
 use perfcheck_analysis::compare::LatencySummary;
 use perfcheck_analysis::findings::Findings;
 
@@ -12,17 +14,17 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         if let Some(measurement) = row.measurement {
             let latencies = LatencySummary::of(measurement, findings.confidence_level());
             let message = BenchmarkMeasured::of(findings, row, measurement, latencies.as_ref());
-            write_message(writer, Message::BenchmarkMeasured(message))?;
+            write_message(writer, JsonMessage::BenchmarkMeasured(message))?;
         }
         if let (Some(verdict), Some(verdicts)) = (row.verdict, &findings.verdicts) {
             let message = BenchmarkCompared::of(findings, row, verdict, verdicts);
-            write_message(writer, Message::BenchmarkCompared(message))?;
+            write_message(writer, JsonMessage::BenchmarkCompared(message))?;
         }
     }
     let verdicts = findings.verdicts.as_ref();
     for violation in verdicts.map_or(&[][..], |verdicts| &verdicts.limits.exceeded) {
         let message = RuleViolated::of(findings.run.id, violation);
-        write_message(writer, Message::RuleViolated(message))?;
+        write_message(writer, JsonMessage::RuleViolated(message))?;
     }
-    write_message(writer, Message::RunFinished(findings.into()))
+    write_message(writer, JsonMessage::RunFinished(findings.into()))
 }

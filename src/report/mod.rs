@@ -11,6 +11,7 @@ mod json;
 mod layout;
 mod messages;
 mod page;
+mod scale;
 mod text;
 mod theme;
 mod units;
@@ -19,7 +20,7 @@ mod words;
 
 pub use charset::{Charset, InCharset};
 pub use charts::{Picture, write_picture};
-pub use ci::{ReportKind, Surroundings, write_report};
+pub use ci::{ReportContext, ReportKind, write_report};
 pub use explanation::{Explanation, MeasuredSide, explained, write_explanation};
 pub use json::write_json;
 pub use layout::TableFormat;
@@ -33,14 +34,14 @@ pub use messages::{
 pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use text::{
     BenchmarkHistory, ColumnCell, ColumnsLine, HistoryPoint, LeftOut, Progress, ProgressMode,
-    PruneSummary, RunColumn, Shown, SideBySide, SinceBaseline, Terms, Together, VersionDifference,
-    write_announced, write_baselines, write_benchmarks, write_bisect, write_bisect_step,
-    write_build_event, write_columns, write_doctor, write_error, write_exported, write_grouped,
-    write_histories, write_import, write_kept, write_older_runs, write_pivot, write_prune,
-    write_run_head, write_runs, write_self_test, write_statistics, write_table, write_taken_over,
-    write_versions, write_warning, write_workspaces,
+    PruneSummary, RunColumn, Shown, SideBySide, SinceBaseline, Together, ValueTerms,
+    VersionDifference, write_announced, write_baselines, write_benchmarks, write_bisect,
+    write_bisect_step, write_build_event, write_columns, write_doctor, write_error, write_exported,
+    write_grouped, write_histories, write_import, write_kept, write_older_runs, write_pivot,
+    write_prune, write_run_head, write_runs, write_self_test, write_statistics, write_table,
+    write_taken_over, write_versions, write_warning, write_workspaces,
 };
 pub use theme::without_colours;
 pub use units::{change as percent_change, percent as in_percent};
-pub use view::{Arrangement, MessageFormat, Verbosity, View};
+pub use view::{MessageFormat, RowOrder, Verbosity, View};
 pub use words::remarks::run_remark;

@@ -179,21 +179,33 @@ pub fn change(fraction: f64) -> String {
     text.replace('-', "−")
 }
 
-/// A change with the bounds of its interval, unknown ones as `?`: `+2.31 % [+1.90 %, ?]`.
+/// A change with the bounds of its interval: `+2.31 % [+1.90 %, ?]`.
 pub(super) fn change_with_interval(found: &Estimate) -> String {
-    let bound = |value: f64| {
-        if value.is_finite() {
-            change(value)
-        } else {
-            "?".to_owned()
-        }
+    let interval = change_interval(found.lower, found.upper);
+    format!("{} {interval}", change(found.estimate))
+}
+
+/// The bounds of a change; one that the data do not give is a question mark: `[+1.90 %, ?]`.
+pub(super) fn change_interval(lower: f64, upper: f64) -> String {
+    let bound = |value: f64| match value.is_finite() {
+        true => change(value),
+        false => "?".to_owned(),
     };
-    format!(
-        "{} [{}, {}]",
-        change(found.estimate),
-        bound(found.lower),
-        bound(found.upper)
-    )
+    format!("[{}, {}]", bound(lower), bound(upper))
+}
+
+/// A p-value with four decimals.
+pub(super) fn p_value(p: f64) -> String {
+    if p < 0.0001 {
+        "<.0001".to_owned()
+    } else {
+        format!("{p:.4}")
+    }
+}
+
+/// The size of an effect with its sign: `−0.250`.
+pub(super) fn effect(size: f64) -> String {
+    format!("{size:+.3}").replace('-', "−")
 }
 
 /// An unsigned percentage: `1 %`, `0.5 %`.
@@ -210,6 +222,20 @@ pub(super) fn rounded_percent(fraction: f64) -> String {
     } else {
         format!("{percent:.1} %")
     }
+}
+
+/// A noun as it stands after a number: `launch` after 1, `launches` after any other.
+pub(super) fn plural(count: usize, noun: &str) -> String {
+    match count {
+        1 => noun.to_owned(),
+        _ if noun.ends_with("ch") => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    }
+}
+
+/// A number with its noun: `1 launch`, `5 launches`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {}", plural(count, noun))
 }
 
 /// How many on average: `12`, `0.500`, `12345`.
@@ -230,12 +256,12 @@ pub(super) fn bytes(value: f64) -> String {
 }
 
 /// Bytes per second: `1.23 GB/s`.
-pub(super) fn byte_rate(bytes: u64, nanoseconds: f64) -> String {
+fn byte_rate(bytes: u64, nanoseconds: f64) -> String {
     rate(bytes as f64 * 1e9 / nanoseconds, "B/s")
 }
 
 /// Elements per second: `1.23 Melem/s`.
-pub(super) fn element_rate(elements: u64, nanoseconds: f64) -> String {
+fn element_rate(elements: u64, nanoseconds: f64) -> String {
     rate(elements as f64 * 1e9 / nanoseconds, "elem/s")
 }
 

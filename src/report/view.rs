@@ -25,7 +25,7 @@ pub enum Verbosity {
 
 /// How rows follow one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrangement {
+pub enum RowOrder {
     /// Rows stand by bench target and by group: the part of an id before the last `/`. Names are the rest of it.
     Groups,
     /// Rows stand by bench target, with whole ids.
@@ -42,7 +42,7 @@ pub struct View {
     /// How much is shown.
     pub verbosity: Verbosity,
     /// How rows follow one another.
-    pub arrangement: Arrangement,
+    pub arrangement: RowOrder,
     /// Only rows with these verdicts are shown.
     pub only: Option<Vec<Verdict>>,
 }
@@ -56,7 +56,7 @@ impl View {
         Self {
             columns,
             verbosity: Verbosity::Usual,
-            arrangement: Arrangement::Groups,
+            arrangement: RowOrder::Groups,
             only: None,
         }
     }
@@ -69,9 +69,9 @@ impl View {
     ) -> Self {
         let columns = units::terminal_width();
         let arrangement = match (sorted_by_name, columns) {
-            (false, _) => Arrangement::List,
-            (true, usize::MAX) => Arrangement::Targets,
-            (true, _) => Arrangement::Groups,
+            (false, _) => RowOrder::List,
+            (true, usize::MAX) => RowOrder::Targets,
+            (true, _) => RowOrder::Groups,
         };
         Self {
             columns,

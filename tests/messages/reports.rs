@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::report::{ReportKind, Surroundings, write_report};
+use cargo_perfcheck::report::{ReportContext, ReportKind, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
 use perfcheck_analysis::findings::{
@@ -21,7 +21,7 @@ fn written(kind: ReportKind, findings: &Findings<'_>) -> String {
 }
 
 fn written_with(kind: ReportKind, findings: &Findings<'_>, fail_on: &[Verdict]) -> String {
-    let surroundings = Surroundings {
+    let context = ReportContext {
         key: "ci/bench",
         started: "2026-01-02T03:04:05Z",
         fail_on,
@@ -30,7 +30,7 @@ fn written_with(kind: ReportKind, findings: &Findings<'_>, fail_on: &[Verdict]) 
         },
     };
     let mut bytes = Vec::new();
-    write_report(&mut bytes, kind, findings, &surroundings).expect("memory");
+    write_report(&mut bytes, kind, findings, &context).expect("memory");
     String::from_utf8(bytes).expect("text")
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use cargo_perfcheck::report::{
-    Arrangement, Charset, InCharset, Verbosity, View, without_colours, write_table,
+    Charset, InCharset, RowOrder, Verbosity, View, without_colours, write_table,
 };
 use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::Verdict;
@@ -37,7 +37,7 @@ fn every_verdict_has_its_row_at_every_width() {
         insta::assert_snapshot!("terminal-120", plain(&findings, &View::of_terminal(120)));
         insta::assert_snapshot!("terminal-160", plain(&findings, &View::of_terminal(160)));
         let pipe = View {
-            arrangement: Arrangement::Targets,
+            arrangement: RowOrder::Targets,
             ..View::of_terminal(usize::MAX)
         };
         insta::assert_snapshot!("terminal-pipe", plain(&findings, &pipe));
@@ -50,7 +50,7 @@ fn no_line_is_longer_than_the_terminal_but_those_with_a_command() {
     let findings = recorded.findings_with_limits();
     for columns in [60, 72, 80, 100, 120, 160, 200] {
         for verbosity in [Verbosity::Quiet, Verbosity::Usual, Verbosity::Verbose] {
-            for arrangement in [Arrangement::Groups, Arrangement::List] {
+            for arrangement in [RowOrder::Groups, RowOrder::List] {
                 let view = View {
                     verbosity,
                     arrangement,
@@ -147,7 +147,7 @@ fn none_one_and_five_hundred_benchmarks() {
     };
     let of = |count: usize, view: &View| plain(&Recorded::counted(count).findings(), view);
     let list = View {
-        arrangement: Arrangement::List,
+        arrangement: RowOrder::List,
         ..View::of_terminal(80)
     };
     layout().bind(|| {

@@ -393,7 +393,7 @@ class Page(unittest.TestCase):
     def test_interruptions_do_not_squeeze_the_charts(self):
         self.open("cases", "#text-index/bench/host/busy")
         one = self.run_script("return JSON.parse(document.getElementById('data').textContent).benchmarks.find((one) => one.id === 'host/busy')")
-        for side in ("base", "new"):
+        for side in ("base", "candidate"):
             self.assertLess(one[side]["range"][1], 3200)
             self.assertGreater(one[side]["outside"], 80)
         self.assertIn("Far outside and not drawn", self.run_script("return document.getElementById('detail').innerText"))

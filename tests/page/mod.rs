@@ -57,17 +57,14 @@ fn written_with(
             };
             let candidate = row.measurement;
             PageBenchmark {
-                key: &row.key,
+                row,
                 metric: candidate
                     .or(base)
                     .map_or(&TIME, |found| &found.benchmark.metric),
-                verdict: row.verdict,
                 stored_change: None,
-                comparison: row.comparison.as_ref(),
                 method: findings.verdicts.as_ref().map(|verdicts| verdicts.method),
                 candidate: candidate.and_then(|candidate| page_side(candidate, run.id)),
                 base: base.and_then(|base| page_side(base, RunId(41))),
-                reference_runs: row.reference.clone(),
                 change: candidate
                     .zip(base)
                     .and_then(|(candidate, base)| ChangeShape::of(candidate, base, run.seed)),
@@ -76,8 +73,6 @@ fn written_with(
                     "verdict",
                     format!("{HOSTILE}: 12.5 ns in {index} launches."),
                 )],
-                blocking: row.blocking.clone(),
-                remarks: &row.remarks,
             }
         })
         .collect();
@@ -314,7 +309,7 @@ fn numbers_are_finite_and_a_side_has_what_charts_need() {
     let benchmarks = data["benchmarks"].as_array().expect("a list");
     let sides = benchmarks
         .iter()
-        .flat_map(|one| [&one["new"], &one["base"]]);
+        .flat_map(|one| [&one["candidate"], &one["base"]]);
     let mut seen = 0;
     for side in sides.filter(|side| !side.is_null()) {
         let order = side["order"].as_str().expect("samples in order").len();

@@ -209,8 +209,7 @@ impl GatheredPage {
             .collect();
         let used: BTreeSet<RunId> = benchmarks
             .iter()
-            .flat_map(|one| [&one.candidate, &one.base])
-            .flatten()
+            .flat_map(PageBenchmark::sides)
             .map(|side| side.run)
             .filter(|run| *run != subject.head.id)
             .collect();
@@ -244,7 +243,7 @@ impl GatheredPage {
     fn warnings(&self, benchmarks: &[PageBenchmark<'_>]) -> Vec<Difference> {
         let sides = benchmarks
             .iter()
-            .filter(|one| one.comparison.is_some())
+            .filter(|one| one.row.comparison.is_some())
             .filter_map(|one| one.candidate.as_ref().zip(one.base.as_ref()));
         let run = |side: &PageSide<'_>| self.heads.get(&side.run).map(|(run, _)| run);
         differing(sides.filter_map(|(candidate, base)| {
@@ -258,10 +257,7 @@ impl GatheredPage {
     /// What is left out of a page about so many benchmarks, and where it is to be had.
     fn omissions(&self, points: usize, benchmarks: &[PageBenchmark<'_>]) -> Vec<String> {
         let count = benchmarks.len();
-        let mut sides = benchmarks
-            .iter()
-            .flat_map(|one| [&one.candidate, &one.base])
-            .flatten();
+        let mut sides = benchmarks.iter().flat_map(PageBenchmark::sides);
         let samples = sides
             .any(|side| points < MOST_POINTS && side.shape.samples > points)
             .then(|| format!("Of {count} benchmarks about {points} samples a side are drawn; statistics and curves are those of all samples."));
@@ -291,22 +287,17 @@ impl GatheredPage {
             .map_or(&Metric::Time, |found| &found.benchmark.metric);
         let seed = self.subject.head.seed;
         PageBenchmark {
-            key: &row.key,
+            row,
             metric,
-            verdict: row.verdict,
             stored_change: self.stored_change(row),
-            comparison: row.comparison.as_ref(),
             method: self.method(row),
             candidate: side(candidate, sides.candidate),
             base: side(base, sides.base),
-            reference_runs: row.reference.clone(),
             change: candidate
                 .zip(base)
                 .and_then(|(candidate, base)| ChangeShape::of(candidate, base, seed)),
             history: self.histories.get(&row.key),
             sentences: self.sentences(row, metric, candidate),
-            blocking: row.blocking.clone(),
-            remarks: &row.remarks,
         }
     }
 

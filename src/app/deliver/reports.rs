@@ -15,7 +15,7 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::report::{
-    MessageFormat, ReportKind, Surroundings, write_page, write_report, write_warning,
+    MessageFormat, ReportContext, ReportKind, write_page, write_report, write_warning,
 };
 use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
@@ -197,7 +197,7 @@ impl Reporting<'_> {
             found.map(|found| found.file.clone())
         };
         let key = self.options.key.as_deref().or(job.as_deref());
-        let surroundings = Surroundings {
+        let context = ReportContext {
             key: key.unwrap_or(USUAL_KEY),
             started: &started,
             fail_on: self.fail_on,
@@ -205,11 +205,11 @@ impl Reporting<'_> {
         };
         let mut result = Ok(());
         for wanted in &self.options.wanted {
-            let written = self.write_wanted(wanted, findings, &surroundings, world);
+            let written = self.write_wanted(wanted, findings, &context, world);
             result = result.and(written);
         }
         if world.commands.are_obeyed() {
-            self.tell_github(findings, &surroundings, world)?;
+            self.tell_github(findings, &context, world)?;
         }
         result
     }
@@ -218,12 +218,12 @@ impl Reporting<'_> {
     fn tell_github(
         &self,
         findings: &Findings<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &ReportContext<'_>,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         if !self.options.asks_for(ReportKind::GitHub) {
             let mut commands = Vec::new();
-            write_report(&mut commands, ReportKind::GitHub, findings, surroundings)?;
+            write_report(&mut commands, ReportKind::GitHub, findings, context)?;
             // The runner reads both streams, and stdout may lead elsewhere.
             let stderr = &mut world.stderr;
             world.commands.let_through(|| stderr.write_all(&commands))?;
@@ -232,7 +232,7 @@ impl Reporting<'_> {
             return Ok(());
         };
         let mut summary = Vec::new();
-        write_report(&mut summary, ReportKind::Markdown, findings, surroundings)?;
+        write_report(&mut summary, ReportKind::Markdown, findings, context)?;
         if let Err(error) = job_summary::append(path, &summary) {
             write_warning(
                 world.stderr,
@@ -249,14 +249,14 @@ impl Reporting<'_> {
         &self,
         wanted: &WantedReport,
         findings: &Findings<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &ReportContext<'_>,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         let text = match wanted.kind {
             WantedKind::Page => self.page(findings)?,
             WantedKind::Findings(kind) => {
                 let mut text = Vec::new();
-                write_report(&mut text, kind, findings, surroundings)?;
+                write_report(&mut text, kind, findings, context)?;
                 text
             }
         };

@@ -1,5 +1,7 @@
 //! Axes: from values to places, ticks at round values, labels in one unit.
 
+use crate::report::scale::Scale;
+
 /// At most about so many ticks along an axis.
 const TICKS: f64 = 8.0;
 
@@ -15,7 +17,7 @@ pub(super) enum Quantity {
 /// A linear axis.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
-    values: (f64, f64),
+    scale: Scale,
     places: (f64, f64),
     quantity: Quantity,
 }
@@ -24,7 +26,7 @@ impl Axis {
     /// From the place of the smallest value to that of the largest, whichever lies further left or up.
     pub(super) fn new(quantity: Quantity, values: (f64, f64), places: (f64, f64)) -> Self {
         Self {
-            values,
+            scale: Scale::new(values),
             places,
             quantity,
         }
@@ -32,14 +34,13 @@ impl Axis {
 
     /// The place of a value; beyond the ends it stays at the end.
     pub(super) fn place(&self, value: f64) -> f64 {
-        let (lower, upper) = self.values;
-        let share = ((value - lower) / (upper - lower)).clamp(0.0, 1.0);
+        let share = self.scale.part(value).clamp(0.0, 1.0);
         self.places.0 + share * (self.places.1 - self.places.0)
     }
 
     /// Places and labels of the ticks, without the unit.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
-        let (lower, upper) = self.values;
+        let (lower, upper) = self.scale.ends();
         let step = round_step((upper - lower) / TICKS);
         if !step.is_normal() {
             return Vec::new();
@@ -56,7 +57,8 @@ impl Axis {
 
     /// What the labels count.
     pub(super) fn unit(&self) -> (f64, &'static str) {
-        let largest = self.values.0.abs().max(self.values.1.abs());
+        let (lower, upper) = self.scale.ends();
+        let largest = lower.abs().max(upper.abs());
         let units: &[(f64, &str)] = match self.quantity {
             Quantity::Time => &[
                 (1e9, "s"),

@@ -45,8 +45,8 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
             "{}, run {}: {} of {}, {} intervals",
             units::short_name(&target),
             picture.run,
-            counted(summary.samples, "sample", "samples"),
-            counted(summary.launches, "launch", "launches"),
+            units::counted(summary.samples, "sample"),
+            units::counted(summary.launches, "launch"),
             units::percent(picture.confidence_level)
         ),
     );
@@ -67,18 +67,13 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
     writer.write_all(document.as_bytes())
 }
 
-/// `1 launch`, `5 launches`
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 /// What lies too far from the other samples.
 fn outside(picture: &Picture<'_>) -> Option<String> {
     let outside = picture.shape.outside;
     (outside > 0).then(|| {
         format!(
             "{} far outside not drawn (largest {})",
-            counted(outside, "sample", "samples"),
+            units::counted(outside, "sample"),
             units::spent(picture.metric, picture.summary.max)
         )
     })
@@ -92,7 +87,7 @@ fn above(picture: &Picture<'_>) -> Option<String> {
     (above > 0).then(|| {
         format!(
             "{} above the picture not drawn (largest {})",
-            counted(above, "sample", "samples"),
+            units::counted(above, "sample"),
             units::spent(picture.metric, ramp.elapsed)
         )
     })
@@ -120,8 +115,8 @@ fn described(picture: &Picture<'_>) -> String {
     }
     format!(
         "{} of {}. Density of the {} from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{not_drawn}",
-        counted(summary.samples, "sample", "samples"),
-        counted(summary.launches, "launch", "launches"),
+        units::counted(summary.samples, "sample"),
+        units::counted(summary.launches, "launch"),
         panels::measured(picture.metric),
         spent(shape.range().0),
         spent(shape.range().1),

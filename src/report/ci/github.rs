@@ -4,8 +4,9 @@
 
 use std::io::{self, Write};
 
-use super::surroundings::Surroundings;
+use super::context::ReportContext;
 use crate::escape;
+use crate::report::units;
 use crate::report::words::sentences::{self, Gravity};
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 
@@ -23,29 +24,25 @@ struct Annotation {
 }
 
 impl Annotation {
-    fn of_target(failed: &FailedTarget, surroundings: &Surroundings<'_>) -> Self {
+    fn of_target(failed: &FailedTarget, context: &ReportContext<'_>) -> Self {
         let name = format!("{}/{}", failed.package, failed.target);
         let message = format!("{name}: {}", sentences::of_target(failed));
         Self {
-            file: (surroundings.source_file)(&failed.key()),
+            file: (context.source_file)(&failed.key()),
             title: format!("failed: {}", escape::one_line(&name)),
             message: escape::one_line(&message),
         }
     }
 
-    fn of_benchmark(
-        row: &Row<'_>,
-        findings: &Findings<'_>,
-        surroundings: &Surroundings<'_>,
-    ) -> Self {
-        let (word, complaint) = sentences::complaint(row, findings, surroundings.fail_on);
+    fn of_benchmark(row: &Row<'_>, findings: &Findings<'_>, context: &ReportContext<'_>) -> Self {
+        let (word, complaint) = sentences::complaint(row, findings, context.fail_on);
         let lines: Vec<String> = [row.key.to_string(), complaint.clone()]
             .into_iter()
             .map(|line| escape::one_line(&line))
             .chain(sentences::other_notes(row, findings, &complaint))
             .collect();
         Self {
-            file: (surroundings.source_file)(&row.key),
+            file: (context.source_file)(&row.key),
             title: format!("{word}: {}", escape::one_line(&row.key.id)),
             message: lines.join("\n"),
         }
@@ -67,14 +64,14 @@ impl Annotation {
 }
 
 /// Writes them.
-pub(in crate::report) fn write_annotations(
+pub(crate) fn write_annotations(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
-    surroundings: &Surroundings<'_>,
+    context: &ReportContext<'_>,
 ) -> io::Result<()> {
     let targets = findings.failed_targets.iter();
     let mut errors: Vec<Annotation> = targets
-        .map(|failed| Annotation::of_target(failed, surroundings))
+        .map(|failed| Annotation::of_target(failed, context))
         .collect();
     let mut warnings: Vec<Annotation> = sentences::incomplete(findings.run)
         .map(|message| Annotation {
@@ -86,14 +83,14 @@ pub(in crate::report) fn write_annotations(
         .collect();
     // What could not be measured stands first: whoever sees ten of these must see that nothing is known of some benchmarks.
     let mut rows = sentences::worst_first(findings);
-    rows.sort_by_key(|row| Gravity::of(row, findings, surroundings.fail_on));
+    rows.sort_by_key(|row| Gravity::of(row, findings, context.fail_on));
     for row in rows {
-        let kind = match Gravity::of(row, findings, surroundings.fail_on) {
+        let kind = match Gravity::of(row, findings, context.fail_on) {
             Gravity::Error | Gravity::Failure => &mut errors,
             Gravity::Warning => &mut warnings,
             Gravity::Fine => continue,
         };
-        kind.push(Annotation::of_benchmark(row, findings, surroundings));
+        kind.push(Annotation::of_benchmark(row, findings, context));
     }
     for (command, annotations) in [("error", errors), ("warning", warnings)] {
         let shown = if annotations.len() > SHOWN {
@@ -105,7 +102,7 @@ pub(in crate::report) fn write_annotations(
             annotation.write(writer, command)?;
         }
         if shown < annotations.len() {
-            let more = sentences::benchmarks(annotations.len() - shown);
+            let more = units::counted(annotations.len() - shown, "benchmark");
             let text = format!("{more} more: see the summary of this job, or the log");
             writeln!(
                 writer,

@@ -3,10 +3,10 @@
 //! The members are those of <https://docs.gitlab.com/ci/testing/code_quality/>, "Code Quality report format". GitLab tells new issues from old
 //! ones by their fingerprints, so these name the benchmark and what is wrong with it, and hold no number.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::io::{self, Write};
 
-use super::surroundings::Surroundings;
+use super::context::ReportContext;
 use crate::escape;
 use crate::report::words::sentences::{self, Gravity};
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
@@ -16,77 +16,91 @@ use perfcheck_analysis::model::BenchmarkKey;
 const NO_FILE: &str = "Cargo.toml";
 const LONGEST_DESCRIPTION: usize = 1_000;
 
+/// An issue, as GitLab reads it.
+#[derive(Serialize)]
+struct Issue {
+    check_name: String,
+    description: String,
+    fingerprint: String,
+    location: IssueLocation,
+    severity: &'static str,
+}
+
+/// A place in the sources.
+#[derive(Serialize)]
+struct IssueLocation {
+    lines: IssueLines,
+    path: String,
+}
+
+/// The lines that an issue is about.
+#[derive(Serialize)]
+struct IssueLines {
+    begin: u32,
+}
+
 /// Writes it; an empty list where nothing got worse.
-pub(in crate::report) fn write_code_quality(
+pub(crate) fn write_code_quality(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
-    surroundings: &Surroundings<'_>,
+    context: &ReportContext<'_>,
 ) -> io::Result<()> {
     let targets = findings.failed_targets.iter();
-    let issues: Vec<Value> = targets
-        .map(|failed| issue_of_target(failed, surroundings))
+    let issues: Vec<Issue> = targets
+        .map(|failed| issue_of_target(failed, context))
         .chain(
             sentences::worst_first(findings)
                 .into_iter()
-                .filter_map(|row| issue(row, findings, surroundings)),
+                .filter_map(|row| issue(row, findings, context)),
         )
         .collect();
     let text = serde_json::to_string_pretty(&issues)?;
     writeln!(writer, "{}", escape::json(&text))
 }
 
-fn issue(row: &Row<'_>, findings: &Findings<'_>, surroundings: &Surroundings<'_>) -> Option<Value> {
-    let severity = match Gravity::of(row, findings, surroundings.fail_on) {
+fn issue(row: &Row<'_>, findings: &Findings<'_>, context: &ReportContext<'_>) -> Option<Issue> {
+    let severity = match Gravity::of(row, findings, context.fail_on) {
         Gravity::Error => "critical",
         Gravity::Failure => "major",
         Gravity::Warning => "minor",
         Gravity::Fine => return None,
     };
-    let (check, complaint) = sentences::complaint(row, findings, surroundings.fail_on);
+    let (check, complaint) = sentences::complaint(row, findings, context.fail_on);
     let description: Vec<String> = std::iter::once(format!("{}: {complaint}", row.key))
         .chain(sentences::other_notes(row, findings, &complaint))
         .map(|sentence| escape::one_line(&sentence))
         .collect();
     let description = description.join("; ");
-    Some(written(
-        check,
-        &row.key,
-        severity,
-        &description,
-        surroundings,
-    ))
+    Some(Issue::new(check, &row.key, severity, &description, context))
 }
 
-fn issue_of_target(failed: &FailedTarget, surroundings: &Surroundings<'_>) -> Value {
+fn issue_of_target(failed: &FailedTarget, context: &ReportContext<'_>) -> Issue {
     let sentence = sentences::of_target(failed);
     let description = format!("{}/{}: {sentence}", failed.package, failed.target);
     let description = escape::one_line(&description);
-    written(
-        "failed",
-        &failed.key(),
-        "critical",
-        &description,
-        surroundings,
-    )
+    Issue::new("failed", &failed.key(), "critical", &description, context)
 }
 
-fn written(
-    check: &str,
-    key: &BenchmarkKey,
-    severity: &str,
-    description: &str,
-    surroundings: &Surroundings<'_>,
-) -> Value {
-    json!({
-        "description": sentences::cut(description, LONGEST_DESCRIPTION),
-        "check_name": format!("perfcheck-{check}"),
-        "fingerprint": fingerprint(check, key),
-        "severity": severity,
-        "location": {
-            "path": (surroundings.source_file)(key).unwrap_or_else(|| NO_FILE.to_owned()),
-            "lines": {"begin": 1},
-        },
-    })
+impl Issue {
+    fn new(
+        check: &str,
+        key: &BenchmarkKey,
+        severity: &'static str,
+        description: &str,
+        context: &ReportContext<'_>,
+    ) -> Self {
+        let path = (context.source_file)(key);
+        Self {
+            check_name: format!("perfcheck-{check}"),
+            description: sentences::cut(description, LONGEST_DESCRIPTION),
+            fingerprint: fingerprint(check, key),
+            location: IssueLocation {
+                lines: IssueLines { begin: 1 },
+                path: path.unwrap_or_else(|| NO_FILE.to_owned()),
+            },
+            severity,
+        }
+    }
 }
 
 /// The same for the same benchmark with the same thing wrong with it.

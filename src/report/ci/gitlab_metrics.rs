@@ -13,10 +13,7 @@ use perfcheck_analysis::model::Metric;
 type MetricFamily<'a> = (&'a str, &'a str, &'a str, fn(&Row<'_>) -> Option<f64>);
 
 /// Writes it.
-pub(in crate::report) fn write_metrics(
-    writer: &mut dyn Write,
-    findings: &Findings<'_>,
-) -> io::Result<()> {
+pub(crate) fn write_metrics(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
     let families: [MetricFamily<'_>; 4] = [
         (
             "perfcheck_median_seconds",

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::surroundings::Surroundings;
+use super::context::ReportContext;
 use crate::escape;
 use crate::report::messages::decided_by;
 use crate::report::words::sentences::{self, Gravity};
@@ -23,11 +23,8 @@ enum CaseOutcome {
 }
 
 impl CaseOutcome {
-    fn of(row: &Row<'_>, findings: &Findings<'_>, surroundings: &Surroundings<'_>) -> Self {
-        match (
-            Gravity::of(row, findings, surroundings.fail_on),
-            row.verdict,
-        ) {
+    fn of(row: &Row<'_>, findings: &Findings<'_>, context: &ReportContext<'_>) -> Self {
+        match (Gravity::of(row, findings, context.fail_on), row.verdict) {
             (Gravity::Error, _) => Self::Error,
             (Gravity::Failure, _) => Self::Failure,
             // Nothing was shown, one way or the other.
@@ -68,10 +65,10 @@ impl TestSuite<'_, '_> {
 }
 
 /// Writes it.
-pub(in crate::report) fn write_junit(
+pub(crate) fn write_junit(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
-    surroundings: &Surroundings<'_>,
+    context: &ReportContext<'_>,
 ) -> io::Result<()> {
     // Whatever the order of the table is: one suite for a target.
     let mut suites: BTreeMap<(&str, &str), TestSuite<'_, '_>> = BTreeMap::new();
@@ -85,7 +82,7 @@ pub(in crate::report) fn write_junit(
     }
     let outcomes = |rows: &[&Row<'_>], wanted: CaseOutcome| {
         rows.iter()
-            .filter(|row| CaseOutcome::of(row, findings, surroundings) == wanted)
+            .filter(|row| CaseOutcome::of(row, findings, context) == wanted)
             .count()
     };
     let all: Vec<&Row<'_>> = findings.rows.iter().collect();
@@ -93,7 +90,7 @@ pub(in crate::report) fn write_junit(
     writeln!(
         writer,
         "<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{}\">",
-        escape::xml(&escape::one_line(surroundings.key)),
+        escape::xml(&escape::one_line(context.key)),
         suites.values().map(TestSuite::cases).sum::<usize>(),
         outcomes(&all, CaseOutcome::Failure),
         outcomes(&all, CaseOutcome::Error) + findings.failed_targets.len(),
@@ -112,14 +109,14 @@ pub(in crate::report) fn write_junit(
             outcomes(rows, CaseOutcome::Skipped),
             seconds(rows, findings),
             // Schemas that look at it want no zone; it is UTC.
-            attribute(surroundings.started.trim_end_matches('Z')),
+            attribute(context.started.trim_end_matches('Z')),
         )?;
         write_properties(writer, rows, findings)?;
         if let Some(failed) = suite.failed {
             write_failed_target(writer, failed)?;
         }
         for row in rows {
-            write_case(writer, row, findings, surroundings)?;
+            write_case(writer, row, findings, context)?;
         }
         if let Some(sentence) = sentences::incomplete(findings.run) {
             let said = escape::xml(&sentence);
@@ -234,9 +231,9 @@ fn write_case(
     writer: &mut dyn Write,
     row: &Row<'_>,
     findings: &Findings<'_>,
-    surroundings: &Surroundings<'_>,
+    context: &ReportContext<'_>,
 ) -> io::Result<()> {
-    let (word, complaint) = sentences::complaint(row, findings, surroundings.fail_on);
+    let (word, complaint) = sentences::complaint(row, findings, context.fail_on);
     let notes = sentences::other_notes(row, findings, &complaint);
     writeln!(
         writer,
@@ -245,7 +242,7 @@ fn write_case(
         attribute(&format!("{}.{}", row.key.package, row.key.target)),
         seconds(&[row], findings),
     )?;
-    if let Some(element) = CaseOutcome::of(row, findings, surroundings).element() {
+    if let Some(element) = CaseOutcome::of(row, findings, context).element() {
         writeln!(
             writer,
             "      <{element} type=\"{word}\" message=\"{}\">{}</{element}>",

@@ -4,12 +4,12 @@ use std::fmt;
 use std::io::{self, Write};
 use std::str::FromStr;
 
+use super::context::ReportContext;
 use super::github::write_annotations;
 use super::gitlab::write_code_quality;
 use super::gitlab_metrics::write_metrics;
 use super::junit::write_junit;
 use super::markdown::write_markdown;
-use super::surroundings::Surroundings;
 use perfcheck_analysis::findings::Findings;
 
 /// A kind of report.
@@ -77,13 +77,13 @@ pub fn write_report(
     writer: &mut dyn Write,
     kind: ReportKind,
     findings: &Findings<'_>,
-    surroundings: &Surroundings<'_>,
+    context: &ReportContext<'_>,
 ) -> io::Result<()> {
     match kind {
-        ReportKind::Markdown => write_markdown(writer, findings, surroundings),
-        ReportKind::GitHub => write_annotations(writer, findings, surroundings),
-        ReportKind::GitLab => write_code_quality(writer, findings, surroundings),
+        ReportKind::Markdown => write_markdown(writer, findings, context),
+        ReportKind::GitHub => write_annotations(writer, findings, context),
+        ReportKind::GitLab => write_code_quality(writer, findings, context),
         ReportKind::GitLabMetrics => write_metrics(writer, findings),
-        ReportKind::JUnit => write_junit(writer, findings, surroundings),
+        ReportKind::JUnit => write_junit(writer, findings, context),
     }
 }

@@ -5,13 +5,12 @@
 
 use std::io::{self, Write};
 
-use super::surroundings::Surroundings;
+use super::context::ReportContext;
 use crate::escape;
-use crate::report::theme;
-use crate::report::units;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, Gravity, InTurnShare};
 use crate::report::words::{analysis, limits};
+use crate::report::{theme, units};
 use perfcheck_analysis::compare::Decider;
 use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
 use perfcheck_analysis::model::{Statistic, Verdict};
@@ -35,20 +34,20 @@ const MOST_OF_REMARK: usize = 2_400;
 const LONGEST_KEY: usize = 100;
 
 /// Writes it.
-pub(in crate::report) fn write_markdown(
+pub(crate) fn write_markdown(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
-    surroundings: &Surroundings<'_>,
+    context: &ReportContext<'_>,
 ) -> io::Result<()> {
     let mut text = String::new();
     let rows = sentences::worst_first(findings);
-    add_head(&mut text, findings, surroundings);
+    add_head(&mut text, findings, context);
     add_failed_targets(&mut text, findings);
-    add_first_rows(&mut text, &rows, findings, surroundings);
+    add_first_rows(&mut text, &rows, findings, context);
     add_remarks(&mut text, findings);
     add_all_rows(&mut text, &rows, findings);
     add_notes(&mut text, &rows, findings);
-    add_circumstances(&mut text, findings, surroundings);
+    add_circumstances(&mut text, findings, context);
     writer.write_all(text.as_bytes())
 }
 
@@ -73,12 +72,11 @@ fn marker(key: &str) -> String {
     format!("<!-- cargo-perfcheck: {name} {hash} -->")
 }
 
-fn add_head(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundings<'_>) {
-    line(text, &marker(surroundings.key));
+fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
+    line(text, &marker(context.key));
     let failed = match findings.failed_targets.len() {
         0 => String::new(),
-        1 => "; 1 bench target failed".to_owned(),
-        several => format!("; {several} bench targets failed"),
+        some => format!("; {} failed", units::counted(some, "bench target")),
     };
     line(
         text,
@@ -173,13 +171,13 @@ fn add_first_rows(
     text: &mut String,
     rows: &[&Row<'_>],
     findings: &Findings<'_>,
-    surroundings: &Surroundings<'_>,
+    context: &ReportContext<'_>,
 ) {
     let Some(verdicts) = &findings.verdicts else {
         return;
     };
     let is_first = |row: &&&Row<'_>| {
-        Gravity::of(row, findings, surroundings.fail_on) != Gravity::Fine
+        Gravity::of(row, findings, context.fail_on) != Gravity::Fine
             || matches!(row.verdict, Some(Verdict::Improved | Verdict::Incomparable))
     };
     let first: Vec<&Row<'_>> = rows.iter().filter(is_first).copied().collect();
@@ -277,7 +275,7 @@ fn add_left_out(text: &mut String, left_out: usize) {
             text,
             &format!(
                 "{} left out here, the least grave ones.",
-                sentences::benchmarks(left_out)
+                units::counted(left_out, "benchmark")
             ),
         );
         line(text, "");
@@ -394,7 +392,7 @@ fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
 }
 
 /// Where and how it was measured.
-fn add_circumstances(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundings<'_>) {
+fn add_circumstances(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
     let run = findings.run;
     let build = &run.environment.build;
     open(text, "Machine and build");
@@ -415,7 +413,7 @@ fn add_circumstances(text: &mut String, findings: &Findings<'_>, surroundings: &
         ),
         format!(
             "cargo-perfcheck {}, began {}, seed {}",
-            run.tool_version, surroundings.started, run.seed
+            run.tool_version, context.started, run.seed
         ),
     ];
     for fact in facts {

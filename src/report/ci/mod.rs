@@ -2,13 +2,13 @@
 //!
 //! Must not decide. Invariant: a name from a bench can neither end the form that it stands in nor begin a command.
 
+mod context;
 mod github;
 mod gitlab;
 mod gitlab_metrics;
 mod junit;
 mod kind;
 mod markdown;
-mod surroundings;
 
+pub use context::ReportContext;
 pub use kind::{ReportKind, write_report};
-pub use surroundings::Surroundings;

@@ -2,10 +2,9 @@
 
 use super::content::Explanation;
 use super::effects::effects;
-use super::measured::{counted, failures, interval, level, p_is};
+use super::measured::{failures, level, p_is};
 use super::stored::{notes, threshold};
 use crate::report::messages::{Numbers, Statement};
-use crate::report::text::table::p_value;
 use crate::report::units;
 use crate::report::words::analysis;
 use perfcheck_analysis::compare::{Comparison, Share, SharedLevel, Tested};
@@ -45,15 +44,11 @@ pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statemen
         } else {
             let p = match (count.p_value, comparison.p_value, comparison.shared_level()) {
                 (Some(p), Some(adjusted), Some(shared)) => format!(
-                    " ({}; of {} {adjusted}, by Holm's procedure at {})",
+                    " ({}; of {} whose counts vary {adjusted}, by Holm's procedure at {})",
                     p_is(p),
-                    counted(
-                        shared.family,
-                        "benchmark whose counts vary",
-                        "benchmarks whose counts vary"
-                    ),
+                    units::counted(shared.family, "benchmark"),
                     level(shared.own()),
-                    adjusted = p_value(adjusted),
+                    adjusted = units::p_value(adjusted),
                 ),
                 _ => String::new(),
             };
@@ -128,7 +123,7 @@ fn of_interval(comparison: &Comparison) -> String {
     };
     format!(
         " Student's interval is {}{between} (at {shares}).",
-        interval(change.lower, change.upper)
+        units::change_interval(change.lower, change.upper)
     )
 }
 
@@ -179,7 +174,7 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
         (Some(p), Some(adjusted)) => format!(
             ", {}, adjusted {}; the level is {}, two-sided",
             p_is(p),
-            p_value(adjusted),
+            units::p_value(adjusted),
             level(tested.level)
         ),
         _ => String::new(),
@@ -187,7 +182,10 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
     let text = if tested.significance.is_tested() {
         let seen = comparison.change.map_or_else(String::new, |change| {
             let within = if change.lower.is_finite() && change.upper.is_finite() {
-                format!(", within {}", interval(change.lower, change.upper))
+                format!(
+                    ", within {}",
+                    units::change_interval(change.lower, change.upper)
+                )
             } else {
                 String::new()
             };

@@ -69,8 +69,7 @@ fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
 }
 
 fn p_words(one: &CountChange) -> String {
-    one.p_value
-        .map_or_else(|| "-".to_owned(), crate::report::text::table::p_value)
+    one.p_value.map_or_else(|| "-".to_owned(), units::p_value)
 }
 
 fn latencies(

@@ -52,7 +52,7 @@ pub struct Explanation<'a> {
 
 impl Explanation<'_> {
     /// The comparison that the verdict rests on, where there was one.
-    pub(in crate::report) fn comparison(&self) -> Option<&Comparison> {
+    pub(crate) fn comparison(&self) -> Option<&Comparison> {
         self.row?.comparison.as_ref()
     }
 }

@@ -1,6 +1,5 @@
 //! How large a difference is, whichever procedure decided about it.
 
-use super::measured::counted;
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use perfcheck_analysis::compare::Comparison;
@@ -40,8 +39,8 @@ pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statem
         format!("Pairs of {unit} are slower as often as faster")
     } else {
         format!(
-            "Of all pairs of {unit}, {} more are {} than the other way",
-            counted_percent(delta.abs()),
+            "Of all pairs of {unit}, {} percent more are {} than the other way",
+            (delta.abs() * 100.0).round(),
             if delta > 0.0 { "slower" } else { "faster" }
         )
     };
@@ -52,8 +51,4 @@ pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statem
         ),
         Numbers::Effect(effects.clone()),
     ))
-}
-
-fn counted_percent(fraction: f64) -> String {
-    counted((fraction * 100.0).round() as usize, "percent", "percent")
 }

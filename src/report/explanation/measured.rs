@@ -2,9 +2,8 @@
 
 use super::content::{Explanation, MeasuredSide};
 use crate::report::messages::{Numbers, Statement};
-use crate::report::text::table;
 use crate::report::units;
-use crate::report::words::source;
+use crate::report::words::{sentences, source};
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::Failure;
@@ -77,8 +76,8 @@ fn alone(candidate: &MeasuredSide) -> Statement {
         format!(
             "{} measured it in {} with {}.",
             capital(&named(candidate)),
-            counted(candidate.launches, "launch", "launches"),
-            counted(candidate.samples, "sample", "samples"),
+            units::counted(candidate.launches, "launch"),
+            units::counted(candidate.samples, "sample"),
         ),
         Numbers::Measured {
             run: candidate.run,
@@ -98,8 +97,8 @@ fn in_turn(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
         format!(
             "The candidate, {}, and {beside}, were measured in turn: {}, each with a fresh process of both sides, {} of the candidate.",
             named(candidate),
-            counted(candidate.launches, "round", "rounds"),
-            counted(candidate.samples, "sample", "samples"),
+            units::counted(candidate.launches, "round"),
+            units::counted(candidate.samples, "sample"),
         ),
         Numbers::Measured {
             run: candidate.run,
@@ -117,8 +116,8 @@ fn reference(explanation: &Explanation<'_>) -> Statement {
     let spread = explanation.row.map_or(0, |row| row.spread.len());
     let held = format!(
         "{} with {}",
-        counted(launches, "launch", "launches"),
-        counted(samples, "sample", "samples")
+        units::counted(launches, "launch"),
+        units::counted(samples, "sample")
     );
     let text = match &base[..] {
         [only] => format!("It was compared with {}: {held}.", named(only)),
@@ -161,36 +160,17 @@ fn named(side: &MeasuredSide) -> String {
     format!("run {} of {}{git}", side.run, side.started)
 }
 
-/// Each failure once, with the launches it happened in.
+/// A statement about each failure.
 pub(super) fn failures(failures: &[Failure]) -> Vec<Statement> {
-    let mut found: Vec<(&str, Vec<u32>)> = Vec::new();
-    for failure in failures {
-        match found
-            .iter_mut()
-            .find(|(message, _)| *message == failure.message)
-        {
-            Some((_, launches)) => launches.push(failure.launch + 1),
-            None => found.push((&failure.message, vec![failure.launch + 1])),
-        }
-    }
-    let statement = |(message, launches): (&str, Vec<u32>)| {
-        let words: Vec<String> = launches.iter().map(u32::to_string).collect();
-        let launch = if launches.len() == 1 {
-            "launch"
-        } else {
-            "launches"
-        };
+    let failures = sentences::by_message(failures).into_iter();
+    let statements = failures.map(|(message, launches)| {
+        let named = sentences::launches_named(&launches);
         Statement::new(
-            format!("It failed in {launch} {}: {message}", words.join(", ")),
+            format!("It failed in {named}: {message}"),
             Numbers::Failure { launches },
         )
-    };
-    found.into_iter().map(statement).collect()
-}
-
-/// `1 launch`, `5 launches`
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+    });
+    statements.collect()
 }
 
 /// With a capital letter.
@@ -201,21 +181,9 @@ pub(super) fn capital(text: &str) -> String {
     })
 }
 
-/// `[+1.00 %, +2.00 %]`, `?` for a bound that the data do not give.
-pub(super) fn interval(lower: f64, upper: f64) -> String {
-    let bound = |value: f64| {
-        if value.is_finite() {
-            units::change(value)
-        } else {
-            "?".to_owned()
-        }
-    };
-    format!("[{}, {}]", bound(lower), bound(upper))
-}
-
 /// `p = 0.0123`, or that it is less than what is printed.
 pub(super) fn p_is(p: f64) -> String {
-    match table::p_value(p) {
+    match units::p_value(p) {
         small if small.starts_with('<') => format!("p {}", small.replace('<', "< ")),
         other => format!("p = {other}"),
     }

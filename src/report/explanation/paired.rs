@@ -1,10 +1,9 @@
 //! How two builds that were measured in turn were compared: the look, both halves of the speed test, the slow-path test.
 
 use super::content::Explanation;
-use super::measured::{failures, interval, level, p_is};
+use super::measured::{failures, level, p_is};
 use super::stored::{bound, finite, notes, open_interval, slower_and_faster, threshold};
 use crate::report::messages::{Numbers, Statement};
-use crate::report::text::table::p_value;
 use crate::report::units;
 use perfcheck_analysis::compare::{
     Comparison, Estimate, Location, LookGrounds, Method, Note, Plan, SlowPathGrounds,
@@ -132,9 +131,9 @@ fn family(look: &LookGrounds, change: Estimate) -> Statement {
             level(test.family_level),
             level(lower),
             level(upper),
-            interval(change.lower, change.upper),
+            units::change_interval(change.lower, change.upper),
             p_is(p),
-            p_value(adjusted),
+            units::p_value(adjusted),
         ),
         Numbers::Interval {
             change,
@@ -171,8 +170,8 @@ fn slow_path(found: &SlowPathGrounds, verdict: Verdict) -> Statement {
             level(found.share_candidate),
             level(found.share_base),
             level(test.family_level),
-            p_value(test.adjusted.slower),
-            p_value(test.adjusted.faster),
+            units::p_value(test.adjusted.slower),
+            units::p_value(test.adjusted.faster),
         ),
         Numbers::SlowPath {
             share_candidate: found.share_candidate,
@@ -224,15 +223,15 @@ fn condition(comparison: &Comparison, look: &LookGrounds, lower: f64, upper: f64
         ),
         Verdict::Unchanged => format!(
             "The whole interval {} lies within {low} and {high}, and no slow path is suspected.",
-            interval(lower, upper)
+            units::change_interval(lower, upper)
         ),
         _ if comparison.notes.contains(&Note::SlowPathSuspected) => format!(
             "The whole interval {} lies within {low} and {high}, but a slow path is suspected.",
-            interval(lower, upper)
+            units::change_interval(lower, upper)
         ),
         _ if lower >= (-threshold.ln_1p()).exp_m1() && upper <= threshold => format!(
             "The whole interval {} lies within {low} and {high}, but this host differs from itself too much to call anything unchanged.",
-            interval(lower, upper)
+            units::change_interval(lower, upper)
         ),
         _ => open_interval(lower, upper, threshold),
     }

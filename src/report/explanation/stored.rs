@@ -2,9 +2,8 @@
 
 use super::content::Explanation;
 use super::effects::effects;
-use super::measured::{counted, failures, interval, level, p_is};
+use super::measured::{failures, level, p_is};
 use crate::report::messages::{Numbers, Statement};
-use crate::report::text::table::p_value;
 use crate::report::units;
 use perfcheck_analysis::compare::{
     Comparison, Decider, Estimate, Location, Note, Prediction, RunGrounds, TScoreGrounds,
@@ -127,9 +126,9 @@ fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
     Statement::new(
         format!(
             "{shared} At these levels the change lies in {}. For `{direction} by more than the threshold` {}, adjusted {}.",
-            interval(change.lower, change.upper),
+            units::change_interval(change.lower, change.upper),
             p_is(p),
-            p_value(adjusted),
+            units::p_value(adjusted),
         ),
         Numbers::Interval {
             change,
@@ -183,7 +182,7 @@ fn decision(comparison: &Comparison, decider: Decider) -> Statement {
         ),
         (Verdict::Unchanged, Some((lower, upper))) => format!(
             "The whole interval {} lies within {low} and {high}: a change of interest is ruled out.",
-            interval(lower, upper)
+            units::change_interval(lower, upper)
         ),
         (Verdict::Suspect, Some((lower, _))) => format!(
             "The lower bound, {}, does not lie above {high}, so drift between runs could explain it; but the launches of this run are slower than those of the reference by more than launches differ.",
@@ -194,7 +193,7 @@ fn decision(comparison: &Comparison, decider: Decider) -> Statement {
         {
             format!(
                 "The interval {} shows no change, and the launches look faster by more than they differ among themselves: neither a change nor its absence is shown.",
-                interval(lower, upper)
+                units::change_interval(lower, upper)
             )
         }
         (_, Some((lower, upper))) => open_interval(lower, upper, comparison.noise_threshold),
@@ -208,7 +207,7 @@ fn decision(comparison: &Comparison, decider: Decider) -> Statement {
 /// Why an interval shows nothing.
 pub(super) fn open_interval(lower: f64, upper: f64, threshold: f64) -> String {
     let (low, high) = slower_and_faster(threshold);
-    let all = interval(lower, upper);
+    let all = units::change_interval(lower, upper);
     if upper > threshold && lower < -threshold {
         format!(
             "The interval {all} reaches beyond both {low} and {high}: slower, faster and unchanged are all possible."
@@ -267,8 +266,8 @@ fn t_score(found: &TScoreGrounds, comparison: &Comparison) -> Statement {
         format!(
             "The t-score of the means over launches knows nothing of drift between runs, and makes `suspect` at most: {} in {}, adjusted p {}; {says}.",
             units::change(change.estimate),
-            interval(change.lower, change.upper),
-            p_value(adjusted),
+            units::change_interval(change.lower, change.upper),
+            units::p_value(adjusted),
         ),
         Numbers::TScore {
             change,
@@ -341,7 +340,7 @@ fn otherwise(comparison: &Comparison, decider: Decider) -> Statement {
         if family > 1 && matches!(comparison.verdict, Verdict::Suspect | Verdict::Inconclusive) {
             format!(
                 " Without the other {} it would have had a larger share of the level.",
-                counted(family - 1, "benchmark", "benchmarks")
+                units::counted(family - 1, "benchmark")
             )
         } else {
             String::new()

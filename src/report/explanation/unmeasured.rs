@@ -2,7 +2,7 @@
 
 use super::content::Explanation;
 use super::measured::{capital, failures};
-use crate::report::messages::{Decision, Numbers, Statement};
+use crate::report::messages::{DecisionNumbers, Numbers, Statement};
 use perfcheck_analysis::findings::{Method, Remark};
 use perfcheck_analysis::model::{MIN_LAUNCHES, Verdict};
 
@@ -40,7 +40,7 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     };
     statements.push(Statement::new(
         capital(&decision),
-        Numbers::Decision(Decision::Uncompared {
+        Numbers::Decision(DecisionNumbers::Uncompared {
             reference_run: reference,
         }),
     ));

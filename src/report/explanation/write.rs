@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::content::Explanation;
 use super::{alternative, beside, measured, paired, stored, unmeasured};
 use crate::report::layout::{Cell, Column, Table};
-use crate::report::messages::{ExplanationMessage, Message, Numbers, Statement, write_message};
+use crate::report::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
 use perfcheck_analysis::compare::Decider;
@@ -27,7 +27,7 @@ pub fn write_explanation(
         MessageFormat::Human => write_text(writer, explanation, &statements),
         MessageFormat::Json => {
             let message = ExplanationMessage::of(explanation, &statements);
-            write_message(writer, Message::Explanation(message))
+            write_message(writer, JsonMessage::Explanation(message))
         }
     }
 }

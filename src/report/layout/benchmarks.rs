@@ -4,14 +4,14 @@ use super::cell::Cell;
 use super::column::Column;
 use super::table::{Section, SectionRow, Table};
 use crate::report::units;
-use crate::report::view::Arrangement;
+use crate::report::view::RowOrder;
 use perfcheck_analysis::model::BenchmarkKey;
 
 impl Table {
     /// A row for each of `keys`, with what `columns` tell of it. Without any key there is nothing to write.
-    pub(in crate::report) fn of_benchmarks(
+    pub(crate) fn of_benchmarks(
         keys: &[&BenchmarkKey],
-        arrangement: Arrangement,
+        arrangement: RowOrder,
         columns: Vec<Column>,
     ) -> Self {
         let (names, sections) = rows_of_benchmarks(keys, arrangement);
@@ -21,7 +21,7 @@ impl Table {
 }
 
 /// The names of the rows of `keys` in this arrangement, and their sections, in the order in which targets and groups come first.
-fn rows_of_benchmarks(keys: &[&BenchmarkKey], arrangement: Arrangement) -> (Column, Vec<Section>) {
+fn rows_of_benchmarks(keys: &[&BenchmarkKey], arrangement: RowOrder) -> (Column, Vec<Section>) {
     let mut targets: Vec<(String, Vec<usize>)> = Vec::new();
     for (at, key) in keys.iter().enumerate() {
         let name = target(key);
@@ -31,7 +31,7 @@ fn rows_of_benchmarks(keys: &[&BenchmarkKey], arrangement: Arrangement) -> (Colu
         }
     }
     let mut names: Vec<String> = keys.iter().map(|key| whole(&key.id)).collect();
-    if arrangement == Arrangement::List && targets.len() > 1 {
+    if arrangement == RowOrder::List && targets.len() > 1 {
         for (name, key) in names.iter_mut().zip(keys) {
             *name = format!("  {}: {}", target(key), units::whole_name(&key.id));
         }
@@ -40,10 +40,8 @@ fn rows_of_benchmarks(keys: &[&BenchmarkKey], arrangement: Arrangement) -> (Colu
     let sections = targets.into_iter().map(|(title, rows)| Section {
         title: Some(title).filter(|title| !title.is_empty()),
         rows: match arrangement {
-            Arrangement::Groups => grouped(&rows, keys, &mut names),
-            Arrangement::Targets | Arrangement::List => {
-                rows.into_iter().map(SectionRow::At).collect()
-            }
+            RowOrder::Groups => grouped(&rows, keys, &mut names),
+            RowOrder::Targets | RowOrder::List => rows.into_iter().map(SectionRow::At).collect(),
         },
         remarks: Vec::new(),
     });

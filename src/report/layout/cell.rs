@@ -7,7 +7,7 @@ use perfcheck_analysis::model::Verdict;
 
 /// A cell of a table: raw text, piece by piece in its colour.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(in crate::report) struct Cell {
+pub(crate) struct Cell {
     pieces: Vec<(Ink, String)>,
     /// A word that stands behind the text, below the marks of other rows.
     mark: Option<(Ink, String)>,
@@ -28,22 +28,22 @@ enum Value {
 
 impl Cell {
     /// Text in one colour.
-    pub(in crate::report) fn inked(ink: Ink, text: impl Into<String>) -> Self {
+    pub(crate) fn inked(ink: Ink, text: impl Into<String>) -> Self {
         Self::of_pieces(vec![(ink, text.into())])
     }
 
     /// Text that matters less.
-    pub(in crate::report) fn faint(text: impl Into<String>) -> Self {
+    pub(crate) fn faint(text: impl Into<String>) -> Self {
         Self::inked(Ink::Faint, text)
     }
 
     /// Text in the colour of a verdict.
-    pub(in crate::report) fn in_colour_of(verdict: Verdict, text: impl Into<String>) -> Self {
+    pub(crate) fn in_colour_of(verdict: Verdict, text: impl Into<String>) -> Self {
         Self::inked(Ink::Verdict(verdict), text)
     }
 
     /// Text of several colours.
-    pub(in crate::report) fn of_pieces(pieces: Vec<(Ink, String)>) -> Self {
+    pub(crate) fn of_pieces(pieces: Vec<(Ink, String)>) -> Self {
         Self {
             pieces,
             ..Self::default()
@@ -51,7 +51,7 @@ impl Cell {
     }
 
     /// A number, and how people read it.
-    pub(in crate::report) fn number(value: f64, text: impl Into<String>) -> Self {
+    pub(crate) fn number(value: f64, text: impl Into<String>) -> Self {
         Self {
             value: Value::Number(value),
             ..Self::from(text.into())
@@ -59,7 +59,7 @@ impl Cell {
     }
 
     /// That there is no value: a dash for people, an empty cell for machines.
-    pub(in crate::report) fn nothing() -> Self {
+    pub(crate) fn nothing() -> Self {
         Self {
             value: Value::Nothing,
             ..Self::from("-")
@@ -67,7 +67,7 @@ impl Cell {
     }
 
     /// The same with a mark behind it.
-    pub(in crate::report) fn with_mark(self, ink: Ink, mark: impl Into<String>) -> Self {
+    pub(crate) fn with_mark(self, ink: Ink, mark: impl Into<String>) -> Self {
         Self {
             mark: Some((ink, mark.into())),
             ..self

@@ -37,10 +37,10 @@ pub(super) enum Kind {
 
 /// A column: what stands above it, a cell for each row, and what may be done with it.
 #[derive(Debug, Clone)]
-pub(in crate::report) struct Column {
+pub(crate) struct Column {
     pub(super) kind: Kind,
     /// All forms that it may have, the widest first: only drawings have several.
-    pub(super) forms: Vec<Form>,
+    pub(super) forms: Vec<ColumnForm>,
     /// How soon it is left out where nothing else helps; 0: never.
     pub(super) dispensable: u8,
     at_least: usize,
@@ -48,7 +48,7 @@ pub(in crate::report) struct Column {
 
 /// Heading and cells of a column.
 #[derive(Debug, Clone)]
-pub(super) struct Form {
+pub(super) struct ColumnForm {
     /// A cell for each line of the heading.
     pub(super) heading: Vec<Cell>,
     pub(super) cells: Vec<Cell>,
@@ -56,7 +56,7 @@ pub(super) struct Form {
 
 /// How much room a column wants.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
+pub(super) struct ColumnRoom {
     /// Everything is whole on one line.
     pub(super) wanted: usize,
     /// It does not want others to be left out for more than this.
@@ -67,42 +67,27 @@ pub(super) struct Extent {
 
 impl Column {
     /// Numbers: whole, to the right.
-    pub(in crate::report) fn number<C: Into<Cell>>(
-        heading: &str,
-        cells: impl IntoIterator<Item = C>,
-    ) -> Self {
+    pub(crate) fn number<C: Into<Cell>>(heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
         Self::new(Kind::Number, heading, cells)
     }
 
     /// Dates, hashes, verdicts: whole, to the left.
-    pub(in crate::report) fn fact<C: Into<Cell>>(
-        heading: &str,
-        cells: impl IntoIterator<Item = C>,
-    ) -> Self {
+    pub(crate) fn fact<C: Into<Cell>>(heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
         Self::new(Kind::Fact, heading, cells)
     }
 
     /// Names: shortened in their middle.
-    pub(in crate::report) fn name<C: Into<Cell>>(
-        heading: &str,
-        cells: impl IntoIterator<Item = C>,
-    ) -> Self {
+    pub(crate) fn name<C: Into<Cell>>(heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
         Self::new(Kind::Name, heading, cells)
     }
 
     /// Lists of words: on several lines, long words shortened.
-    pub(in crate::report) fn words<C: Into<Cell>>(
-        heading: &str,
-        cells: impl IntoIterator<Item = C>,
-    ) -> Self {
+    pub(crate) fn words<C: Into<Cell>>(heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
         Self::new(Kind::Words, heading, cells)
     }
 
     /// Sentences: on several lines, words whole.
-    pub(in crate::report) fn prose<C: Into<Cell>>(
-        heading: &str,
-        cells: impl IntoIterator<Item = C>,
-    ) -> Self {
+    pub(crate) fn prose<C: Into<Cell>>(heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
         Self::new(Kind::Prose, heading, cells)
     }
 
@@ -112,7 +97,7 @@ impl Column {
     }
 
     /// Drawings with their heading, the widest first; `None` where there is none.
-    pub(in crate::report) fn drawn(drawings: Vec<Self>) -> Option<Self> {
+    pub(crate) fn drawn(drawings: Vec<Self>) -> Option<Self> {
         let mut drawings = drawings.into_iter();
         let mut widest = drawings.next()?;
         widest
@@ -122,7 +107,7 @@ impl Column {
     }
 
     fn new<C: Into<Cell>>(kind: Kind, heading: &str, cells: impl IntoIterator<Item = C>) -> Self {
-        let form = Form {
+        let form = ColumnForm {
             heading: vec![Cell::faint(heading)],
             cells: cells.into_iter().map(Into::into).collect(),
         };
@@ -135,7 +120,7 @@ impl Column {
     }
 
     /// The same below another heading, a cell for each of its lines.
-    pub(in crate::report) fn headed(mut self, heading: &[Cell]) -> Self {
+    pub(crate) fn headed(mut self, heading: &[Cell]) -> Self {
         for form in &mut self.forms {
             form.heading = heading.to_vec();
         }
@@ -143,7 +128,7 @@ impl Column {
     }
 
     /// To be left out where there is no room for it; a higher number sooner. From 4 on it is left out before anything becomes narrower.
-    pub(in crate::report) fn dispensable(self, dispensable: u8) -> Self {
+    pub(crate) fn dispensable(self, dispensable: u8) -> Self {
         Self {
             dispensable,
             ..self
@@ -151,7 +136,7 @@ impl Column {
     }
 
     /// Takes so many columns at least, so that several tables are aligned.
-    pub(in crate::report) fn at_least(self, at_least: usize) -> Self {
+    pub(crate) fn at_least(self, at_least: usize) -> Self {
         Self { at_least, ..self }
     }
 
@@ -171,7 +156,7 @@ impl Column {
         self.cells().is_empty() || self.cells().iter().any(|cell| !cell.is_empty())
     }
 
-    pub(super) fn extent(&self) -> Extent {
+    pub(super) fn extent(&self) -> ColumnRoom {
         let wanted = self.forms[0].width().max(self.at_least);
         let least = |of: &dyn Fn(&Cell) -> usize| {
             let cells = self.cells().iter().map(of);
@@ -182,21 +167,21 @@ impl Column {
             Kind::RowName => {
                 let wanted = wanted.max(NARROWEST_ROW_NAME);
                 let fair = self.fair_row_name();
-                return Extent {
+                return ColumnRoom {
                     wanted,
                     fair,
                     least: fair,
                 };
             }
             Kind::Number | Kind::Fact => {
-                let narrowest = self.forms.last().map_or(wanted, Form::width);
+                let narrowest = self.forms.last().map_or(wanted, ColumnForm::width);
                 (wanted, narrowest.max(self.at_least))
             }
             Kind::Name => (wanted, least(&|cell| cell.width().min(NARROWEST_NAME))),
             Kind::Words => (wanted, least(&|cell| cell.longest_word().min(LONGEST_WORD))),
             Kind::Prose => (wanted, least(&|cell| cell.longest_word().min(WIDEST_WORD))),
         };
-        Extent {
+        ColumnRoom {
             wanted,
             fair,
             least,
@@ -214,7 +199,7 @@ impl Column {
     }
 }
 
-impl Form {
+impl ColumnForm {
     /// The columns that its marks take, with the blank before them.
     pub(super) fn mark_width(&self) -> usize {
         let marks = self.cells.iter().map(Cell::mark_width);

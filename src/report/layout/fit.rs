@@ -1,6 +1,6 @@
 //! Which columns there is room for, how wide each is, and in which block.
 
-use super::column::{Column, Extent, Form, Kind, NARROWEST_ROW_NAME};
+use super::column::{Column, ColumnForm, ColumnRoom, Kind, NARROWEST_ROW_NAME};
 
 /// Between two columns.
 pub(super) const GAP: usize = 2;
@@ -14,14 +14,14 @@ const NARROWEST_LABELS: usize = 12;
 /// A column that is shown, in one of its forms.
 pub(super) struct Fitted<'t> {
     pub(super) kind: Kind,
-    pub(super) form: &'t Form,
+    pub(super) form: &'t ColumnForm,
     pub(super) width: usize,
 }
 
 /// A column on its way to its width.
 struct Narrowed<'t> {
     column: &'t Column,
-    extent: Extent,
+    extent: ColumnRoom,
     form: usize,
     width: usize,
 }
@@ -93,7 +93,7 @@ fn narrow(shown: &mut [Narrowed<'_>], room: usize) {
     {
         let others = taken(shown.iter().map(|one| one.width)) - shown[at].width;
         let left = room.saturating_sub(others);
-        let Extent { wanted, .. } = shown[at].extent;
+        let ColumnRoom { wanted, .. } = shown[at].extent;
         // Part of the room for a title would be of no use.
         let names = shown[at].column.forms[0].width().min(left);
         shown[at].width = if wanted <= left { wanted } else { names }.max(NARROWEST_ROW_NAME);

@@ -11,7 +11,7 @@ use crate::report::{theme, units};
 
 /// Columns, and the sections that their rows stand in.
 #[derive(Debug, Clone)]
-pub(in crate::report) struct Table {
+pub(crate) struct Table {
     columns: Vec<Column>,
     sections: Vec<Section>,
     /// Where there is little room: `None` leaves columns out, else they go on in further blocks, each with so many of the first.
@@ -20,17 +20,17 @@ pub(in crate::report) struct Table {
 
 /// Rows below one heading, and what is to be said of them.
 #[derive(Debug, Clone, Default)]
-pub(in crate::report) struct Section {
+pub(crate) struct Section {
     /// Stands beside the headings of the columns, where there is room.
-    pub(in crate::report) title: Option<String>,
-    pub(in crate::report) rows: Vec<SectionRow>,
+    pub(crate) title: Option<String>,
+    pub(crate) rows: Vec<SectionRow>,
     /// What is to be said below the rows, a sentence each.
-    pub(in crate::report) remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
 }
 
 /// A line of a section.
 #[derive(Debug, Clone)]
-pub(in crate::report) enum SectionRow {
+pub(crate) enum SectionRow {
     /// A heading of some rows.
     Title(String),
     /// The cells of this row.
@@ -39,7 +39,7 @@ pub(in crate::report) enum SectionRow {
 
 impl Table {
     /// A table of columns with equally many cells.
-    pub(in crate::report) fn new(columns: Vec<Column>) -> Self {
+    pub(crate) fn new(columns: Vec<Column>) -> Self {
         let rows = columns.first().map_or(0, |column| column.cells().len());
         let all = Section {
             rows: (0..rows).map(SectionRow::At).collect(),
@@ -53,11 +53,7 @@ impl Table {
     }
 
     /// A table of rows: the first `labels` cells of each name it, the others are values. What does not fit goes on below.
-    pub(in crate::report) fn of_rows(
-        labels: usize,
-        heading: &[String],
-        rows: Vec<Vec<Cell>>,
-    ) -> Self {
+    pub(crate) fn of_rows(labels: usize, heading: &[String], rows: Vec<Vec<Cell>>) -> Self {
         let mut cells: Vec<Vec<Cell>> = vec![Vec::with_capacity(rows.len()); heading.len()];
         for row in rows {
             for (column, cell) in cells.iter_mut().zip(row) {
@@ -76,7 +72,7 @@ impl Table {
     }
 
     /// The same with its rows in sections.
-    pub(in crate::report) fn in_sections(mut self, sections: Vec<Section>) -> Self {
+    pub(crate) fn in_sections(mut self, sections: Vec<Section>) -> Self {
         let titles = sections
             .iter()
             .filter_map(|section| section.title.as_deref());
@@ -88,7 +84,7 @@ impl Table {
     }
 
     /// The same without leaving out anything: columns that do not fit go on below, each block with so many of the first columns.
-    pub(in crate::report) fn in_blocks_after(self, labels: usize) -> Self {
+    pub(crate) fn in_blocks_after(self, labels: usize) -> Self {
         Self {
             labels: Some(labels),
             ..self
@@ -96,7 +92,7 @@ impl Table {
     }
 
     /// The same with names of rows that take no more than one line of so many columns: their ends tell them apart.
-    pub(in crate::report) fn with_names_on_one_line(mut self, room: usize) -> Self {
+    pub(crate) fn with_names_on_one_line(mut self, room: usize) -> Self {
         if let Some(names) = self.columns.first_mut() {
             for cell in names.forms.iter_mut().flat_map(|form| &mut form.cells) {
                 *cell = units::in_the_middle(&cell.raw(), room).into();
@@ -113,10 +109,7 @@ impl Table {
     }
 
     /// The same with what is to be said of each section: a sentence each, of the rows at these places.
-    pub(in crate::report) fn with_remarks(
-        mut self,
-        remarks: impl Fn(&[usize]) -> Vec<String>,
-    ) -> Self {
+    pub(crate) fn with_remarks(mut self, remarks: impl Fn(&[usize]) -> Vec<String>) -> Self {
         for section in &mut self.sections {
             let places = section.rows.iter().filter_map(|row| match row {
                 SectionRow::Title(_) => None,
@@ -128,7 +121,7 @@ impl Table {
     }
 
     /// Writes it in one of its forms; as text in lines of so many columns.
-    pub(in crate::report) fn write_as(
+    pub(crate) fn write_as(
         &self,
         writer: &mut dyn Write,
         format: TableFormat,
@@ -142,7 +135,7 @@ impl Table {
     }
 
     /// Writes it as text in lines of so many columns.
-    pub(in crate::report) fn write(&self, writer: &mut dyn Write, room: usize) -> io::Result<()> {
+    pub(crate) fn write(&self, writer: &mut dyn Write, room: usize) -> io::Result<()> {
         let blocks = match self.labels {
             Some(labels) => fit::in_blocks(&self.columns, labels, room),
             None => vec![fit::fitted(&self.columns, room)],

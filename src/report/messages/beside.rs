@@ -8,7 +8,7 @@ use perfcheck_analysis::model::{Allocations, Latencies, Nanos, Verdict};
 /// What one launch counted: arrays with an entry for each iteration that was counted.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct LaunchAllocations {
+pub(crate) struct LaunchAllocations {
     /// How often memory was allocated or enlarged by the thread that ran the iteration.
     count: Vec<u64>,
     /// How many bytes these allocations asked for.
@@ -24,7 +24,7 @@ pub(in crate::report) struct LaunchAllocations {
 /// What the operations of one launch took.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct LaunchLatencies<'a> {
+pub(crate) struct LaunchLatencies<'a> {
     /// The counters of the histogram that are not 0: pairs of index and operations, ascending (docs/PROTOCOL.md, section 10).
     counters: &'a [(u32, u64)],
     /// How many operations took longer than the histogram reaches; they are in its last counter.
@@ -57,7 +57,7 @@ struct LaunchWindow {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "LatencySummary"))]
-pub(in crate::report) struct LatenciesOfRun<'a> {
+pub(crate) struct LatenciesOfRun<'a> {
     /// How many operations succeeded.
     operations: u64,
     /// How many operations failed.
@@ -111,7 +111,7 @@ struct Percentile {
 /// How latencies went, second by second.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct LatencyCourse {
+pub(crate) struct LatencyCourse {
     /// What ended within each second, over launches.
     windows: Vec<CourseWindow>,
     /// The median of the last whole second over that of the first, less 1; null for fewer than two whole seconds.
@@ -141,15 +141,15 @@ struct CourseWindow {
 /// How the latencies of single operations differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct LatencyChanges {
+pub(crate) struct LatencyChanges {
     /// The changes of the percentiles 0.5, 0.95, 0.99, 0.999 and 1, the longest.
-    percentiles: Vec<PercentileChange>,
+    percentiles: Vec<ChangedPercentile>,
 }
 
 /// A percentile on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct PercentileChange {
+struct ChangedPercentile {
     /// Which percentile it is, as a fraction; 1 is the longest operation.
     quantile: f64,
     /// The mean over the launches of the reference, nanoseconds.
@@ -263,7 +263,7 @@ impl From<&LatencySummary> for LatencyCourse {
 
 impl From<&LatencyComparison> for LatencyChanges {
     fn from(found: &LatencyComparison) -> Self {
-        let percentiles = found.percentiles.iter().map(|one| PercentileChange {
+        let percentiles = found.percentiles.iter().map(|one| ChangedPercentile {
             quantile: one.quantile,
             base_ns: one.base_ns,
             candidate_ns: one.candidate_ns,

@@ -81,7 +81,7 @@ pub struct BisectFindings {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-enum Outcome {
+enum BisectOutcome {
     /// The first slow commit is known.
     Found,
     /// The first slow commit is one of several.
@@ -95,11 +95,11 @@ enum Outcome {
 /// The answer of the search.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct BisectFinished<'a> {
+pub(crate) struct BisectFinished<'a> {
     /// The benchmark that was measured.
     benchmark: &'a BenchmarkKey,
     /// What the search came to.
-    outcome: Outcome,
+    outcome: BisectOutcome,
     /// The first slow commit, or all that it can be, oldest first; the last of them is known to be slow. Where the outcome is `not-slower` or
     /// `undecided`, the last commit.
     commits: &'a [BisectStep],
@@ -122,10 +122,12 @@ pub(in crate::report) struct BisectFinished<'a> {
 impl<'a> From<&'a BisectFindings> for BisectFinished<'a> {
     fn from(findings: &'a BisectFindings) -> Self {
         let (outcome, commits) = match &findings.answer {
-            BisectAnswer::Among(possible) if possible.len() == 1 => (Outcome::Found, &possible[..]),
-            BisectAnswer::Among(possible) => (Outcome::Narrowed, &possible[..]),
-            BisectAnswer::NotSlower(step) => (Outcome::NotSlower, std::slice::from_ref(step)),
-            BisectAnswer::Undecided(step) => (Outcome::Undecided, std::slice::from_ref(step)),
+            BisectAnswer::Among(possible) if possible.len() == 1 => {
+                (BisectOutcome::Found, &possible[..])
+            }
+            BisectAnswer::Among(possible) => (BisectOutcome::Narrowed, &possible[..]),
+            BisectAnswer::NotSlower(step) => (BisectOutcome::NotSlower, std::slice::from_ref(step)),
+            BisectAnswer::Undecided(step) => (BisectOutcome::Undecided, std::slice::from_ref(step)),
         };
         Self {
             benchmark: &findings.benchmark,

@@ -13,7 +13,7 @@ use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId, Statistic, Verdict}
 /// A benchmark in several runs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct BenchmarkColumns<'a> {
+pub(crate) struct BenchmarkColumns<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
     /// What its samples mean.
@@ -59,7 +59,7 @@ struct ColumnStatistic {
 /// What is known of the runs as a whole; after all benchmarks.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct ColumnsFinished<'a> {
+pub(crate) struct ColumnsFinished<'a> {
     /// One for each run, the reference first.
     columns: Vec<ColumnSummary<'a>>,
     /// How many benchmarks there are.
@@ -162,7 +162,7 @@ impl<'a> ColumnSummary<'a> {
 }
 
 /// The unit of exact values.
-pub(in crate::report) fn unit_of_statistic(figure: Statistic, metric: &Metric) -> String {
+pub(crate) fn unit_of_statistic(figure: Statistic, metric: &Metric) -> String {
     match metric {
         _ if figure == Statistic::Variation => "fraction".to_owned(),
         Metric::Time => "ns".to_owned(),

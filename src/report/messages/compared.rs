@@ -14,7 +14,7 @@ use perfcheck_analysis::model::{BenchmarkKey, RunId, Side, Statistic, Verdict};
 /// What a comparison says of a benchmark.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct BenchmarkCompared<'a> {
+pub(crate) struct BenchmarkCompared<'a> {
     /// The number of the run in question.
     run: RunId,
     /// The benchmark.
@@ -60,7 +60,7 @@ pub(in crate::report) struct BenchmarkCompared<'a> {
     /// What else to know of this verdict, a sentence each.
     remarks: Vec<String>,
     /// How an A/B comparison went; null of stored runs.
-    paired: Option<InTurn>,
+    paired: Option<InTurnNumbers>,
     /// What the test of `--test` said; null without it.
     tested: Option<&'a Tested>,
     /// How large the difference is, whatever its p; null unless stored runs were compared.
@@ -94,7 +94,7 @@ struct SideCounts {
 /// How an A/B comparison went.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct InTurn {
+struct InTurnNumbers {
     /// How many rounds the verdict rests on.
     rounds: usize,
     /// Whether it was settled before the last look.
@@ -121,7 +121,7 @@ struct SlowPath {
     p_value: f64,
 }
 
-impl InTurn {
+impl InTurnNumbers {
     /// `None` of runs that were measured at different times.
     fn of(comparison: &Comparison) -> Option<Self> {
         let Extent::InTurn {
@@ -188,7 +188,7 @@ impl<'a> BenchmarkCompared<'a> {
             run_std_dev: found.and_then(|found| Some(found.run_grounds()?.run_sd)),
             seconds: row.seconds,
             remarks: remarks::of_row(row).collect(),
-            paired: found.and_then(InTurn::of),
+            paired: found.and_then(InTurnNumbers::of),
             tested: found.and_then(Comparison::published),
             effects: found.and_then(|found| found.description.effects.as_ref()),
             centers: found.and_then(|found| found.description.centers),
@@ -214,7 +214,7 @@ impl From<&Comparison> for SideCounts {
 }
 
 /// The word for how a verdict was reached.
-pub(in crate::report) fn decided_by(method: Method, subject: Statistic) -> &'static str {
+pub(crate) fn decided_by(method: Method, subject: Statistic) -> &'static str {
     if subject != Statistic::Time {
         return "metric";
     }

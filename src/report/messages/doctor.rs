@@ -73,7 +73,7 @@ pub struct DoctorFindings {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "DoctorFinding"))]
-pub(in crate::report) struct DoctorFindingMessage<'a> {
+pub(crate) struct DoctorFindingMessage<'a> {
     /// What the fact is about.
     topic: &'a str,
     /// What it means for measurements.
@@ -124,9 +124,9 @@ pub struct Resolvable {
 /// The machine as a whole; after all findings.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct DoctorFinished<'a> {
+pub(crate) struct DoctorFinished<'a> {
     /// The machine by name.
-    machine: Machine<'a>,
+    machine: MachineName<'a>,
     /// What was read of it before the measurement.
     state: &'a MachineState,
     /// What it did during the measurement.
@@ -148,7 +148,7 @@ pub(in crate::report) struct DoctorFinished<'a> {
 /// A machine by name.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Machine<'a> {
+struct MachineName<'a> {
     /// The model of the processor, as the system names it.
     cpu: &'a str,
     /// The instruction set, e.g. `x86_64`.
@@ -188,7 +188,7 @@ impl<'a> From<&'a DoctorFindings> for DoctorFinished<'a> {
     }
 }
 
-impl<'a> From<&'a HostFacts> for Machine<'a> {
+impl<'a> From<&'a HostFacts> for MachineName<'a> {
     fn from(host: &'a HostFacts) -> Self {
         Self {
             cpu: &host.cpu,

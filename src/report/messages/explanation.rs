@@ -15,7 +15,7 @@ use perfcheck_analysis::model::{BenchmarkKey, Nanos, Observations, RunId, Statis
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Explanation"))]
-pub(in crate::report) struct ExplanationMessage<'a> {
+pub(crate) struct ExplanationMessage<'a> {
     /// The run that has the verdict; with A/B the candidate.
     run: RunId,
     /// The benchmark.
@@ -32,7 +32,7 @@ pub(in crate::report) struct ExplanationMessage<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Sentence"))]
-pub(in crate::report) struct Statement {
+pub(crate) struct Statement {
     /// The sentences.
     pub text: String,
     #[serde(flatten)]
@@ -43,7 +43,7 @@ pub(in crate::report) struct Statement {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "about", content = "numbers", rename_all = "kebab-case")]
-pub(in crate::report) enum Numbers {
+pub(crate) enum Numbers {
     /// The verdict as it was stored.
     Verdict {
         /// The change, a fraction; null without a comparison.
@@ -218,7 +218,7 @@ pub(in crate::report) enum Numbers {
     /// A fact that makes the sides incomparable.
     Difference(Difference),
     /// What decided.
-    Decision(Decision),
+    Decision(DecisionNumbers),
     /// How allocations changed.
     Allocations(AllocationComparison),
     /// How latencies changed.
@@ -243,7 +243,7 @@ pub(in crate::report) enum Numbers {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub(in crate::report) enum Decision {
+pub(crate) enum DecisionNumbers {
     /// Two measurements were compared.
     Compared {
         /// The lower bound of the change, a fraction; null where the data do not give one.
@@ -303,7 +303,7 @@ impl Numbers {
 
     /// The bounds of `comparison` beside its threshold.
     pub fn decision(comparison: &Comparison) -> Self {
-        Self::Decision(Decision::Compared {
+        Self::Decision(DecisionNumbers::Compared {
             lower: comparison.change.map(|change| change.lower),
             upper: comparison.change.map(|change| change.upper),
             noise_threshold: comparison.noise_threshold,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::text::columns::Terms;
+use crate::report::text::columns::ValueTerms;
 use perfcheck_analysis::compare::Contender;
 use perfcheck_analysis::model::{Metric, RunId};
 
@@ -33,7 +33,7 @@ pub struct Grouped {
     pub level: f64,
     /// Whether times or ratios are shown.
     #[serde(skip)]
-    pub terms: Terms,
+    pub terms: ValueTerms,
 }
 
 /// A row: contenders for the fastest.
@@ -67,7 +67,7 @@ pub struct GroupedCell {
 /// A row of benchmarks that are alternatives to each other.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct GroupRow<'a> {
+pub(crate) struct GroupMessage<'a> {
     /// The name of the package.
     package: &'a str,
     /// The name of the bench target.
@@ -90,7 +90,7 @@ struct GroupCell<'a> {
     cell: &'a GroupedCell,
 }
 
-impl<'a> GroupRow<'a> {
+impl<'a> GroupMessage<'a> {
     pub fn of(found: &'a Grouped, row: &'a GroupedRow) -> Self {
         let columns = found.columns.iter().zip(&row.cells);
         let cells = columns.filter_map(|(column, cell)| {

@@ -10,7 +10,7 @@ use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunI
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "HistoryPoint"))]
-pub(in crate::report) struct HistoryPointMessage<'a> {
+pub(crate) struct HistoryPointMessage<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
     /// The number of the run.
@@ -68,7 +68,7 @@ enum LeftOutReason {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BenchmarkHistory"))]
-pub(in crate::report) struct HistoryCourse<'a> {
+pub(crate) struct HistoryCourse<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
     /// What its samples mean.

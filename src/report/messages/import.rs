@@ -21,7 +21,7 @@ pub struct ImportedBenchmark {
     pub runs: usize,
     /// Values that the policy replaced.
     pub replaced: usize,
-    /// Bounds beyond which values are outliers.
+    /// ValueBounds beyond which values are outliers.
     pub fences: Option<(f64, f64)>,
     /// Mean, per iteration.
     pub mean: f64,
@@ -57,7 +57,7 @@ pub struct ImportFindings<'a> {
 /// A benchmark that was imported, as its values are summarised. All of them are stored.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct BenchmarkImported<'a> {
+pub(crate) struct BenchmarkImported<'a> {
     /// The number of the run; null with `--dry-run`.
     run: Option<RunId>,
     /// The benchmark.
@@ -75,11 +75,11 @@ pub(in crate::report) struct BenchmarkImported<'a> {
     /// How many values the policy replaced.
     replaced: usize,
     /// The bounds beyond which values are outliers; null where the policy has none.
-    fences_ns: Option<Bounds>,
+    fences_ns: Option<ValueBounds>,
     /// The mean of the values in the summary, per iteration: nanoseconds, or of an amount its unit.
     mean: f64,
     /// The 95 % interval of the mean; null for fewer than five values.
-    mean_interval: Option<Bounds>,
+    mean_interval: Option<ValueBounds>,
     /// The median of the values in the summary.
     median: f64,
     /// How often the operation runs per second.
@@ -93,7 +93,7 @@ pub(in crate::report) struct BenchmarkImported<'a> {
 /// A lower and an upper bound.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Bounds {
+struct ValueBounds {
     /// The lower bound.
     lower: f64,
     /// The upper bound.
@@ -118,7 +118,7 @@ struct PerSecond {
 /// What an import brought; after its benchmarks.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct ImportFinished<'a> {
+pub(crate) struct ImportFinished<'a> {
     /// The number of the run; null with `--dry-run`.
     run: Option<RunId>,
     /// The name that the run got; null without one.
@@ -158,7 +158,7 @@ pub struct TakenOver {
 /// Runs were exported to a file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct ExportFinished<'a> {
+pub(crate) struct ExportFinished<'a> {
     /// The numbers of the runs that were asked for.
     pub runs: &'a [RunId],
     /// The name of the format.
@@ -170,7 +170,7 @@ pub(in crate::report) struct ExportFinished<'a> {
 /// A page was written to a file (`report --html`).
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct ReportWritten<'a> {
+pub(crate) struct ReportWritten<'a> {
     /// The run that the page is about.
     pub run: RunId,
     /// The format of the file.
@@ -187,7 +187,7 @@ pub(in crate::report) struct ReportWritten<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::report) enum PageFormat {
+pub(crate) enum PageFormat {
     /// One file of HTML that needs no other.
     Html,
 }
@@ -204,9 +204,9 @@ impl<'a> BenchmarkImported<'a> {
             outliers_removed: row.outliers_removed,
             runs: row.runs,
             replaced: row.replaced,
-            fences_ns: row.fences.map(Bounds::from),
+            fences_ns: row.fences.map(ValueBounds::from),
             mean: row.mean,
-            mean_interval: row.interval.map(Bounds::from),
+            mean_interval: row.interval.map(ValueBounds::from),
             median: row.median,
             per_second: PerSecond { mean, min, max },
             absurd: row.absurd,
@@ -215,7 +215,7 @@ impl<'a> BenchmarkImported<'a> {
     }
 }
 
-impl From<(f64, f64)> for Bounds {
+impl From<(f64, f64)> for ValueBounds {
     fn from((lower, upper): (f64, f64)) -> Self {
         Self { lower, upper }
     }

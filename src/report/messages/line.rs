@@ -8,7 +8,7 @@ use super::columns::{BenchmarkColumns, ColumnsFinished};
 use super::compared::BenchmarkCompared;
 use super::doctor::{DoctorFindingMessage, DoctorFinished, NoiseFindings};
 use super::explanation::ExplanationMessage;
-use super::grouped::{GroupRow, Grouped};
+use super::grouped::{GroupMessage, Grouped};
 use super::history::{HistoryCourse, HistoryPointMessage};
 use super::import::{BenchmarkImported, ExportFinished, ImportFinished, ReportWritten, TakenOver};
 use super::listing::{
@@ -33,7 +33,7 @@ pub(super) struct Line<'a> {
     /// The version of these messages. It grows when a member goes away or changes its meaning, its unit or its type.
     schema: u32,
     #[serde(flatten)]
-    message: Message<'a>,
+    message: JsonMessage<'a>,
 }
 
 /// All messages; `reason` says which one it is.
@@ -44,7 +44,7 @@ pub(super) struct Line<'a> {
     clippy::large_enum_variant,
     reason = "there is one at a time, and it is written at once"
 )]
-pub(in crate::report) enum Message<'a> {
+pub(crate) enum JsonMessage<'a> {
     BenchmarkMeasured(BenchmarkMeasured<'a>),
     BenchmarkCompared(BenchmarkCompared<'a>),
     RuleViolated(RuleViolated<'a>),
@@ -53,7 +53,7 @@ pub(in crate::report) enum Message<'a> {
     ColumnsFinished(ColumnsFinished<'a>),
     PivotRow(PivotRowMessage<'a>),
     PivotFinished(&'a PivotTable),
-    GroupRow(GroupRow<'a>),
+    GroupRow(GroupMessage<'a>),
     GroupFinished(&'a Grouped),
     BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
     Explanation(ExplanationMessage<'a>),
@@ -82,10 +82,7 @@ pub(in crate::report) enum Message<'a> {
 }
 
 /// Writes a message on a line of its own, in characters that neither a terminal nor the log of a CI system obeys.
-pub(in crate::report) fn write_message(
-    writer: &mut dyn Write,
-    message: Message<'_>,
-) -> io::Result<()> {
+pub(crate) fn write_message(writer: &mut dyn Write, message: JsonMessage<'_>) -> io::Result<()> {
     let line = Line {
         schema: SCHEMA,
         message,

@@ -11,7 +11,7 @@ use perfcheck_analysis::model::{
 /// A benchmark was found and not measured (`cargo perfcheck --no-run`).
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct BenchmarkFound<'a> {
+pub(crate) struct BenchmarkFound<'a> {
     /// The benchmark.
     pub benchmark: &'a BenchmarkKey,
 }
@@ -61,7 +61,7 @@ pub struct RunLine {
 /// A stored run (`runs`).
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct ListedRun<'a> {
+pub(crate) struct ListedRun<'a> {
     /// The number of the run.
     run: RunId,
     /// When it began, RFC 3339.

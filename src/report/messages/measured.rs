@@ -15,7 +15,7 @@ use perfcheck_analysis::model::{
 /// What a run measured of a benchmark, with the raw series. Of an A/B measurement it is the candidate's; `show BASE` has the base's.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct BenchmarkMeasured<'a> {
+pub(crate) struct BenchmarkMeasured<'a> {
     /// The number of the run.
     run: RunId,
     /// The benchmark.
@@ -31,7 +31,7 @@ pub(in crate::report) struct BenchmarkMeasured<'a> {
     /// The features of the package as cargo built it.
     features: &'a [String],
     /// How it was sampled.
-    sampling: Sampling,
+    sampling: SamplingAsSet,
     /// The level of the intervals in `summary`.
     confidence_level: f64,
     /// The samples that decide, described; null without samples.
@@ -43,7 +43,7 @@ pub(in crate::report) struct BenchmarkMeasured<'a> {
     /// What single operations took; null where they were not timed one by one or none succeeded.
     latencies: Option<LatenciesOfRun<'a>>,
     /// The raw series; of an A/B measurement a launch is a round.
-    launches: Vec<Launch<'a>>,
+    launches: Vec<MeasuredLaunch<'a>>,
     /// The launches that failed.
     failures: &'a [Failure],
 }
@@ -51,7 +51,7 @@ pub(in crate::report) struct BenchmarkMeasured<'a> {
 /// How a benchmark was sampled, as it was set.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Sampling {
+struct SamplingAsSet {
     /// How many processes a run launches.
     launches: u32,
     /// How many samples a launch takes; null: as many as fit.
@@ -68,7 +68,7 @@ struct Sampling {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Summary"))]
-pub(in crate::report) struct SampleSummary {
+pub(crate) struct SampleSummary {
     /// How many samples there are.
     samples: usize,
     /// How many launches they come from.
@@ -94,13 +94,13 @@ pub(in crate::report) struct SampleSummary {
     /// The constant time of a sample beside its iterations; null where the linear phase shows none.
     overhead_ns: Option<f64>,
     /// How many samples are outliers, by Tukey's fences within launches.
-    outliers: OutlierCounts,
+    outliers: OutlierNumbers,
 }
 
 /// How many samples are outliers, by Tukey's fences within launches.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct OutlierCounts {
+struct OutlierNumbers {
     /// Below Q1 - 3 IQR.
     low_severe: usize,
     /// Below Q1 - 1.5 IQR, not severe.
@@ -122,10 +122,9 @@ struct Rates {
 }
 
 /// The series of one launch.
-#[expect(clippy::struct_field_names, reason = "the message names its launch so")]
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Launch<'a> {
+struct MeasuredLaunch<'a> {
     /// Which launch of the run it is, from 0.
     launch: u32,
     /// The smallest step of the clock, nanoseconds; 0 where no clock is known.
@@ -176,13 +175,17 @@ impl<'a> BenchmarkMeasured<'a> {
             rate_per_second: summary.and_then(|summary| Rates::of(benchmark, summary)),
             allocations: AllocationSummary::of(measurement),
             latencies: latencies.map(LatenciesOfRun::from),
-            launches: measurement.launches.iter().map(Launch::from).collect(),
+            launches: measurement
+                .launches
+                .iter()
+                .map(MeasuredLaunch::from)
+                .collect(),
             failures: &measurement.failures,
         }
     }
 }
 
-impl From<&SamplingSettings> for Sampling {
+impl From<&SamplingSettings> for SamplingAsSet {
     fn from(settings: &SamplingSettings) -> Self {
         Self {
             launches: settings.launches,
@@ -213,7 +216,7 @@ impl From<&Summary> for SampleSummary {
             max_ns: summary.max,
             r_squared: summary.r_squared,
             overhead_ns: summary.overhead_ns,
-            outliers: OutlierCounts {
+            outliers: OutlierNumbers {
                 low_severe: outliers.low_severe,
                 low_mild: outliers.low_mild,
                 high_mild: outliers.high_mild,
@@ -246,7 +249,7 @@ fn per_second(time: &Estimate) -> Estimate {
     }
 }
 
-impl<'a> From<&'a LaunchSeries> for Launch<'a> {
+impl<'a> From<&'a LaunchSeries> for MeasuredLaunch<'a> {
     fn from(launch: &'a LaunchSeries) -> Self {
         let series = &launch.series;
         Self {

@@ -88,7 +88,7 @@ pub enum PivotKind {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "PivotRow"))]
-pub(in crate::report) struct PivotRowMessage<'a> {
+pub(crate) struct PivotRowMessage<'a> {
     /// The labels of the row, by dimension.
     row: &'a [String],
     /// The cells, column by column.

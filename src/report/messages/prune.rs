@@ -48,7 +48,7 @@ pub struct PruneLine {
 /// What pruning did, or would do.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct PruneFinished {
+pub(crate) struct PruneFinished {
     /// Whether runs were removed; otherwise this is what would happen.
     pub executed: bool,
     /// How many runs go.

@@ -14,7 +14,7 @@ use perfcheck_analysis::model::{
 /// A rule (`--fail`, `fail` in Cargo.toml) that a benchmark did not keep.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct RuleViolated<'a> {
+pub(crate) struct RuleViolated<'a> {
     /// The number of the run.
     run: RunId,
     /// The benchmark.
@@ -48,7 +48,7 @@ enum Limited {
 /// What a run comes to; after its benchmarks.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct RunFinished<'a> {
+pub(crate) struct RunFinished<'a> {
     /// The number of the run.
     run: RunId,
     /// How far the run came.
@@ -96,7 +96,7 @@ pub(in crate::report) struct RunFinished<'a> {
 /// Each verdict with its count, also 0.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct VerdictCounts {
+pub(crate) struct VerdictCounts {
     regressed: usize,
     suspect: usize,
     failed: usize,
@@ -112,7 +112,7 @@ pub(in crate::report) struct VerdictCounts {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
-pub(in crate::report) struct ChangedThresholds(BTreeMap<&'static str, f64>);
+pub(crate) struct ChangedThresholds(BTreeMap<&'static str, f64>);
 
 impl<'a> RuleViolated<'a> {
     pub fn of(run: RunId, violation: &'a Exceeded) -> Self {

@@ -98,7 +98,7 @@ impl SelfTestRow {
     }
 
     /// How often it was called faster although it was slowed down.
-    pub(in crate::report) fn wrong_direction(&self) -> usize {
+    pub(crate) fn wrong_direction(&self) -> usize {
         times(&self.slowed, Verdict::Improved)
     }
 
@@ -108,7 +108,7 @@ impl SelfTestRow {
     }
 
     /// Mean time of a comparison.
-    pub(in crate::report) fn seconds_per_verdict(&self) -> Option<f64> {
+    pub(crate) fn seconds_per_verdict(&self) -> Option<f64> {
         let verdicts = self.same.len() + self.slowed.len();
         (verdicts > 0).then(|| self.time.as_secs_f64() / verdicts as f64)
     }
@@ -117,7 +117,7 @@ impl SelfTestRow {
 /// How often a benchmark was called what.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct SelfTestBenchmark<'a> {
+pub(crate) struct SelfTestBenchmark<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
     /// Each verdict with its count, of comparisons of the benchmark with itself.
@@ -133,7 +133,7 @@ pub(in crate::report) struct SelfTestBenchmark<'a> {
 /// What that says about the machine.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(in crate::report) struct SelfTestFinished<'a> {
+pub(crate) struct SelfTestFinished<'a> {
     /// By how much one side was slowed down, a fraction.
     slowdown: f64,
     /// How many comparisons of each kind were asked for.

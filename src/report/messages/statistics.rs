@@ -35,7 +35,7 @@ pub struct BenchmarkStatistics<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BenchmarkStatistics"))]
-pub(in crate::report) struct BenchmarkStatisticsMessage<'a> {
+pub(crate) struct BenchmarkStatisticsMessage<'a> {
     /// The number of the run.
     run: RunId,
     /// The benchmark.

@@ -1,23 +1,21 @@
 //! One benchmark as the page's script reads it. The names of the members are those of `assets/data.js`.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
-use super::content::{PageBenchmark, PageSide, estimates};
-use super::history::{Timeline, history};
-use super::phrases::Phrasebook;
-use super::quantized::{estimate, places, short, short_or_null};
+use super::content::{PageBenchmark, PageSide};
+use super::history::{HistoryData, Timeline};
+use super::phrases::{Phrase, Phrasebook};
+use super::quantized::{OneOrEach, Short, ShortEstimate, estimate, places};
 use crate::escape::one_line;
 use crate::report::text::beside_record::{allocation_lines, latency_lines, lines_of_seconds};
-use crate::report::words::analysis;
-use crate::report::words::beside;
-use crate::report::words::remarks;
+use crate::report::words::{beside, sentences};
 use perfcheck_analysis::compare::{
-    AllocationSummary, ChangeShape, Comparison, Curve, Difference, LatencySummary, Note, Ramp,
-    Shape,
+    AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate,
+    LatencySummary, Ramp, Shape,
 };
-use perfcheck_analysis::model::{Metric, Verdict};
+use perfcheck_analysis::model::{Metric, RunId, Verdict};
 
-/// What the script takes intervals for that it is told nothing of.
+/// The script takes intervals for these where it is told nothing of them.
 const USUAL_INTERVALS: &str = "bootstrap";
 
 /// What all benchmarks of a page share.
@@ -29,308 +27,355 @@ pub(super) struct PageShared<'a> {
     pub(super) confidence_level: f64,
 }
 
-/// The benchmark.
-pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut PageShared<'_>) -> Value {
-    let sentences: Vec<Value> = one
-        .sentences
-        .iter()
-        .map(|(about, sentence)| {
-            let (phrase, numbers) = shared.phrases.enter(about, &one_line(sentence));
-            json!([phrase, numbers.join("|")])
-        })
-        .collect();
-    let place = shared
-        .places
-        .binary_search(&(one.key.package.as_str(), one.key.target.as_str()))
-        .ok();
-    let top = [&one.candidate, &one.base]
-        .into_iter()
-        .flatten()
-        .map(|side| side.shape.density.peak())
-        .fold(0.0, f64::max);
-    let side = |side: &Option<PageSide<'_>>| {
-        side.as_ref()
-            .map(|side| self::side(side, top, shared.confidence_level))
-    };
-    let notes: Vec<Value> = notes(one)
-        .iter()
-        .map(|note| {
-            let (phrase, numbers) = shared.phrases.enter("note", &one_line(note));
-            json!([phrase, numbers.join("|")])
-        })
-        .collect();
-    let mut object = json!({
-        "place": place,
-        "id": one_line(&one.key.id),
-        "verdict": one.verdict,
-        "new": side(&one.candidate),
-        "base": side(&one.base),
-        "why": sentences,
-    });
-    let optional = [
-        ("metric", metric(one.metric)),
-        ("throughput", throughput(one)),
-        ("compared", one.comparison.map(comparison)),
-        (
-            "stored",
-            one.stored_change
-                .filter(|_| one.comparison.is_none_or(|found| found.change.is_none()))
-                .map(short),
-        ),
-        ("ramp_top", ramp_top(one).map(short)),
-        ("resampled", one.change.as_ref().map(resampled)),
-        (
-            "history",
-            one.history.map(|found| history(found, shared.timeline)),
-        ),
-        (
-            "runs",
-            (one.reference_runs.len() > 1).then(|| json!(one.reference_runs)),
-        ),
-        (
-            "differs",
-            (!one.blocking.is_empty()).then(|| differences(&one.blocking)),
-        ),
-        ("remarks", (!notes.is_empty()).then(|| json!(notes))),
-    ];
-    if let Some(members) = object.as_object_mut() {
-        for (name, value) in optional {
-            members.extend(value.map(|value| (name.to_owned(), value)));
+/// A benchmark. Members that it has nothing to say in are left out.
+#[derive(Serialize)]
+pub(super) struct BenchmarkData<'a> {
+    /// Which of the bench targets it belongs to.
+    place: Option<usize>,
+    id: String,
+    verdict: Option<Verdict>,
+    candidate: Option<SideData>,
+    base: Option<SideData>,
+    /// How the verdict came about.
+    why: Vec<Phrase>,
+    /// What the samples mean; times, which most are, go without saying.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metric: Option<&'a Metric>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    throughput: Option<ThroughputData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared: Option<ComparedData>,
+    /// The change that is stored, where the comparison has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<Short>,
+    /// The linear phases of both sides are drawn up to so many nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ramp_top: Option<Short>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resampled: Option<ResampledData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<HistoryData>,
+    /// The runs whose mean is the reference, where it is of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<&'a [RunId]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differs: Vec<DifferenceData>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remarks: Vec<Phrase>,
+}
+
+/// A fact that differs, and what it is of the base and of the candidate.
+pub(super) type DifferenceData = (&'static str, String, String);
+
+/// What an iteration processes.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ThroughputData {
+    /// Bytes and elements.
+    Units([Option<u64>; 2]),
+    /// The author's words, where it is neither.
+    Words(String),
+}
+
+/// What the comparison says.
+#[derive(Serialize)]
+struct ComparedData {
+    change: Option<ShortEstimate>,
+    p: Option<Short>,
+    mean: Option<ShortEstimate>,
+    median: Option<ShortEstimate>,
+    threshold: Short,
+    callable: Option<Short>,
+}
+
+/// How resampled changes lie.
+#[derive(Serialize)]
+struct ResampledData {
+    range: [Short; 2],
+    density: String,
+    count: usize,
+}
+
+/// A side of a benchmark. Arrays stand where names would take more room than what they name; `assets/data.js` has the names.
+#[derive(Serialize)]
+struct SideData {
+    run: RunId,
+    numbers: NumbersOfSide,
+    estimates: [Option<ShortEstimate>; 8],
+    percentiles: [Short; 5],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intervals: Option<&'static str>,
+    /// Severe and mild ones below, mild and severe ones above.
+    outliers: [usize; 4],
+    #[serde(flatten)]
+    drawn: DrawnData,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<String>,
+    /// Allocations and latencies: a label and a text each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more: Vec<(String, String)>,
+}
+
+/// Samples, launches, the fastest and the slowest sample, coefficient of variation, R² and standard error.
+type NumbersOfSide = (
+    usize,
+    usize,
+    Short,
+    Short,
+    Option<Short>,
+    Option<Short>,
+    Option<Short>,
+);
+
+/// What is drawn of a side: places within its range, and quantiles on the scale of their logarithms, since tails are long.
+#[derive(Serialize)]
+struct DrawnData {
+    range: [Short; 2],
+    density: String,
+    /// From where to where the density of each launch reaches.
+    spans: String,
+    /// The samples in the order in which they were taken.
+    order: String,
+    /// How many samples each launch has.
+    counts: OneOrEach,
+    quartiles: String,
+    quantiles: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    violins: Option<String>,
+    /// How many samples lie too far from the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outside: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ramp: Option<RampData>,
+}
+
+/// The most iterations, the longest sample, the places of both for each sample that is drawn, and how many samples there are.
+type RampData = (Short, Short, String, String, usize);
+
+impl<'a> BenchmarkData<'a> {
+    pub(super) fn of(one: &'a PageBenchmark<'_>, shared: &mut PageShared<'_>) -> Self {
+        let key = &one.row.key;
+        let why = one.sentences.iter();
+        let why = why.map(|(about, text)| shared.phrases.enter(about, &one_line(text)));
+        let why = why.collect();
+        let peaks = one.sides().map(|side| side.shape.density.peak());
+        let top = peaks.fold(0.0, f64::max);
+        let level = shared.confidence_level;
+        let side = |side: &Option<PageSide<'_>>| Some(SideData::of(side.as_ref()?, top, level));
+        let notes = notes(one).into_iter();
+        let comparison = one.row.comparison.as_ref();
+        let is_judged = comparison.is_some_and(|found| found.change.is_some());
+        let reference = &one.row.reference[..];
+        Self {
+            place: shared
+                .places
+                .binary_search(&(&key.package, &key.target))
+                .ok(),
+            id: one_line(&key.id),
+            verdict: one.row.verdict,
+            candidate: side(&one.candidate),
+            base: side(&one.base),
+            why,
+            metric: Some(one.metric).filter(|metric| !metric.is_time()),
+            throughput: throughput(one),
+            compared: comparison.map(ComparedData::from),
+            stored: one.stored_change.filter(|_| !is_judged).map(Short),
+            ramp_top: ramp_top(one).map(Short),
+            resampled: one.change.as_ref().map(ResampledData::from),
+            history: one
+                .history
+                .map(|found| HistoryData::of(found, shared.timeline)),
+            runs: Some(reference).filter(|runs| runs.len() > 1),
+            differs: differences(&one.row.blocking),
+            remarks: notes
+                .map(|note| shared.phrases.enter("note", &one_line(&note)))
+                .collect(),
         }
     }
-    object
 }
 
 /// What a table says below it of a benchmark; what limits a comparison is of interest where it did not come out clearly well.
 fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
-    let is_fine = matches!(
-        one.verdict,
-        Some(Verdict::Unchanged | Verdict::Improved | Verdict::New)
-    );
-    let comparison = one.comparison;
-    let moved = comparison.map(beside::changes).unwrap_or_default();
-    let limits = comparison.filter(|_| !is_fine).map(|found| &found.notes);
-    let centers = comparison.and_then(|found| found.description.centers.as_ref());
+    let moved = one.row.comparison.iter().flat_map(beside::changes);
+    let limits = !sentences::is_fine(one.row);
     moved
-        .into_iter()
-        .chain(limits.into_iter().flatten().map(Note::to_string))
-        .chain(one.remarks.iter().map(remarks::remark))
-        .chain(centers.map(|found| analysis::centers(found, one.metric)))
+        .chain(sentences::remarks_on(one.row, limits, one.metric))
         .collect()
 }
 
-/// Facts that differ, each with what it is on either side.
-pub(super) fn differences(found: &[Difference]) -> Value {
+pub(super) fn differences(found: &[Difference]) -> Vec<DifferenceData> {
     let lines = found.iter().map(|difference| {
-        json!([
+        (
             difference.fact.name(),
             one_line(&difference.base),
-            one_line(&difference.candidate)
-        ])
+            one_line(&difference.candidate),
+        )
     });
     lines.collect()
 }
 
 /// The nanoseconds up to which the linear phases of both sides are drawn; nothing where no side has a line to draw.
 fn ramp_top(one: &PageBenchmark<'_>) -> Option<f64> {
-    let sides = [&one.candidate, &one.base].into_iter().flatten();
-    let sides: Vec<(&Ramp, f64)> = sides
-        .filter_map(|side| {
-            let slope = side.record.summary.slope.as_ref()?;
-            Some((side.shape.ramp.as_ref()?, slope.estimate))
-        })
-        .collect();
-    (!sides.is_empty()).then(|| Ramp::top(&sides))
+    let ramps = one.sides().filter_map(|side| {
+        let slope = side.record.summary.slope.as_ref()?;
+        Some((side.shape.ramp.as_ref()?, slope.estimate))
+    });
+    let ramps: Vec<(&Ramp, f64)> = ramps.collect();
+    (!ramps.is_empty()).then(|| Ramp::top(&ramps))
 }
 
-/// Nothing for times, which most are.
-fn metric(metric: &Metric) -> Option<Value> {
-    (!metric.is_time()).then(|| json!(metric))
-}
-
-/// Bytes and elements of an iteration; where it has neither, the author's words.
-fn throughput(one: &PageBenchmark<'_>) -> Option<Value> {
-    let side = one.candidate.as_ref().or(one.base.as_ref())?;
-    let benchmark = &side.measurement.benchmark;
+fn throughput(one: &PageBenchmark<'_>) -> Option<ThroughputData> {
+    let benchmark = &one.sides().next()?.measurement.benchmark;
     let found = benchmark.throughput;
     if found.bytes.is_some() || found.elements.is_some() {
-        return Some(json!([found.bytes, found.elements]));
+        return Some(ThroughputData::Units([found.bytes, found.elements]));
     }
     let words = benchmark.other_throughput.as_deref()?;
-    Some(json!(one_line(words)))
+    Some(ThroughputData::Words(one_line(words)))
 }
 
-fn comparison(found: &Comparison) -> Value {
-    json!({
-        "change": found.change.as_ref().map(estimate),
-        "p": short_or_null(found.p_value),
-        "mean": found.description.mean.as_ref().map(|mean| estimate(&mean.estimate)),
-        "median": found.description.median.as_ref().map(|median| estimate(&median.estimate)),
-        "threshold": short(found.noise_threshold),
-        "callable": short_or_null(found.smallest_callable),
-    })
-}
-
-fn resampled(found: &ChangeShape) -> Value {
-    let Curve { range, heights } = &found.density;
-    json!({
-        "range": [short(range.0), short(range.1)],
-        "density": places(heights.iter().copied(), (0.0, found.density.peak()), 2),
-        "count": found.resamples,
-    })
-}
-
-fn side(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Value {
-    let (record, shape) = (&side.record, &side.shape);
-    let summary = &record.summary;
-    let mut object = Map::new();
-    let mut put = |name: &str, value: Value| {
-        if !value.is_null() {
-            object.insert(name.to_owned(), value);
+impl From<&Comparison> for ComparedData {
+    fn from(found: &Comparison) -> Self {
+        let description = &found.description;
+        Self {
+            change: found.change.as_ref().map(estimate),
+            p: found.p_value.map(Short),
+            mean: description.mean.map(|mean| estimate(&mean.estimate)),
+            median: description.median.map(|median| estimate(&median.estimate)),
+            threshold: Short(found.noise_threshold),
+            callable: found.smallest_callable.map(Short),
         }
-    };
-    put("run", json!(side.run));
-    // Names would take more room than what they name.
-    put(
-        "numbers",
-        json!([
-            summary.samples,
-            summary.launches,
-            short(summary.min),
-            short(summary.max),
-            short_or_null(record.cv),
-            short_or_null(summary.r_squared),
-            short_or_null(record.over_launches.map(|over| over.standard_error)),
-        ]),
-    );
-    let stated = estimates(record).map(|found| found.as_ref().map_or(Value::Null, estimate));
-    put("estimates", stated.to_vec().into());
-    put("percentiles", record.percentiles.map(short).to_vec().into());
-    if summary.intervals.name() != USUAL_INTERVALS {
-        put("intervals", json!(summary.intervals.name()));
     }
-    let outliers = &summary.outliers;
-    put(
-        "outliers",
-        json!([
-            outliers.low_severe,
-            outliers.low_mild,
-            outliers.high_mild,
-            outliers.high_severe
-        ]),
-    );
-    for (name, value) in drawn(shape, top) {
-        put(name, value);
+}
+
+impl From<&ChangeShape> for ResampledData {
+    fn from(found: &ChangeShape) -> Self {
+        let Curve { range, heights } = &found.density;
+        Self {
+            range: [range.0, range.1].map(Short),
+            density: places(heights.iter().copied(), (0.0, found.density.peak()), 2),
+            count: found.resamples,
+        }
     }
-    let failed = &side.measurement.failures;
-    if !failed.is_empty() {
-        let lines = failed
-            .iter()
-            .map(|failure| format!("launch {}: {}", failure.launch, one_line(&failure.message)));
-        put("failures", lines.collect());
+}
+
+impl SideData {
+    fn of(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Self {
+        let record = &side.record;
+        let summary = &record.summary;
+        let outliers = &summary.outliers;
+        let failures = side.measurement.failures.iter();
+        Self {
+            run: side.run,
+            numbers: (
+                summary.samples,
+                summary.launches,
+                Short(summary.min),
+                Short(summary.max),
+                record.cv.map(Short),
+                summary.r_squared.map(Short),
+                record.over_launches.map(|over| Short(over.standard_error)),
+            ),
+            estimates: estimates(record).map(|found| found.as_ref().map(estimate)),
+            percentiles: record.percentiles.map(Short),
+            intervals: Some(summary.intervals.name()).filter(|name| *name != USUAL_INTERVALS),
+            outliers: [
+                outliers.low_severe,
+                outliers.low_mild,
+                outliers.high_mild,
+                outliers.high_severe,
+            ],
+            drawn: DrawnData::of(&side.shape, top),
+            failures: failures
+                .map(|failure| format!("launch {}: {}", failure.launch, one_line(&failure.message)))
+                .collect(),
+            more: more(side, confidence_level),
+        }
     }
+}
+
+/// The estimates of a side in the order of `ESTIMATES_OF` in `assets/data.js`.
+fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
+    let summary = &record.summary;
+    [
+        Some(summary.mean),
+        record.mean_of_launches(),
+        record.mean_bca,
+        Some(summary.median),
+        record.median_of_launches,
+        summary.sd,
+        Some(summary.mad),
+        summary.slope,
+    ]
+}
+
+/// What the side says of allocations and latencies.
+fn more(side: &PageSide<'_>, confidence_level: f64) -> Vec<(String, String)> {
     let allocations = AllocationSummary::of(side.measurement);
     let latencies = LatencySummary::of(side.measurement, confidence_level);
-    let more = allocations.iter().flat_map(allocation_lines).chain(
-        latencies
-            .iter()
-            .flat_map(|found| latency_lines(found, confidence_level)),
-    );
-    let windows = latencies.iter().map(|found| &found.windows[..]);
-    let more = more.chain(windows.flat_map(lines_of_seconds));
-    let more: Vec<Value> = more
-        .map(|(label, text)| json!([label, one_line(&text)]))
-        .collect();
-    if !more.is_empty() {
-        put("more", more.into());
-    }
-    object.into()
-}
-
-/// What is drawn: places within the range of the side, and quantiles on the scale of their logarithms, since tails are long.
-fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
-    let launches = &shape.launches;
-    let times = launches.iter().flat_map(|launch| &launch.times).copied();
-    let counts: Vec<usize> = launches.iter().map(|launch| launch.times.len()).collect();
-    let alike = counts.windows(2).all(|pair| pair[0] == pair[1]);
-    let quartiles = launches.iter().flat_map(|launch| launch.quartiles);
-    // Each as wide as it can be.
-    let violins = launches.iter().map(|launch| {
-        let heights = launch.density.heights.iter().copied();
-        places(heights, (0.0, launch.density.peak()), 1)
+    let of_latencies = latencies.iter().flat_map(|found| {
+        let lines = latency_lines(found, confidence_level).into_iter();
+        lines.chain(lines_of_seconds(&found.windows))
     });
-    let ends = (
-        shape
-            .quantiles
-            .first()
-            .map_or(0.0, |least| logarithm(*least)),
-        shape.quantiles.last().map_or(0.0, |most| logarithm(*most)),
-    );
-    let quantiles = shape.quantiles.iter().map(|value| logarithm(*value));
-    let range = shape.range();
-    let mut found = vec![
-        ("range", json!([short(range.0), short(range.1)])),
-        (
-            "density",
-            places(shape.density.heights.iter().copied(), (0.0, top), 2).into(),
-        ),
-        (
-            "spans",
-            places(
-                launches
-                    .iter()
-                    .flat_map(|launch| [launch.density.range.0, launch.density.range.1]),
-                range,
-                2,
-            )
-            .into(),
-        ),
-        ("order", places(times, range, 2).into()),
-        (
-            "counts",
-            if alike {
-                json!(counts.first())
-            } else {
-                json!(counts)
-            },
-        ),
-        ("quartiles", places(quartiles, range, 2).into()),
-        ("quantiles", places(quantiles, ends, 3).into()),
-    ];
-    if (launches.iter()).all(|launch| !launch.density.heights.is_empty()) {
-        found.push(("violins", violins.collect::<String>().into()));
-    }
-    if shape.outside > 0 {
-        found.push(("outside", json!(shape.outside)));
-    }
-    if let Some(ramp) = &shape.ramp {
-        let iterations = ramp.points.iter().map(|point| point.0);
-        let elapsed = ramp.points.iter().map(|point| point.1);
-        found.push((
-            "ramp",
-            json!([
-                short(ramp.iterations),
-                short(ramp.elapsed),
-                places(iterations, (0.0, ramp.iterations), 2),
-                places(elapsed, (0.0, ramp.elapsed), 2),
-                ramp.samples
-            ]),
-        ));
-    }
-    found
+    let lines = allocations.iter().flat_map(allocation_lines);
+    lines
+        .chain(of_latencies)
+        .map(|(label, text)| (label, one_line(&text)))
+        .collect()
 }
 
-/// Of a time that may be 0.
+impl DrawnData {
+    fn of(shape: &Shape, top: f64) -> Self {
+        let launches = &shape.launches;
+        let range = shape.range();
+        let times = launches.iter().flat_map(|launch| &launch.times).copied();
+        let counts: Vec<usize> = launches.iter().map(|launch| launch.times.len()).collect();
+        let alike = counts.windows(2).all(|pair| pair[0] == pair[1]);
+        let spans = launches.iter().map(|launch| launch.density.range);
+        let quartiles = launches.iter().flat_map(|launch| launch.quartiles);
+        let has_violins = launches
+            .iter()
+            .all(|launch| !launch.density.heights.is_empty());
+        // Each is as wide as it can be.
+        let violins = launches.iter().map(|launch| {
+            let heights = launch.density.heights.iter().copied();
+            places(heights, (0.0, launch.density.peak()), 1)
+        });
+        let quantiles = shape.quantiles.iter().map(|value| logarithm(*value));
+        let end = |value: Option<f64>| value.unwrap_or(0.0);
+        let ends = (end(quantiles.clone().next()), end(quantiles.clone().last()));
+        Self {
+            range: [range.0, range.1].map(Short),
+            density: places(shape.density.heights.iter().copied(), (0.0, top), 2),
+            spans: places(spans.flat_map(|(from, to)| [from, to]), range, 2),
+            order: places(times, range, 2),
+            counts: if alike {
+                OneOrEach::One(counts.first().copied())
+            } else {
+                OneOrEach::Each(counts)
+            },
+            quartiles: places(quartiles, range, 2),
+            quantiles: places(quantiles, ends, 3),
+            violins: has_violins.then(|| violins.collect()),
+            outside: Some(shape.outside).filter(|count| *count > 0),
+            ramp: shape.ramp.as_ref().map(ramp),
+        }
+    }
+}
+
+fn ramp(ramp: &Ramp) -> RampData {
+    let iterations = ramp.points.iter().map(|point| point.0);
+    let elapsed = ramp.points.iter().map(|point| point.1);
+    (
+        Short(ramp.iterations),
+        Short(ramp.elapsed),
+        places(iterations, (0.0, ramp.iterations), 2),
+        places(elapsed, (0.0, ramp.elapsed), 2),
+        ramp.samples,
+    )
+}
+
+/// The logarithm of a time that may be 0.
 fn logarithm(time: f64) -> f64 {
     time.max(1e-6).ln()
-}
-
-/// Every verdict with how often it was given, worst first.
-pub(super) fn tally(benchmarks: &[PageBenchmark<'_>]) -> Value {
-    let tally: perfcheck_analysis::model::Tally =
-        benchmarks.iter().filter_map(|one| one.verdict).collect();
-    let counts = Verdict::ALL
-        .iter()
-        .map(|verdict| json!([verdict, tally.count(*verdict)]));
-    counts.collect()
 }

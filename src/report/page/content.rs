@@ -1,11 +1,9 @@
 //! What the page is given.
 
 use crate::report::text::history::BenchmarkHistory;
-use perfcheck_analysis::compare::{
-    BenchmarkRecord, ChangeShape, Comparison, Difference, Estimate, HostSigns, Shape,
-};
-use perfcheck_analysis::findings::{Limits, Method, Remark, RunRemark};
-use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
+use perfcheck_analysis::compare::{BenchmarkRecord, ChangeShape, Difference, HostSigns, Shape};
+use perfcheck_analysis::findings::{Limits, Method, Row, RunRemark};
+use perfcheck_analysis::model::{Measurement, Metric, Run, RunId};
 
 /// Everything that a page shows.
 #[derive(Debug)]
@@ -46,34 +44,31 @@ pub struct PageRun<'a> {
 /// One benchmark.
 #[derive(Debug)]
 pub struct PageBenchmark<'a> {
-    /// Which.
-    pub key: &'a BenchmarkKey,
+    /// What is known of it, without the measurement.
+    pub row: &'a Row<'a>,
     /// What its samples mean.
     pub metric: &'a Metric,
-    /// The verdict, where there is one.
-    pub verdict: Option<Verdict>,
-    /// The change as it was written down, where the comparison is not known any more.
+    /// The change as it was written down; the comparison may not be known any more.
     pub stored_change: Option<f64>,
-    /// How it was reached, where two measurements were compared.
-    pub comparison: Option<&'a Comparison>,
-    /// By which method.
+    /// The method by which it was compared, where it was.
     pub method: Option<Method>,
     /// What the run measured.
     pub candidate: Option<PageSide<'a>>,
     /// What it was compared with; of several runs the newest.
     pub base: Option<PageSide<'a>>,
-    /// Runs whose mean is the reference.
-    pub reference_runs: Vec<RunId>,
     /// How resampled changes lie.
     pub change: Option<ChangeShape>,
     /// Its course over the runs of the branch.
     pub history: Option<&'a BenchmarkHistory>,
     /// How the verdict came about: what a sentence is about, and the sentence.
     pub sentences: Vec<(&'static str, String)>,
-    /// What makes the sides incomparable.
-    pub blocking: Vec<Difference>,
-    /// What else a reader must know.
-    pub remarks: &'a [Remark],
+}
+
+impl<'a> PageBenchmark<'a> {
+    /// The sides that were measured, the candidate first.
+    pub fn sides(&self) -> impl Iterator<Item = &PageSide<'a>> {
+        [&self.candidate, &self.base].into_iter().flatten()
+    }
 }
 
 /// One side of a benchmark.
@@ -87,19 +82,4 @@ pub struct PageSide<'a> {
     pub record: BenchmarkRecord,
     /// What is drawn.
     pub shape: Shape,
-}
-
-/// The estimates of a side in the order in which the page's script knows them (`ESTIMATES_OF` in `assets/data.js`).
-pub(super) fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
-    let summary = &record.summary;
-    [
-        Some(summary.mean),
-        record.mean_of_launches(),
-        record.mean_bca,
-        Some(summary.median),
-        record.median_of_launches,
-        summary.sd,
-        Some(summary.mad),
-        summary.slope,
-    ]
 }

@@ -1,24 +1,23 @@
 //! The document: its policy, style, script and data in one file.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::benchmark::{PageShared, benchmark, differences, tally};
-use super::content::{Page, PageBenchmark};
-use super::environment::environment;
+use super::benchmark::{BenchmarkData, DifferenceData, PageShared, differences};
+use super::content::{Page, PageBenchmark, PageRun};
+use super::environment::{FactData, environment};
 use super::history::Timeline;
 use super::phrases::Phrasebook;
 use crate::escape::{html, json_in_script, one_line};
-use crate::report::messages::{Message, PageFormat, ReportWritten, SCHEMA, write_message};
+use crate::report::messages::{JsonMessage, PageFormat, ReportWritten, SCHEMA, write_message};
 use crate::report::view::MessageFormat;
 use crate::report::words::remarks::{IDENTICAL, run_remark};
-use crate::report::words::sentences;
-use crate::report::words::{analysis, limits};
+use crate::report::words::{analysis, limits, sentences};
 use crate::report::{theme, units};
 use perfcheck_analysis::compare::{Decider, PROBABILITIES};
 use perfcheck_analysis::findings::{Method, Remark};
-use perfcheck_analysis::model::{RunId, Statistic, Verdict};
+use perfcheck_analysis::model::{RunId, Statistic, Tally, Verdict};
 
 const STYLE: &str = concat!(
     include_str!("assets/page.css"),
@@ -47,7 +46,7 @@ const BODY: &str = include_str!("assets/page.html");
 
 /// SHA-256 of [`STYLE`] and [`SCRIPT`], by which the policy allows them and nothing else. A test says what they are.
 const STYLE_HASH: &str = "sha256-lTgMDx7JG0LwJatQe14Jq2l7SJEJb2ymj8ks/I8klFE=";
-const SCRIPT_HASH: &str = "sha256-mJdkqnswZr1bBUterhBkyD5F0kdJM3bzYv59GYcbLBE=";
+const SCRIPT_HASH: &str = "sha256-hZZzl1lIjzUShWdS3XYoigO8LNHibzhLuOqSupwFo0k=";
 
 /// Writes the page.
 pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
@@ -88,18 +87,18 @@ fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
         if index > 0 {
             writer.write_all(b",\n")?;
         }
-        write_value(writer, &benchmark(one, &mut shared))?;
+        write_value(writer, &BenchmarkData::of(one, &mut shared))?;
     }
     writer.write_all(b"],\n\"head\":")?;
-    write_value(writer, &head(page, &timeline))?;
+    write_value(writer, &HeadData::of(page, &timeline))?;
     writer.write_all(b",\n\"phrases\":")?;
-    write_value(writer, &json!(phrases.into_phrases()))?;
+    write_value(writer, &phrases.into_phrases())?;
     writer.write_all(b"}")
 }
 
 /// The bench targets, each once, in order.
 fn places<'a>(page: &'a Page<'_>) -> Vec<(&'a str, &'a str)> {
-    let keys = page.benchmarks.iter().map(|one| one.key);
+    let keys = page.benchmarks.iter().map(|one| &one.row.key);
     let mut places: Vec<(&str, &str)> = keys
         .map(|key| (key.package.as_str(), key.target.as_str()))
         .collect();
@@ -108,49 +107,115 @@ fn places<'a>(page: &'a Page<'_>) -> Vec<(&'a str, &'a str)> {
     places
 }
 
-fn head(page: &Page<'_>, timeline: &Timeline<'_>) -> Value {
-    let runs: Vec<Value> = page
-        .runs
-        .iter()
-        .map(|run| {
-            let git = run.head.git.as_ref();
-            json!({
-                "id": run.head.id,
-                "started": run.started,
-                "commit": git.map(|git| &git.commit),
-                "branch": git.and_then(|git| git.branch.as_deref()).map(one_line),
-                "dirty": git.is_some_and(|git| git.dirty),
-            })
-        })
-        .collect();
-    json!({
-        "schema": SCHEMA,
-        "tool": env!("CARGO_PKG_VERSION"),
-        "workspace": one_line(&page.workspace),
-        "run": page.run.id,
-        "reference": page.reference.as_deref().map(one_line),
-        "level": page.confidence_level,
-        "significance": page.run.decision.significance_level,
-        "verdicts": tally(&page.benchmarks),
-        "runs": runs,
-        "places": places(page).iter().map(|(package, target)| [one_line(package), one_line(target)]).collect::<Vec<_>>(),
-        "history": timeline.value(),
-        "environment": environment(page),
-        "incomplete": sentences::incomplete(page.run),
-        "how": how(page),
-        "symbols": Verdict::ALL.map(|verdict| (verdict, theme::symbol(verdict))),
-        "warnings": differences(&page.warnings),
-        "broken": page.limits.exceeded.iter().map(|found| one_line(&limits::exceeded(found))).collect::<Vec<_>>(),
-        "remarks": page.limits.remarks.iter().map(limits::limit_remark).chain(page.remarks.iter().map(run_remark)).map(|text| one_line(&text)).collect::<Vec<_>>(),
-        "notes": notes(page).iter().map(|text| one_line(text)).collect::<Vec<_>>(),
-        "omissions": page.omissions.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
-        "probabilities": &PROBABILITIES[..],
-    })
+/// What the page's script reads of the whole.
+#[derive(Serialize)]
+struct HeadData<'a> {
+    schema: u32,
+    tool: &'static str,
+    workspace: String,
+    run: RunId,
+    reference: Option<String>,
+    /// The level of the intervals of times.
+    level: f64,
+    significance: f64,
+    /// Every verdict with how often it was given, worst first.
+    verdicts: Vec<(Verdict, usize)>,
+    runs: Vec<RunData<'a>>,
+    /// The packages and targets of the benchmarks.
+    places: Vec<[String; 2]>,
+    /// Number, day and commit of each run that histories have.
+    history: Vec<(RunId, Option<&'a str>, Option<&'a str>)>,
+    environment: Vec<FactData>,
+    /// That the run did not come to its end.
+    incomplete: Option<String>,
+    how: Option<String>,
+    /// Every verdict with its symbol, worst first.
+    symbols: Vec<(Verdict, char)>,
+    warnings: Vec<DifferenceData>,
+    /// The limits that were exceeded.
+    broken: Vec<String>,
+    remarks: Vec<String>,
+    notes: Vec<String>,
+    omissions: Vec<String>,
+    probabilities: &'static [f64],
+}
+
+/// A run that something is shown of.
+#[derive(Serialize)]
+struct RunData<'a> {
+    id: RunId,
+    started: &'a str,
+    commit: Option<&'a str>,
+    branch: Option<String>,
+    dirty: bool,
+}
+
+impl<'a> HeadData<'a> {
+    fn of(page: &'a Page<'_>, timeline: &Timeline<'a>) -> Self {
+        let verdicts = page.benchmarks.iter().filter_map(|one| one.row.verdict);
+        let tally: Tally = verdicts.collect();
+        let verdicts = Verdict::ALL.iter();
+        let all_remarks = page.remarks.iter().map(run_remark);
+        let all_remarks = page
+            .limits
+            .remarks
+            .iter()
+            .map(limits::limit_remark)
+            .chain(all_remarks);
+        Self {
+            schema: SCHEMA,
+            tool: env!("CARGO_PKG_VERSION"),
+            workspace: one_line(&page.workspace),
+            run: page.run.id,
+            reference: page.reference.as_deref().map(one_line),
+            level: page.confidence_level,
+            significance: page.run.decision.significance_level,
+            verdicts: verdicts
+                .clone()
+                .map(|verdict| (*verdict, tally.count(*verdict)))
+                .collect(),
+            runs: page.runs.iter().map(RunData::from).collect(),
+            places: (places(page).into_iter())
+                .map(|(package, target)| [package, target].map(one_line))
+                .collect(),
+            history: timeline.runs(),
+            environment: environment(page),
+            incomplete: sentences::incomplete(page.run),
+            how: how(page),
+            symbols: verdicts
+                .map(|verdict| (*verdict, theme::symbol(*verdict)))
+                .collect(),
+            warnings: differences(&page.warnings),
+            broken: lines(page.limits.exceeded.iter().map(limits::exceeded)),
+            remarks: lines(all_remarks),
+            notes: lines(notes(page).into_iter()),
+            omissions: lines(page.omissions.iter().cloned()),
+            probabilities: &PROBABILITIES,
+        }
+    }
+}
+
+/// Sentences, each on one line.
+fn lines(sentences: impl Iterator<Item = String>) -> Vec<String> {
+    sentences.map(|sentence| one_line(&sentence)).collect()
+}
+
+impl<'a> From<&'a PageRun<'_>> for RunData<'a> {
+    fn from(run: &'a PageRun<'_>) -> Self {
+        let git = run.head.git.as_ref();
+        Self {
+            id: run.head.id,
+            started: &run.started,
+            commit: git.map(|git| git.commit.as_str()),
+            branch: git.and_then(|git| git.branch.as_deref()).map(one_line),
+            dirty: git.is_some_and(|git| git.dirty),
+        }
+    }
 }
 
 /// What is good to know of the whole: what was not measured because it is the same, and what was measured again.
 fn notes(page: &Page<'_>) -> Vec<String> {
-    let is_identical = |one: &&PageBenchmark<'_>| one.remarks.contains(&Remark::Identical);
+    let is_identical = |one: &&PageBenchmark<'_>| one.row.remarks.contains(&Remark::Identical);
     let identical = page.benchmarks.iter().filter(is_identical).count();
     let same = (identical > 0).then(|| {
         let which = if identical == page.benchmarks.len() {
@@ -161,7 +226,7 @@ fn notes(page: &Page<'_>) -> Vec<String> {
         format!("{which}: {IDENTICAL}.")
     });
     let mut again: BTreeMap<(RunId, RunId), usize> = BTreeMap::new();
-    for remark in page.benchmarks.iter().flat_map(|one| one.remarks) {
+    for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
         if let Remark::MeasuredAgain { runs, .. } = remark {
             *again.entry((runs.base, runs.candidate)).or_default() += 1;
         }
@@ -196,7 +261,7 @@ fn how(page: &Page<'_>) -> Option<String> {
     })
 }
 
-fn write_value(writer: &mut dyn Write, value: &Value) -> io::Result<()> {
+fn write_value(writer: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_string(value)?;
     writer.write_all(json_in_script(&text).as_bytes())
 }
@@ -218,13 +283,13 @@ pub fn write_page_place(
             bytes,
             benchmarks: count,
         };
-        return write_message(writer, Message::ReportWritten(message));
+        return write_message(writer, JsonMessage::ReportWritten(message));
     }
-    let plural = if count == 1 { "" } else { "s" };
     writeln!(
         writer,
-        "Wrote {}: {count} benchmark{plural}, {}.",
+        "Wrote {}: {}, {}.",
         one_line(path),
+        units::counted(count, "benchmark"),
         units::bytes(bytes as f64)
     )
 }

@@ -1,12 +1,12 @@
 //! Where and how the runs of a page were measured, fact by fact, side by side.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::content::{Page, PageRun};
 use crate::escape::one_line;
 use crate::report::units;
-use perfcheck_analysis::compare::{Fact, Steadiness};
-use perfcheck_analysis::model::Run;
+use perfcheck_analysis::compare::Fact;
+use perfcheck_analysis::model::{GitState, HostFacts, Run};
 
 /// A fact of every run of the page.
 struct EnvironmentFact {
@@ -93,14 +93,11 @@ const fn line(
     EnvironmentFact { name, fact, value }
 }
 
-fn of_git(run: &Run, pick: impl Fn(&perfcheck_analysis::model::GitState) -> String) -> String {
+fn of_git(run: &Run, pick: impl Fn(&GitState) -> String) -> String {
     run.git.as_ref().map(pick).unwrap_or_default()
 }
 
-fn host(
-    run: &PageRun<'_>,
-    pick: impl Fn(&perfcheck_analysis::model::HostFacts) -> String,
-) -> String {
+fn host(run: &PageRun<'_>, pick: impl Fn(&HostFacts) -> String) -> String {
     pick(&run.head.environment.host)
 }
 
@@ -109,24 +106,32 @@ fn control(run: &PageRun<'_>) -> String {
     let Some(pass) = signs.control_ns else {
         return String::new();
     };
-    let jitter = signs.jitter.map_or_else(String::new, |jitter| {
-        let word = Steadiness::of(jitter).word();
-        format!(", jitter up to {:.1} % ({word})", jitter * 100.0)
-    });
-    format!("{}{jitter}", units::time(pass))
+    let jitter = units::jitter(signs).map(|jitter| format!(", {jitter}"));
+    format!("{}{}", units::time(pass), jitter.unwrap_or_default())
 }
 
-/// Name, whether it blocks a comparison, and the value in each run; what no run knows is left out.
-pub(super) fn environment(page: &Page<'_>) -> Value {
-    let lines = LINES.iter().filter_map(|line| {
-        let values: Vec<String> = page
-            .runs
-            .iter()
+/// A fact as the page's script reads it.
+#[derive(Serialize)]
+pub(super) struct FactData {
+    name: &'static str,
+    /// Whether it decides about comparing.
+    fact: bool,
+    /// Whether a difference makes runs incomparable.
+    blocks: bool,
+    /// The value in each run.
+    values: Vec<String>,
+}
+
+/// The facts; what no run knows is left out.
+pub(super) fn environment(page: &Page<'_>) -> Vec<FactData> {
+    let facts = LINES.iter().map(|line| FactData {
+        name: line.name,
+        fact: line.fact.is_some(),
+        blocks: line.fact.is_some_and(|fact| Fact::BLOCKING.contains(&fact)),
+        values: (page.runs.iter())
             .map(|run| one_line(&(line.value)(run)))
-            .collect();
-        let blocks = line.fact.is_some_and(|fact| Fact::BLOCKING.contains(&fact));
-        let known = values.iter().any(|value| !value.is_empty());
-        known.then(|| json!({"name": line.name, "fact": line.fact.is_some(), "blocks": blocks, "values": values}))
+            .collect(),
     });
-    lines.collect()
+    let is_known = |fact: &FactData| fact.values.iter().any(|value| !value.is_empty());
+    facts.filter(is_known).collect()
 }

@@ -1,10 +1,10 @@
 //! The course of a benchmark over runs, as the page's script reads it.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
 use super::content::Page;
-use super::quantized::{estimate, short, short_or_null};
+use super::quantized::{OneOrEach, Short, ShortEstimate, estimate};
 use crate::escape::one_line;
 use crate::report::text::history::{BenchmarkHistory, HistoryPoint, LeftOut};
 use perfcheck_analysis::model::{RunId, Verdict};
@@ -31,65 +31,84 @@ impl<'a> Timeline<'a> {
     }
 
     /// Number, day and commit of each run.
-    pub(super) fn value(&self) -> Value {
-        let lines = self.points.iter().map(|point| {
+    pub(super) fn runs(&self) -> Vec<(RunId, Option<&'a str>, Option<&'a str>)> {
+        let runs = self.points.iter().map(|point| {
             let commit = point.git.as_ref().and_then(|git| git.commit.get(..10));
-            json!([point.run, point.started.get(..10), commit])
+            (point.run, point.started.get(..10), commit)
         });
-        lines.collect()
+        runs.collect()
     }
 
     /// Where the runs of a history stand: the first place alone where no run between them is without the benchmark.
-    fn places(&self, points: &[HistoryPoint]) -> Value {
+    fn places(&self, points: &[HistoryPoint]) -> OneOrEach {
         let places: Vec<usize> = points
             .iter()
             .filter_map(|point| self.places.get(&point.run).copied())
             .collect();
         if places.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
-            return json!(places.first());
+            return OneOrEach::One(places.first().copied());
         }
-        json!(places)
+        OneOrEach::Each(places)
     }
 }
 
-/// Points oldest first, levels by the places of their points, and the band of the newest run.
-pub(super) fn history(found: &BenchmarkHistory, timeline: &Timeline<'_>) -> Value {
-    let place = |counted: usize| found.counted.get(counted).copied();
-    let levels: Vec<Value> = found
-        .course
-        .levels
-        .iter()
-        .map(|level| {
+/// A history as the page's script reads it: points oldest first, levels by the places of their points.
+#[derive(Serialize)]
+pub(super) struct HistoryData {
+    runs: OneOrEach,
+    values: Vec<Option<Short>>,
+    /// The verdict of each point as a letter.
+    verdicts: String,
+    levels: Vec<LevelData>,
+    /// Where the newest run was to be expected: its value, and both bounds.
+    band: Option<ShortEstimate>,
+    /// What was taken of each launch.
+    value: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    without: Vec<LeftOutData>,
+}
+
+/// The first and the last point of a level, its value, the step that it began with, and whether that was accepted.
+type LevelData = (
+    Option<usize>,
+    Option<usize>,
+    Short,
+    Option<ShortEstimate>,
+    bool,
+);
+
+/// Why the course is without points, and the first and last of those that the reason holds for.
+type LeftOutData = (String, usize, usize);
+
+impl HistoryData {
+    pub(super) fn of(found: &BenchmarkHistory, timeline: &Timeline<'_>) -> Self {
+        let place = |counted: usize| found.counted.get(counted).copied();
+        let levels = found.course.levels.iter().map(|level| {
             let step = level.step.as_ref();
-            json!([
+            (
                 place(level.first),
                 place(level.last),
-                short(level.value),
+                Short(level.value),
                 step.map(|step| estimate(&step.change)),
                 step.is_some_and(|step| step.accepted),
-            ])
-        })
-        .collect();
-    let band = found.course.band.as_ref();
-    let verdicts = found.points.iter().map(|point| letter(point.verdict));
-    let mut object = json!({
-        "runs": timeline.places(&found.points),
-        "values": found.points.iter().map(|point| short_or_null(point.value)).collect::<Vec<_>>(),
-        "verdicts": verdicts.collect::<String>(),
-        "levels": levels,
-        "band": band.map(|band| json!([short(band.value), short(band.lower), short(band.upper)])),
-        "value": found.location.map(|location| location.to_string()),
-    });
-    let without = left_out(&found.points);
-    if let Some(members) = object.as_object_mut().filter(|_| !without.is_empty()) {
-        members.insert("without".to_owned(), without.into());
+            )
+        });
+        let points = found.points.iter();
+        let band = found.course.band.as_ref();
+        Self {
+            runs: timeline.places(&found.points),
+            values: points.clone().map(|point| point.value.map(Short)).collect(),
+            verdicts: points.map(|point| letter(point.verdict)).collect(),
+            levels: levels.collect(),
+            band: band.map(|band| [band.value, band.lower, band.upper].map(Short)),
+            value: found.location.map(|location| location.to_string()),
+            without: left_out(&found.points),
+        }
     }
-    object
 }
 
-/// Why the course is without points, and the first and last of those that one reason holds for.
-fn left_out(points: &[HistoryPoint]) -> Vec<Value> {
-    let mut found: Vec<(String, usize, usize)> = Vec::new();
+fn left_out(points: &[HistoryPoint]) -> Vec<LeftOutData> {
+    let mut found: Vec<LeftOutData> = Vec::new();
     for (place, point) in points.iter().enumerate() {
         let Some(why) = &point.left_out else { continue };
         let why = match why {
@@ -105,10 +124,7 @@ fn left_out(points: &[HistoryPoint]) -> Vec<Value> {
             _ => found.push((why, place, place)),
         }
     }
-    let found = found.into_iter();
     found
-        .map(|(why, first, last)| json!([why, first, last]))
-        .collect()
 }
 
 /// The place of a verdict among all as a letter, `-` without one.

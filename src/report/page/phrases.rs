@@ -7,6 +7,9 @@ use std::collections::HashMap;
 /// Where a number stands. Texts have no control characters: `escape::one_line` has written them out.
 const GAP: char = '\u{1}';
 
+/// The number of a sentence's phrase, and what fills its gaps, parted by `|`.
+pub(super) type Phrase = (usize, String);
+
 /// Phrases, each once, in the order in which they came up.
 #[derive(Debug, Default)]
 pub(super) struct Phrasebook {
@@ -25,19 +28,19 @@ enum Repeated {
 }
 
 impl Phrasebook {
-    /// The number of the sentence's phrase, and what fills its gaps.
-    pub(super) fn enter(&mut self, about: &'static str, sentence: &str) -> (usize, Vec<String>) {
+    /// The sentence by its phrase.
+    pub(super) fn enter(&mut self, about: &'static str, sentence: &str) -> Phrase {
         let next = self.phrases.len();
         let entry = (about, sentence.to_owned());
         let spent = match self.sentences.get(&entry) {
-            Some(Repeated::Whole(index)) => return (*index, Vec::new()),
+            Some(Repeated::Whole(index)) => return (*index, String::new()),
             Some(Repeated::Spent(spent)) => *spent,
             None => 0,
         };
         if spent >= sentence.len() {
             self.sentences.insert(entry.clone(), Repeated::Whole(next));
             self.phrases.push(entry);
-            return (next, Vec::new());
+            return (next, String::new());
         }
         let (phrase, numbers) = taken_apart(sentence);
         let takes = numbers.iter().map(|number| number.len() + 1).sum::<usize>();
@@ -47,7 +50,7 @@ impl Phrasebook {
         if index == next {
             self.phrases.push(phrase);
         }
-        (index, numbers)
+        (index, numbers.join("|"))
     }
 
     /// All of them, each with what it is about.
@@ -95,7 +98,7 @@ mod tests {
         let first = book.enter("time", "It took 12.5 ns in 3 launches.");
         let second = book.enter("time", "It took 7 ns in 10 launches.");
         assert_eq!((first.0, second.0), (0, 0));
-        assert_eq!(second.1, ["7", "10"]);
+        assert_eq!(second.1, "7|10");
         assert_eq!(book.enter("time", "Nothing.").0, 1);
         assert_eq!(book.enter("other", "Nothing.").0, 2);
         let phrases = ["It took \u{1} ns in \u{1} launches.", "Nothing."];
@@ -109,14 +112,14 @@ mod tests {
     #[test]
     fn a_sentence_that_comes_up_often_is_a_phrase_with_its_numbers() {
         let mut book = Phrasebook::default();
-        let first = (0, vec!["7".to_owned()]);
+        let first = (0, "7".to_owned());
         // `7` and what ends it take two bytes, the sentence six.
         for _ in 0..3 {
             assert_eq!(book.enter("run", "Run 7."), first);
         }
-        assert_eq!(book.enter("run", "Run 7."), (1, vec![]));
-        assert_eq!(book.enter("run", "Run 7."), (1, vec![]));
-        assert_eq!(book.enter("run", "Run 8."), (0, vec!["8".to_owned()]));
+        assert_eq!(book.enter("run", "Run 7."), (1, String::new()));
+        assert_eq!(book.enter("run", "Run 7."), (1, String::new()));
+        assert_eq!(book.enter("run", "Run 8."), (0, "8".to_owned()));
         let phrases = book.into_phrases();
         assert_eq!(phrases[1], ("run", "Run 7.".to_owned()));
         assert_eq!(phrases.len(), 2);

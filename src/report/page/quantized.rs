@@ -2,23 +2,24 @@
 //!
 //! Digits of base 64, most significant first, as `assets/format.js` reads them. What is stated in words or tables is never quantized.
 
-use serde_json::{Number, Value, json};
+use serde::{Serialize, Serializer};
 
+use crate::report::scale::Scale;
 use perfcheck_analysis::compare::Estimate;
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Values as places between `low` and `high`, `width` digits each; what lies outside is at the edge, and so is what is no number.
+/// Values as places within a range, `width` digits each; what lies outside is at the edge, and so is what is no number.
 pub(super) fn places(
     values: impl IntoIterator<Item = f64>,
-    (low, high): (f64, f64),
+    range: (f64, f64),
     width: u8,
 ) -> String {
     let most = 64_f64.powi(width.into()) - 1.0;
-    let scale = if high > low { most / (high - low) } else { 0.0 };
+    let scale = Scale::new(range);
     let mut text = String::new();
     for value in values {
-        let place = ((value - low) * scale).round().clamp(0.0, most);
+        let place = (scale.part(value) * most).round().clamp(0.0, most);
         // A number that is none becomes 0.
         let place = place as u32;
         for digit in (0..width).rev() {
@@ -29,28 +30,34 @@ pub(super) fn places(
     text
 }
 
-/// Eight significant digits: more than any statistic deserves, and the same number in every table.
-pub(super) fn short(value: f64) -> Value {
-    let rounded: f64 = format!("{value:.7e}").parse().unwrap_or(value);
-    // Of a whole number without `.0`.
-    if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
-        return Value::from(rounded as i64);
+/// A number with eight significant digits: more than any statistic deserves, and the same number in every table. What is not finite is null.
+#[derive(Clone, Copy)]
+pub(super) struct Short(pub(super) f64);
+
+impl Serialize for Short {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let rounded: f64 = format!("{:.7e}", self.0).parse().unwrap_or(self.0);
+        // A whole number has no `.0`.
+        if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
+            return serializer.serialize_i64(rounded as i64);
+        }
+        serializer.serialize_f64(rounded)
     }
-    Number::from_f64(rounded).map_or(Value::Null, Value::Number)
 }
 
-/// Value, lower and upper bound; a bound that the data do not give is null.
-pub(super) fn estimate(found: &Estimate) -> Value {
-    json!([
-        short(found.estimate),
-        short(found.lower),
-        short(found.upper)
-    ])
+/// A value with its lower and its upper bound; a bound that the data do not give is null.
+pub(super) type ShortEstimate = [Short; 3];
+
+pub(super) fn estimate(found: &Estimate) -> ShortEstimate {
+    [found.estimate, found.lower, found.upper].map(Short)
 }
 
-/// [`short`] where there is a number.
-pub(super) fn short_or_null(value: Option<f64>) -> Value {
-    value.map_or(Value::Null, short)
+/// Numbers of which mostly one tells all.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum OneOrEach {
+    One(Option<usize>),
+    Each(Vec<usize>),
 }
 
 #[cfg(test)]
@@ -73,10 +80,17 @@ mod tests {
 
     #[test]
     fn numbers_are_short_and_infinite_ones_absent() {
-        assert_eq!(short(0.1 + 0.2).to_string(), "0.3");
-        assert_eq!(short(12_345_678.4).to_string(), "12345678");
-        assert_eq!(short(100.0).to_string(), "100");
-        assert_eq!(short(f64::INFINITY), Value::Null);
-        assert_eq!(short(1.0 / 3.0).to_string(), "0.33333333");
+        for (number, written) in [
+            (0.1 + 0.2, "0.3"),
+            (12_345_678.4, "12345678"),
+            (100.0, "100"),
+            (f64::INFINITY, "null"),
+            (1.0 / 3.0, "0.33333333"),
+        ] {
+            assert_eq!(
+                serde_json::to_string(&Short(number)).expect("JSON"),
+                written
+            );
+        }
     }
 }

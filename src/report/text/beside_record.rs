@@ -11,13 +11,13 @@ use perfcheck_analysis::compare::{
 const MOST_SECONDS: usize = 10;
 
 /// Columns that labels take at least.
-pub(in crate::report) const LABEL: usize = 18;
+pub(crate) const LABEL: usize = 18;
 
 /// Label and text of each line.
-pub(in crate::report) type LabelledLines = Vec<(String, String)>;
+pub(crate) type LabelledLines = Vec<(String, String)>;
 
 /// What an iteration allocated.
-pub(in crate::report) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
+pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
     let how = if found.exact { "always" } else { "on average" };
     let mut lines = vec![
         (
@@ -52,10 +52,7 @@ pub(in crate::report) fn allocation_lines(found: &AllocationSummary) -> Labelled
 }
 
 /// What single operations took.
-pub(in crate::report) fn latency_lines(
-    found: &LatencySummary,
-    confidence_level: f64,
-) -> LabelledLines {
+pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> LabelledLines {
     let level = units::percent(confidence_level);
     let mut lines: LabelledLines = found
         .percentiles
@@ -112,7 +109,7 @@ fn operations(found: &LatencySummary) -> String {
 }
 
 /// Labels of lines, as wide in every table of a block.
-pub(in crate::report) fn labels_of(labels: impl IntoIterator<Item = String>) -> Column {
+pub(crate) fn labels_of(labels: impl IntoIterator<Item = String>) -> Column {
     let labels = labels.into_iter();
     Column::fact("", labels.map(|label| Cell::faint(format!("  {label}")))).at_least(LABEL)
 }
@@ -121,7 +118,7 @@ pub(in crate::report) fn labels_of(labels: impl IntoIterator<Item = String>) -> 
 const OF_SECONDS: [&str; 5] = ["operations", "errors", "p50", "p95", "p99"];
 
 /// A row a second, where there is more than one.
-pub(in crate::report) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
+pub(crate) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
     let rows = rows_of_seconds(windows)?;
     let labels = labels_of(rows.iter().map(|(label, _)| label.clone()));
     let labels = labels.headed(&[Cell::faint("  second")]);
@@ -133,7 +130,7 @@ pub(in crate::report) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
 }
 
 /// The same as lines, for readers that lay them out themselves.
-pub(in crate::report) fn lines_of_seconds(windows: &[WindowSummary]) -> LabelledLines {
+pub(crate) fn lines_of_seconds(windows: &[WindowSummary]) -> LabelledLines {
     let Some(rows) = rows_of_seconds(windows) else {
         return Vec::new();
     };

@@ -5,11 +5,10 @@ use std::io::{self, Write};
 use crate::escape;
 use crate::report::layout::{Column, Table};
 use crate::report::messages::{
-    BisectAnswer, BisectFindings, BisectStep, Message, Progressed, write_message,
+    BisectAnswer, BisectFindings, BisectStep, JsonMessage, Progressed, write_message,
 };
-use crate::report::theme;
-use crate::report::units;
 use crate::report::view::MessageFormat;
+use crate::report::{theme, units};
 use perfcheck_analysis::model::Commit;
 
 /// Says what was found about a commit: in words on `progress`, and as a message where the result is to be JSON.
@@ -42,7 +41,7 @@ pub fn write_bisect_step(
         )?;
     }
     if format == MessageFormat::Json {
-        write_message(result, Message::BisectStep(step))?;
+        write_message(result, JsonMessage::BisectStep(step))?;
     }
     Ok(())
 }
@@ -70,7 +69,7 @@ pub fn write_bisect(
 ) -> io::Result<()> {
     match format {
         MessageFormat::Human => write_for_people(writer, findings),
-        MessageFormat::Json => write_message(writer, Message::BisectFinished(findings.into())),
+        MessageFormat::Json => write_message(writer, JsonMessage::BisectFinished(findings.into())),
     }
 }
 

@@ -4,13 +4,12 @@ use std::io::{self, Write};
 
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
-    Advice, DoctorFinding, DoctorFindings, Message, NoiseFindings, Resolvable, Severity,
+    Advice, DoctorFinding, DoctorFindings, JsonMessage, NoiseFindings, Resolvable, Severity,
     write_message,
 };
 use crate::report::theme::{self, Ink};
 use crate::report::units;
-use crate::report::view::MessageFormat;
-use crate::report::view::prose;
+use crate::report::view::{MessageFormat, prose};
 use perfcheck_analysis::model::Verdict;
 
 /// Columns of a line of text, where the terminal has more.
@@ -219,12 +218,12 @@ fn conclusion(findings: &DoctorFindings) -> String {
 
 fn write_messages(writer: &mut dyn Write, findings: &DoctorFindings) -> io::Result<()> {
     for finding in &findings.findings {
-        write_message(writer, Message::DoctorFinding(finding.into()))?;
+        write_message(writer, JsonMessage::DoctorFinding(finding.into()))?;
     }
     for noise in &findings.noise {
-        write_message(writer, Message::DoctorNoise(noise))?;
+        write_message(writer, JsonMessage::DoctorNoise(noise))?;
     }
-    write_message(writer, Message::DoctorFinished(findings.into()))
+    write_message(writer, JsonMessage::DoctorFinished(findings.into()))
 }
 
 #[cfg(test)]

@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 
-use super::columns::Terms;
+use super::columns::ValueTerms;
 use crate::escape;
 use crate::report::layout::{Cell, Table, TableFormat};
-use crate::report::messages::{GroupRow, Grouped, GroupedCell, GroupedRow, Message, write_message};
+use crate::report::messages::{
+    GroupMessage, Grouped, GroupedCell, GroupedRow, JsonMessage, write_message,
+};
 use crate::report::theme::Ink;
 use crate::report::units;
-use crate::report::view::MessageFormat;
-use crate::report::view::prose;
+use crate::report::view::{MessageFormat, prose};
 use perfcheck_analysis::compare::{Contender, Rank};
 
 /// Writes it in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
@@ -101,11 +102,11 @@ fn cell_of(found: &Grouped, row: &GroupedRow, cell: Option<&GroupedCell>) -> Cel
         ..
     } = cell.contender;
     let shown = match found.terms {
-        Terms::Values => {
+        ValueTerms::Values => {
             let value = units::value(&row.metric, value_ns);
             Cell::number(value_ns, format!("{value}  {ratio:.2}"))
         }
-        Terms::Ratios => Cell::number(ratio, format!("{ratio:.2}")),
+        ValueTerms::Ratios => Cell::number(ratio, format!("{ratio:.2}")),
     };
     match rank {
         Rank::Fastest => shown.with_mark(Ink::Plain, "*"),
@@ -171,17 +172,15 @@ fn legend(found: &Grouped) -> Vec<String> {
         lines.push("Of a single launch nothing can be told.".to_owned());
     }
     if found.left_out > 0 {
-        let plural = if found.left_out == 1 { "" } else { "s" };
         lines.push(format!(
-            "{} benchmark{plural} left out: the expression does not match.",
-            found.left_out
+            "{} left out: the expression does not match.",
+            units::counted(found.left_out, "benchmark")
         ));
     }
     if found.without_value > 0 {
-        let plural = if found.without_value == 1 { "" } else { "s" };
         lines.push(format!(
-            "{} benchmark{plural} without a value here: nothing above zero was measured, or something else than of the first of the row.",
-            found.without_value
+            "{} without a value here: nothing above zero was measured, or something else than of the first of the row.",
+            units::counted(found.without_value, "benchmark")
         ));
     }
     lines
@@ -219,9 +218,9 @@ fn exact(found: &Grouped) -> Table {
 
 fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
     for row in &found.rows {
-        write_message(writer, Message::GroupRow(GroupRow::of(found, row)))?;
+        write_message(writer, JsonMessage::GroupRow(GroupMessage::of(found, row)))?;
     }
-    write_message(writer, Message::GroupFinished(found))
+    write_message(writer, JsonMessage::GroupFinished(found))
 }
 
 #[cfg(test)]
@@ -274,7 +273,7 @@ mod tests {
             left_out: 0,
             without_value: 0,
             level: 0.05,
-            terms: Terms::Values,
+            terms: ValueTerms::Values,
         }
     }
 

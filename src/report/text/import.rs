@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::escape;
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
-    BenchmarkImported, ImportFindings, ImportedBenchmark, Message, write_message,
+    BenchmarkImported, ImportFindings, ImportedBenchmark, JsonMessage, write_message,
 };
 use crate::report::units;
 use crate::report::view::MessageFormat;
@@ -30,9 +30,9 @@ pub fn write_import(
 fn write_messages(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::Result<()> {
     for row in &findings.rows {
         let message = BenchmarkImported::of(findings, row);
-        write_message(writer, Message::BenchmarkImported(message))?;
+        write_message(writer, JsonMessage::BenchmarkImported(message))?;
     }
-    write_message(writer, Message::ImportFinished(findings.into()))
+    write_message(writer, JsonMessage::ImportFinished(findings.into()))
 }
 
 fn write_rows(writer: &mut dyn Write, rows: &[ImportedBenchmark]) -> io::Result<()> {
@@ -64,16 +64,13 @@ fn write_rows(writer: &mut dyn Write, rows: &[ImportedBenchmark]) -> io::Result<
 fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::Result<()> {
     let source = findings.source;
     let counts = &source.counts;
-    let plural = |count: usize, one: &str, many: &str| {
-        format!("{count} {}", if count == 1 { one } else { many })
-    };
     writeln!(
         writer,
         "{}: {} of {}, {}.",
         escape::one_line(&source.summary()),
-        plural(counts.runs_raw as usize, "value", "values"),
-        plural(findings.rows.len(), "benchmark", "benchmarks"),
-        plural(findings.launches, "launch", "launches"),
+        units::counted(counts.runs_raw as usize, "value"),
+        units::counted(findings.rows.len(), "benchmark"),
+        units::counted(findings.launches, "launch"),
     )?;
     let paired = if source.paired { ", paired" } else { "" };
     writeln!(
@@ -95,7 +92,7 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
         writeln!(
             writer,
             "{} could not be read and {} skipped.",
-            plural(counts.rows_skipped as usize, "row", "rows"),
+            units::counted(counts.rows_skipped as usize, "row"),
             if counts.rows_skipped == 1 {
                 "was"
             } else {

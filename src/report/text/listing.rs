@@ -6,13 +6,12 @@ use super::sparkline::sparkline;
 use crate::escape;
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
-    BaselineLine, BenchmarkFound, BenchmarkLine, KeptLine, Message, RunLine, WorkspaceLine,
+    BaselineLine, BenchmarkFound, BenchmarkLine, JsonMessage, KeptLine, RunLine, WorkspaceLine,
     write_message,
 };
 use crate::report::theme::{self, Ink};
 use crate::report::units::{self, NO_BREAK};
-use crate::report::view::MessageFormat;
-use crate::report::view::{Arrangement, View};
+use crate::report::view::{MessageFormat, RowOrder, View};
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally,
 };
@@ -31,7 +30,7 @@ pub fn write_announced<'a>(
             MessageFormat::Human => writeln!(writer, "{}", escape::one_line(&key.to_string()))?,
             MessageFormat::Json => {
                 let message = BenchmarkFound { benchmark: key };
-                write_message(writer, Message::BenchmarkFound(message))?;
+                write_message(writer, JsonMessage::BenchmarkFound(message))?;
             }
         }
     }
@@ -47,7 +46,7 @@ pub fn write_benchmarks(
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
-            write_message(writer, Message::Benchmark(line))?;
+            write_message(writer, JsonMessage::Benchmark(line))?;
         }
         return Ok(());
     }
@@ -56,7 +55,7 @@ pub fn write_benchmarks(
 }
 
 /// Benchmarks below their targets and groups, with what `columns` tell of each. A name takes one line at most, unless lines are endless.
-pub(in crate::report) fn write_keyed(
+pub(crate) fn write_keyed(
     writer: &mut dyn Write,
     keys: &[&BenchmarkKey],
     columns: Vec<Column>,
@@ -64,7 +63,7 @@ pub(in crate::report) fn write_keyed(
 ) -> io::Result<()> {
     // Whoever searches a file for a benchmark finds its whole name.
     let arrangement = match view.columns {
-        usize::MAX => Arrangement::List,
+        usize::MAX => RowOrder::List,
         _ => view.arrangement,
     };
     Table::of_benchmarks(keys, arrangement, columns)
@@ -115,7 +114,7 @@ pub fn write_runs(
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
-            write_message(writer, Message::Run(line.into()))?;
+            write_message(writer, JsonMessage::Run(line.into()))?;
         }
         return Ok(());
     }
@@ -144,7 +143,7 @@ pub fn write_runs(
 }
 
 /// `4 regressed, 1 inconclusive`, each with its number on one line.
-pub(in crate::report) fn counts(tally: &Tally) -> Cell {
+pub(crate) fn counts(tally: &Tally) -> Cell {
     let mut pieces = Vec::new();
     for (verdict, count) in tally.iter() {
         let comma = if pieces.is_empty() { "" } else { ", " };
@@ -159,8 +158,10 @@ pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> 
     if older == 0 {
         return Ok(());
     }
-    let plural = if older == 1 { "" } else { "s" };
-    let text = format!("{older} older run{plural}: `--limit N` shows more of them.");
+    let text = format!(
+        "{older} older {}: `--limit N` shows more of them.",
+        units::plural(older, "run")
+    );
     writeln!(writer, "{}", theme::faint(text))
 }
 
@@ -179,11 +180,8 @@ fn state(line: &RunLine) -> String {
         },
         _ => own.to_owned(),
     };
-    let single = match &line.accepted_benchmarks[..] {
-        [] => None,
-        [_] => Some("1 level accepted".to_owned()),
-        several => Some(format!("{} levels accepted", several.len())),
-    };
+    let levels = line.accepted_benchmarks.len();
+    let single = (levels > 0).then(|| format!("{} accepted", units::counted(levels, "level")));
     let source = line.run.source.as_ref();
     let source = source.map(Source::summary);
     let parts: Vec<String> = [Some(own), single, source].into_iter().flatten().collect();
@@ -231,7 +229,7 @@ pub fn write_baselines(
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
-            write_message(writer, Message::Baseline(line))?;
+            write_message(writer, JsonMessage::Baseline(line))?;
         }
         return Ok(());
     }
@@ -263,7 +261,7 @@ pub fn write_kept(
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
-            write_message(writer, Message::KeptExecutables(line))?;
+            write_message(writer, JsonMessage::KeptExecutables(line))?;
         }
         return Ok(());
     }
@@ -297,7 +295,7 @@ pub fn write_workspaces(
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
-            write_message(writer, Message::Workspace(line))?;
+            write_message(writer, JsonMessage::Workspace(line))?;
         }
         return Ok(());
     }

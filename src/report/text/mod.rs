@@ -22,7 +22,7 @@ mod versions;
 
 pub use bisect::{write_bisect, write_bisect_step};
 pub use columns::{
-    ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Terms, Together, write_columns,
+    ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Together, ValueTerms, write_columns,
 };
 pub use doctor::write_doctor;
 pub use grouped::write_grouped;

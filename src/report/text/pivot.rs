@@ -3,15 +3,13 @@
 use std::io::{self, Write};
 
 use super::status::write_warning_within;
-use super::table::p_value;
 use crate::escape;
 use crate::report::layout::{Cell, Table, TableFormat};
 use crate::report::messages::{
-    Message, PivotCell, PivotKind, PivotRowMessage, PivotTable, write_message,
+    JsonMessage, PivotCell, PivotKind, PivotRowMessage, PivotTable, write_message,
 };
-use crate::report::theme;
-use crate::report::units;
 use crate::report::view::MessageFormat;
+use crate::report::{theme, units};
 use perfcheck_analysis::model::Metric;
 
 /// Writes a pivot in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
@@ -106,14 +104,17 @@ fn text_of(kind: &PivotKind, number: f64) -> String {
         PivotKind::Share => format!("{:.2} %", number * 100.0),
         PivotKind::Change => units::change(number),
         PivotKind::Ratio => format!("{number:.4}"),
-        PivotKind::Effect => format!("{number:+.3}").replace('-', "−"),
-        PivotKind::PValue => p_value(number),
+        PivotKind::Effect => units::effect(number),
+        PivotKind::PValue => units::p_value(number),
     }
 }
 
 fn write_json(writer: &mut dyn Write, table: &PivotTable) -> io::Result<()> {
     for row in &table.rows {
-        write_message(writer, Message::PivotRow(PivotRowMessage::of(table, row)))?;
+        write_message(
+            writer,
+            JsonMessage::PivotRow(PivotRowMessage::of(table, row)),
+        )?;
     }
-    write_message(writer, Message::PivotFinished(table))
+    write_message(writer, JsonMessage::PivotFinished(table))
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::report::charset::{Charset, in_ascii};
-use crate::report::theme;
+use crate::report::{theme, units};
 use perfcheck_analysis::model::{BenchmarkKey, Bound, Course, Event, Observer};
 
 /// How much of a run is shown while it is measured.
@@ -162,10 +162,10 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 self.bar.set_length(*visits as u64);
                 self.planned.set(Some((*benchmarks, *course)));
                 if loud {
-                    let plural = if *benchmarks == 1 { "" } else { "s" };
                     self.line(&format!(
-                        "{} {benchmarks} benchmark{plural}, {}",
+                        "{} {}, {}",
                         theme::status("Measuring"),
+                        units::counted(*benchmarks, "benchmark"),
                         takes(*bound, *expected)
                     ));
                 }

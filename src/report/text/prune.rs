@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::report::layout::{Cell, Column, Table};
-use crate::report::messages::{Message, PruneFinished, PruneLine, RunFate, write_message};
+use crate::report::messages::{JsonMessage, PruneFinished, PruneLine, RunFate, write_message};
 use crate::report::units;
 use crate::report::view::MessageFormat;
 
@@ -32,7 +32,7 @@ pub fn write_prune(
     let bytes: u64 = going.iter().map(|line| line.bytes).sum();
     if format == MessageFormat::Json {
         for line in lines.iter().filter(|line| line.fate != RunFate::Kept) {
-            write_message(writer, Message::RunPruned(line))?;
+            write_message(writer, JsonMessage::RunPruned(line))?;
         }
         let message = PruneFinished {
             executed: summary.removed.is_some(),
@@ -42,7 +42,7 @@ pub fn write_prune(
             removed: summary.removed,
             freed_bytes: summary.freed_bytes,
         };
-        return write_message(writer, Message::PruneFinished(message));
+        return write_message(writer, JsonMessage::PruneFinished(message));
     }
     if summary.is_quiet {
         return Ok(());
@@ -65,16 +65,20 @@ pub fn write_prune(
         (Some(removed), Some(freed)) => writeln!(
             writer,
             "{} removed, {staying} left; {} given back.",
-            counted(removed),
+            units::counted(removed, "run"),
             units::bytes(freed as f64)
         ),
         _ if going.is_empty() => {
-            writeln!(writer, "Nothing has to go: all {} stay.", counted(staying))
+            writeln!(
+                writer,
+                "Nothing has to go: all {} stay.",
+                units::counted(staying, "run")
+            )
         }
         _ => writeln!(
             writer,
             "{} would go with {} of samples, {staying} stay{by_rule}. Nothing was removed: `--yes` does it.",
-            counted(going.len()),
+            units::counted(going.len(), "run"),
             units::bytes(bytes as f64)
         ),
     }
@@ -121,8 +125,4 @@ fn reason(fate: RunFate) -> Option<&'static str> {
         RunFate::UnderWay => Some("incomplete and younger than a day"),
         RunFate::Together => Some("belongs to a run that stays"),
     }
-}
-
-fn counted(runs: usize) -> String {
-    format!("{runs} run{}", if runs == 1 { "" } else { "s" })
 }

@@ -3,10 +3,9 @@
 use std::io::{self, Write};
 
 use crate::escape;
-use crate::report::theme;
-use crate::report::units;
 use crate::report::view::prose;
 use crate::report::words::source::write_source;
+use crate::report::{theme, units};
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::model::{Run, RunStatus};
 

@@ -6,11 +6,9 @@ use std::time::Duration;
 use super::listing::{self, write_keyed};
 use crate::escape;
 use crate::report::layout::{Cell, Column};
-use crate::report::messages::{Message, Rate, SelfTestFindings, SelfTestRow, write_message};
-use crate::report::theme;
-use crate::report::units;
-use crate::report::view::MessageFormat;
-use crate::report::view::View;
+use crate::report::messages::{JsonMessage, Rate, SelfTestFindings, SelfTestRow, write_message};
+use crate::report::view::{MessageFormat, View};
+use crate::report::{theme, units};
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 
 /// Below this share of slowdowns found there is advice.
@@ -121,8 +119,8 @@ fn about_false_alarms(findings: &SelfTestFindings) -> Vec<String> {
         some => some.to_string(),
     };
     let mut lines = vec![format!(
-        "False alarms: {seen} in {of} comparison{} of an executable with itself: at most {} of them, with {confidence} confidence.",
-        plural(of),
+        "False alarms: {seen} in {} of an executable with itself: at most {} of them, with {confidence} confidence.",
+        units::counted(of, "comparison"),
         units::rounded_percent(upper),
     )];
     let level = findings.significance_level;
@@ -151,8 +149,8 @@ fn about_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
     let slowdown = units::percent(findings.slowdown);
     let share = count as f64 / of as f64;
     let mut lines = vec![format!(
-        "Found: {count} of {of} slowdown{} of {slowdown} ({}): at least {} of them, with {} confidence.",
-        plural(of),
+        "Found: {count} of {} of {slowdown} ({}): at least {} of them, with {} confidence.",
+        units::counted(of, "slowdown"),
         units::rounded_percent(share),
         units::rounded_percent(lower),
         units::percent(findings.bound_level),
@@ -189,15 +187,11 @@ fn about_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
     lines
 }
 
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
-}
-
 fn write_messages(writer: &mut dyn Write, findings: &SelfTestFindings) -> io::Result<()> {
     for row in &findings.rows {
-        write_message(writer, Message::SelfTestBenchmark(row.into()))?;
+        write_message(writer, JsonMessage::SelfTestBenchmark(row.into()))?;
     }
-    write_message(writer, Message::SelfTestFinished(findings.into()))
+    write_message(writer, JsonMessage::SelfTestFinished(findings.into()))
 }
 
 #[cfg(test)]
@@ -247,7 +241,7 @@ mod tests {
         let view = View {
             columns: usize::MAX,
             verbosity: crate::report::view::Verbosity::Usual,
-            arrangement: crate::report::view::Arrangement::Targets,
+            arrangement: crate::report::view::RowOrder::Targets,
             only: None,
         };
         write_self_test(&mut text, findings, MessageFormat::Human, &view).expect("written");

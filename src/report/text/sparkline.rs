@@ -2,28 +2,20 @@
 //!
 //! Pure. Where a terminal has no UTF-8, `charset` writes ASCII for the bars.
 
-/// From the lowest to the highest.
+use crate::report::scale::Scale;
+
+/// Bars from the lowest to the highest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Where there is no value.
+/// What stands where there is no value.
 const GAP: char = '·';
-/// The whole height stands for at least this part of the largest value: noise is not to look like a mountain range.
-const LEAST_SPAN: f64 = 0.05;
 
 /// The last `width` of `values`, oldest first. `None`, and what is not finite, is a gap.
-pub(in crate::report) fn sparkline(values: &[Option<f64>], width: usize) -> String {
+pub(crate) fn sparkline(values: &[Option<f64>], width: usize) -> String {
     let last = &values[values.len().saturating_sub(width)..];
     let finite = |value: &Option<f64>| value.filter(|value| value.is_finite());
-    let known = last.iter().filter_map(finite);
-    let (lowest, highest) = known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(value), high.max(value))
-    });
-    let middle = f64::midpoint(lowest, highest);
-    let span = (highest - lowest).max(LEAST_SPAN * highest.abs().max(lowest.abs()));
+    let scale = Scale::over(last.iter().filter_map(finite));
     let bar = |value: f64| {
-        if span == 0.0 {
-            return BARS[0];
-        }
-        let height = (value - middle) / span + 0.5;
+        let height = scale.map_or(0.0, |scale| scale.part(value));
         let level = (height * BARS.len() as f64).floor().max(0.0) as usize;
         BARS[level.min(BARS.len() - 1)]
     };

@@ -3,10 +3,9 @@
 use std::io::{self, Write};
 
 use super::beside_record::{self, LABEL, allocation_lines, labels_of, latency_lines, seconds};
-use super::table::p_value;
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
-    BenchmarkStatistics, BenchmarkStatisticsMessage, Message, write_message,
+    BenchmarkStatistics, BenchmarkStatisticsMessage, JsonMessage, write_message,
 };
 use crate::report::theme::{self, Ink};
 use crate::report::units;
@@ -31,7 +30,7 @@ pub fn write_statistics(
                 let latencies = LatencySummary::of(one.measurement, confidence_level);
                 let message =
                     BenchmarkStatisticsMessage::of(run, one, latencies.as_ref(), confidence_level);
-                write_message(writer, Message::BenchmarkStatistics(message))?;
+                write_message(writer, JsonMessage::BenchmarkStatistics(message))?;
             }
         }
     }
@@ -111,7 +110,7 @@ fn verdict(one: &BenchmarkStatistics<'_>) -> Cell {
     let verdict = one.verdict.map_or((Ink::Plain, "-"), |verdict| {
         (Ink::Verdict(verdict), verdict.word())
     });
-    let p = or_dash(one.p_value.map(p_value));
+    let p = or_dash(one.p_value.map(units::p_value));
     let change = or_dash(one.change.map(units::change));
     Cell::of_pieces(vec![
         (verdict.0, verdict.1.to_owned()),

@@ -21,7 +21,7 @@ pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
 }
 
 /// [`write_warning`] in lines of so many columns.
-pub(in crate::report) fn write_warning_within(
+pub(crate) fn write_warning_within(
     writer: &mut dyn Write,
     message: &str,
     columns: usize,

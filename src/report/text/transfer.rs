@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::report::messages::{ExportFinished, Message, TakenOver, write_message};
-use crate::report::theme;
+use crate::report::messages::{ExportFinished, JsonMessage, TakenOver, write_message};
 use crate::report::view::MessageFormat;
+use crate::report::{theme, units};
 use perfcheck_analysis::model::RunId;
 
 /// A line or message for each run.
@@ -15,15 +15,13 @@ pub fn write_taken_over(
 ) -> io::Result<()> {
     for run in runs {
         if format == MessageFormat::Json {
-            write_message(writer, Message::RunImported(run))?;
+            write_message(writer, JsonMessage::RunImported(run))?;
             continue;
         }
         let what = format!(
-            "{} benchmark{} in {} launch{}, measured {}{}",
-            run.benchmarks,
-            if run.benchmarks == 1 { "" } else { "s" },
-            run.launches,
-            if run.launches == 1 { "" } else { "es" },
+            "{} in {}, measured {}{}",
+            units::counted(run.benchmarks, "benchmark"),
+            units::counted(run.launches, "launch"),
             run.started,
             if run.is_base {
                 ", base of an A/B measurement"
@@ -70,13 +68,13 @@ pub fn write_exported(
             format: format_name,
             path,
         };
-        return write_message(writer, Message::ExportFinished(message));
+        return write_message(writer, JsonMessage::ExportFinished(message));
     }
     let numbers: Vec<String> = runs.iter().map(ToString::to_string).collect();
-    let plural = if runs.len() == 1 { "run" } else { "runs" };
     writeln!(
         writer,
-        "Exported {plural} {} to {} ({format_name}).",
+        "Exported {} {} to {} ({format_name}).",
+        units::plural(runs.len(), "run"),
         numbers.join(", "),
         theme::printable(path)
     )

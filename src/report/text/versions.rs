@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use super::table::p_value;
 use crate::escape;
 use crate::report::layout::{Cell, Table, TableFormat};
 use crate::report::units;
@@ -66,7 +65,6 @@ pub fn write_versions(
         let verdict = row
             .verdict
             .map_or("-", perfcheck_analysis::model::Verdict::word);
-        let signed = |value: f64| format!("{value:+.3}").replace('-', "−");
         let key = &row.key;
         rows.push(vec![
             Cell::from(format!("{}/{} {}", key.package, key.target, key.id)),
@@ -76,11 +74,11 @@ pub fn write_versions(
             number(change.map(|change| change.estimate), &units::change),
             number(change.map(|change| change.lower), &units::change),
             number(change.map(|change| change.upper), &units::change),
-            number(comparison.and_then(|found| found.p_value), &p_value),
+            number(comparison.and_then(|found| found.p_value), &units::p_value),
             number(found.cliffs_delta, &|delta| {
-                format!("{} {}", signed(delta), found.size.unwrap_or(""))
+                format!("{} {}", units::effect(delta), found.size.unwrap_or(""))
             }),
-            number(found.hedges_g, &signed),
+            number(found.hedges_g, &units::effect),
         ]);
     }
     let table = Table::of_rows(2, &heading, rows);

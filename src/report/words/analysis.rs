@@ -10,7 +10,7 @@ use perfcheck_analysis::model::{
 };
 
 /// How a test decides, as the end of "Compared with ... ".
-pub(in crate::report) fn method(decision: &DecisionSettings) -> String {
+pub(crate) fn method(decision: &DecisionSettings) -> String {
     let analysis = &decision.analysis;
     let thresholds = &decision.thresholds;
     let unit = match analysis.observations {
@@ -39,7 +39,7 @@ pub(in crate::report) fn method(decision: &DecisionSettings) -> String {
 }
 
 /// The level of the intervals of changes that verdicts rest on.
-pub(in crate::report) fn interval_level(decision: &DecisionSettings) -> f64 {
+pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
     match decision.analysis {
         // Each bound has the whole level, for all benchmarks of the run together.
         Analysis {
@@ -57,7 +57,7 @@ pub(in crate::report) fn interval_level(decision: &DecisionSettings) -> f64 {
 }
 
 /// The summary that was asked for, and what the policy took.
-pub(in crate::report) fn centers(centers: &Centers, metric: &Metric) -> String {
+pub(crate) fn centers(centers: &Centers, metric: &Metric) -> String {
     let side = |side: &SideCenter| units::spent(metric, side.value_ns);
     let change = centers.change.map_or_else(String::new, |change| {
         format!(" ({})", units::change(change))
@@ -88,7 +88,7 @@ pub(in crate::report) fn centers(centers: &Centers, metric: &Metric) -> String {
 }
 
 /// Says which thresholds are not the usual ones, in lines that fit into so many columns.
-pub(in crate::report) fn write_thresholds(
+pub(crate) fn write_thresholds(
     writer: &mut dyn Write,
     thresholds: &Thresholds,
     columns: usize,

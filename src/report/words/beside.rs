@@ -13,7 +13,7 @@ const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each op
 const FEWEST_LAUNCHES: usize = 3;
 
 /// What a reader of latencies must know, printed below everything that has some.
-pub(in crate::report) fn caveat(measurements: &[&Measurement]) -> Option<String> {
+pub(crate) fn caveat(measurements: &[&Measurement]) -> Option<String> {
     let timed = measurements.iter().filter_map(|measurement| {
         let launches = measurement.launches.iter();
         let timed = launches.filter(|launch| launch.beside.latencies.is_some());
@@ -29,7 +29,7 @@ pub(in crate::report) fn caveat(measurements: &[&Measurement]) -> Option<String>
 }
 
 /// `p50`, `p99.9`, `max`.
-pub(in crate::report) fn quantile_name(quantile: f64) -> String {
+pub(crate) fn quantile_name(quantile: f64) -> String {
     if quantile >= 1.0 {
         return "max".to_owned();
     }
@@ -38,7 +38,7 @@ pub(in crate::report) fn quantile_name(quantile: f64) -> String {
 }
 
 /// `12, 1.5 kB`: what an iteration allocates, for a cell.
-pub(in crate::report) fn allocations_cell(found: &AllocationSummary) -> String {
+pub(crate) fn allocations_cell(found: &AllocationSummary) -> String {
     if found.count == 0.0 {
         return "none".to_owned();
     }
@@ -50,13 +50,13 @@ pub(in crate::report) fn allocations_cell(found: &AllocationSummary) -> String {
 }
 
 /// `12.10 µs, 31.00 µs`: 50th and 99th percentile, for a cell.
-pub(in crate::report) fn latency_cell(found: &LatencySummary) -> Option<String> {
+pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
     let of = |quantile| Some(units::time(found.at(quantile)?.ns.mean));
     Some(format!("{}, {}", of(0.5)?, of(0.99)?))
 }
 
 /// What changed, a sentence for allocations and one for the percentiles; and allocations that may have.
-pub(in crate::report) fn changes(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn changes(comparison: &Comparison) -> Vec<String> {
     let allocations = comparison.allocations.as_ref();
     let changed = allocations
         .filter(|found| found.has_changed())
@@ -85,7 +85,7 @@ fn open_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<Str
 }
 
 /// `allocations 12 → 14, bytes 1.5 kB → 1.8 kB`.
-pub(in crate::report) fn changed_counts(found: &AllocationComparison) -> String {
+pub(crate) fn changed_counts(found: &AllocationComparison) -> String {
     let changed = found
         .named()
         .into_iter()
@@ -125,7 +125,7 @@ fn changed_percentiles(found: &LatencyComparison) -> Option<String> {
     (!words.is_empty()).then(|| format!("latency {}", words.join(", ")))
 }
 
-pub(in crate::report) fn percentile_change(one: &PercentileChange) -> String {
+pub(crate) fn percentile_change(one: &PercentileChange) -> String {
     format!(
         "{} {} → {} ({})",
         quantile_name(one.quantile),

@@ -11,7 +11,7 @@ use perfcheck_analysis::findings::{Exceeded, LimitRemark, Limits};
 use perfcheck_analysis::model::{BenchmarkKey, Statistic, Unit};
 
 /// Writes the limits that benchmarks exceed, and those that decided nothing, in lines that fit into so many columns.
-pub(in crate::report) fn write_limits(
+pub(crate) fn write_limits(
     writer: &mut dyn Write,
     limits: &Limits,
     columns: usize,
@@ -27,7 +27,7 @@ pub(in crate::report) fn write_limits(
 }
 
 /// Says what was found of a benchmark, and which limit it exceeds.
-pub(in crate::report) fn exceeded(limit: &Exceeded) -> String {
+pub(crate) fn exceeded(limit: &Exceeded) -> String {
     let number = |value: f64| {
         if limit.is_change {
             units::change(value)
@@ -96,7 +96,7 @@ fn rounded(value: f64) -> String {
 }
 
 /// Says why a limit decided nothing.
-pub(in crate::report) fn limit_remark(remark: &LimitRemark) -> String {
+pub(crate) fn limit_remark(remark: &LimitRemark) -> String {
     match remark {
         LimitRemark::ForNothing(text) => {
             format!("the rule `{text}` is for no benchmark that was compared")

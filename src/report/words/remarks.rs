@@ -5,17 +5,17 @@ use perfcheck_analysis::findings::{FirstLook, Obstacle, Remark, Row, RunRemark};
 use perfcheck_analysis::model::{BySide, MIN_LAUNCHES, RunId, Verdict};
 
 /// The remarks on a benchmark, a sentence each.
-pub(in crate::report) fn of_row(row: &Row<'_>) -> impl Iterator<Item = String> {
+pub(crate) fn of_row(row: &Row<'_>) -> impl Iterator<Item = String> {
     row.remarks.iter().map(remark)
 }
 
 /// A remark on a benchmark.
-pub(in crate::report) fn remark(remark: &Remark) -> String {
+pub(crate) fn remark(remark: &Remark) -> String {
     match remark {
         Remark::CutShort { launches } => {
-            let plural = if *launches == 1 { "" } else { "es" };
             format!(
-                "`--time-budget` left time for {launches} launch{plural}, and a verdict needs {MIN_LAUNCHES}: give it more time, or fewer benchmarks"
+                "`--time-budget` left time for {}, and a verdict needs {MIN_LAUNCHES}: give it more time, or fewer benchmarks",
+                units::counted(*launches as usize, "launch")
             )
         }
         Remark::MoreRounds { needed } => {
@@ -45,7 +45,7 @@ pub(in crate::report) fn remark(remark: &Remark) -> String {
 }
 
 /// Why nothing was measured of what is the same on both sides.
-pub(in crate::report) const IDENTICAL: &str =
+pub(crate) const IDENTICAL: &str =
     "both sides are the same executable, byte for byte (`--control` measures all the same)";
 
 /// What the stored numbers alone had said, and what measuring both sides in turn made of it.
@@ -138,7 +138,7 @@ pub fn run_remark(remark: &RunRemark) -> String {
 }
 
 /// What a reader must know of a run that did not come to its end.
-pub(in crate::report) fn incomplete(run: RunId) -> String {
+pub(crate) fn incomplete(run: RunId) -> String {
     format!(
         "run {run} is incomplete: it was stopped before its end, and only what it had measured until then is here"
     )

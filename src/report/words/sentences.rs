@@ -1,21 +1,18 @@
 //! What reports say of a benchmark: how grave it is, and the sentences about it. Nothing here is escaped yet.
 
-use super::analysis;
-use super::beside;
-use super::limits;
-use super::remarks;
+use super::{analysis, beside, limits, remarks};
 use crate::escape;
 use crate::report::units;
 use perfcheck_analysis::compare::{Comparison, Note};
 use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Row};
-use perfcheck_analysis::model::{Metric, Run, RunStatus, Verdict};
+use perfcheck_analysis::model::{Failure, Metric, Run, RunStatus, Verdict};
 
 /// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
 const LONGEST_SENTENCE: usize = 500;
 
 /// What a CI system should make of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::report) enum Gravity {
+pub(crate) enum Gravity {
     /// It could not be measured.
     Error,
     /// It makes the exit status 1.
@@ -28,11 +25,7 @@ pub(in crate::report) enum Gravity {
 
 impl Gravity {
     /// Of a benchmark.
-    pub(in crate::report) fn of(
-        row: &Row<'_>,
-        findings: &Findings<'_>,
-        fail_on: &[Verdict],
-    ) -> Self {
+    pub(crate) fn of(row: &Row<'_>, findings: &Findings<'_>, fail_on: &[Verdict]) -> Self {
         match row.verdict {
             Some(Verdict::Failed) => Self::Error,
             Some(verdict) if fail_on.contains(&verdict) => Self::Failure,
@@ -44,7 +37,7 @@ impl Gravity {
 }
 
 /// The rules that a benchmark did not keep.
-pub(in crate::report) fn violations<'f>(
+pub(crate) fn violations<'f>(
     row: &'f Row<'_>,
     findings: &'f Findings<'_>,
 ) -> impl Iterator<Item = &'f Exceeded> {
@@ -54,7 +47,7 @@ pub(in crate::report) fn violations<'f>(
 }
 
 /// All rows, worst first.
-pub(in crate::report) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>> {
+pub(crate) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>> {
     let change = |row: &Row<'_>| {
         let comparison = row.comparison.as_ref();
         let change = comparison.and_then(|comparison| comparison.change);
@@ -72,52 +65,45 @@ pub(in crate::report) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<
 }
 
 /// What the samples of a row mean.
-pub(in crate::report) fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
+pub(crate) fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
     row.measurement
         .map_or(&Metric::Time, |measurement| &measurement.benchmark.metric)
 }
 
 /// The median with its unit.
-pub(in crate::report) fn median(row: &Row<'_>) -> Option<String> {
+pub(crate) fn median(row: &Row<'_>) -> Option<String> {
     let summary = row.summary.as_ref()?;
     Some(units::value(metric(row), summary.median.estimate))
 }
 
 /// The interval of the median with its units.
-pub(in crate::report) fn median_interval(row: &Row<'_>) -> Option<String> {
+pub(crate) fn median_interval(row: &Row<'_>) -> Option<String> {
     let median = &row.summary.as_ref()?.median;
     let is_known = median.lower.is_finite() && median.upper.is_finite();
     is_known.then(|| units::interval(metric(row), median.lower, median.upper))
 }
 
 /// The change, signed.
-pub(in crate::report) fn change(row: &Row<'_>) -> Option<String> {
+pub(crate) fn change(row: &Row<'_>) -> Option<String> {
     let change = row.comparison.as_ref()?.change?;
     Some(units::change(change.estimate))
 }
 
 /// The interval of the change; a bound that is not known is a question mark.
-pub(in crate::report) fn change_interval(row: &Row<'_>) -> Option<String> {
+pub(crate) fn change_interval(row: &Row<'_>) -> Option<String> {
     let change = row.comparison.as_ref()?.change?;
-    let bound = |value: f64| {
-        if value.is_finite() {
-            units::change(value)
-        } else {
-            "?".to_owned()
-        }
-    };
     let is_known = change.lower.is_finite() || change.upper.is_finite();
-    is_known.then(|| format!("[{}, {}]", bound(change.lower), bound(change.upper)))
+    is_known.then(|| units::change_interval(change.lower, change.upper))
 }
 
 /// The level of the intervals of changes, where something was compared.
-pub(in crate::report) fn change_level(findings: &Findings<'_>) -> Option<String> {
+pub(crate) fn change_level(findings: &Findings<'_>) -> Option<String> {
     let verdicts = findings.verdicts.as_ref()?;
     Some(units::percent(analysis::interval_level(&verdicts.decision)))
 }
 
 /// `+8.30 % (98 % interval [+8.21 %, +8.40 %]), median 13.36 µs, compared with the last accepted run`.
-pub(in crate::report) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
+pub(crate) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let changed = change(row).map(
         |change| match (change_interval(row), change_level(findings)) {
             (Some(interval), Some(level)) => format!("{change} ({level} interval {interval})"),
@@ -134,7 +120,7 @@ pub(in crate::report) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> S
 }
 
 /// What is wrong with a benchmark: the verdict's word, or `rule` where it is a rule of `--fail` that was not kept; and a sentence.
-pub(in crate::report) fn complaint(
+pub(crate) fn complaint(
     row: &Row<'_>,
     findings: &Findings<'_>,
     fail_on: &[Verdict],
@@ -166,65 +152,92 @@ fn rule(violation: &Exceeded) -> String {
 }
 
 /// What there is to say beside `complaint`.
-pub(in crate::report) fn other_notes(
-    row: &Row<'_>,
-    findings: &Findings<'_>,
-    complaint: &str,
-) -> Vec<String> {
+pub(crate) fn other_notes(row: &Row<'_>, findings: &Findings<'_>, complaint: &str) -> Vec<String> {
     let mut notes = notes(row, findings);
     notes.retain(|note| !complaint.ends_with(note));
     notes
 }
 
 /// What else a reader must know of a benchmark, a sentence each.
-pub(in crate::report) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
+pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
     let broken = violations(row, findings).map(rule);
     let beside = row.comparison.iter().flat_map(beside::changes);
     let differences = row
         .blocking
         .iter()
         .map(|found| format!("differs in {found}"));
-    let comparison = row.comparison.as_ref();
-    let limits = comparison.map_or(&[][..], |found| &found.notes);
-    let center = comparison.and_then(|found| found.description.centers.as_ref());
     broken
         .chain(beside)
         .chain(differences)
-        .chain(limits.iter().map(Note::to_string))
-        .chain(remarks::of_row(row))
-        .chain(center.map(|found| analysis::centers(found, metric(row))))
-        .chain(failures(row))
+        .chain(remarks_on(row, true, metric(row)))
+        .chain(failures(row, |launches| {
+            units::counted(launches.len(), "launch")
+        }))
         .map(|sentence| cut(&sentence, LONGEST_SENTENCE))
         .collect()
 }
 
-/// Each failure once, with the number of launches that it happened in.
-fn failures(row: &Row<'_>) -> Vec<String> {
-    let mut found: Vec<(&str, usize)> = Vec::new();
-    for failure in row.measurement.iter().flat_map(|found| &found.failures) {
-        match found
-            .iter_mut()
-            .find(|(known, _)| *known == failure.message)
-        {
-            Some((_, launches)) => *launches += 1,
-            None => found.push((&failure.message, 1)),
+/// What else there is to say of a row: what limits its comparison, if that is wanted, remarks, and the summary that was asked for.
+pub(crate) fn remarks_on<'r>(
+    row: &'r Row<'_>,
+    with_limits: bool,
+    metric: &'r Metric,
+) -> impl Iterator<Item = String> + 'r {
+    let comparison = row.comparison.as_ref();
+    let limits = comparison.filter(|_| with_limits);
+    let limits = limits.map_or(&[][..], |found| &found.notes);
+    let centers = comparison.and_then(|found| found.description.centers.as_ref());
+    limits
+        .iter()
+        .map(Note::to_string)
+        .chain(remarks::of_row(row))
+        .chain(centers.map(|found| analysis::centers(found, metric)))
+}
+
+/// Whether a benchmark came out so well that nobody asks how.
+pub(crate) fn is_fine(row: &Row<'_>) -> bool {
+    matches!(
+        row.verdict,
+        Some(Verdict::Unchanged | Verdict::Improved | Verdict::New)
+    )
+}
+
+/// Each failure once, with the launches in which it happened, from 1.
+pub(crate) fn by_message(failures: &[Failure]) -> Vec<(&str, Vec<u32>)> {
+    let mut found: Vec<(&str, Vec<u32>)> = Vec::new();
+    for Failure { launch, message } in failures {
+        match found.iter_mut().find(|(known, _)| known == message) {
+            Some((_, launches)) => launches.push(launch + 1),
+            None => found.push((message, vec![launch + 1])),
         }
     }
-    let in_words = |(message, launches): (&str, usize)| {
-        let plural = if launches == 1 { "" } else { "es" };
-        format!("failed in {launches} launch{plural}: {message}")
-    };
-    found.into_iter().map(in_words).collect()
+    found
+}
+
+/// The failures of a row; `in_launches` says in which launches one happened.
+pub(crate) fn failures(row: &Row<'_>, in_launches: impl Fn(&[u32]) -> String) -> Vec<String> {
+    let failures = row.measurement.map_or(&[][..], |found| &found.failures);
+    let failures = by_message(failures).into_iter();
+    failures
+        .map(|(message, launches)| format!("failed in {}: {message}", in_launches(&launches)))
+        .collect()
+}
+
+/// `launch 1`, `launches 2, 3`.
+pub(crate) fn launches_named(launches: &[u32]) -> String {
+    let numbers: Vec<String> = launches.iter().map(u32::to_string).collect();
+    let noun = units::plural(launches.len(), "launch");
+    format!("{noun} {}", numbers.join(", "))
 }
 
 /// What became of a bench target of which not all benchmarks are known.
-pub(in crate::report) fn of_target(failed: &FailedTarget) -> String {
+pub(crate) fn of_target(failed: &FailedTarget) -> String {
     let message = cut(&failed.message, LONGEST_SENTENCE);
     format!("not all of its benchmarks are known: {message}")
 }
 
 /// `2 regressed, 5 unchanged`; without verdicts how many were measured.
-pub(in crate::report) fn tally(findings: &Findings<'_>) -> String {
+pub(crate) fn tally(findings: &Findings<'_>) -> String {
     let counts: Vec<String> = findings
         .tally()
         .iter()
@@ -241,7 +254,7 @@ pub(in crate::report) fn tally(findings: &Findings<'_>) -> String {
 
 /// Which benchmarks of those that were compared were measured again, in turn with their reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::report) enum InTurnShare {
+pub(crate) enum InTurnShare {
     /// None of them.
     None,
     /// So many of more.
@@ -251,7 +264,7 @@ pub(in crate::report) enum InTurnShare {
 }
 
 /// How many of the compared benchmarks have the answer of an A/B measurement.
-pub(in crate::report) fn in_turn(findings: &Findings<'_>) -> InTurnShare {
+pub(crate) fn in_turn(findings: &Findings<'_>) -> InTurnShare {
     let compared = findings
         .rows
         .iter()
@@ -265,24 +278,18 @@ pub(in crate::report) fn in_turn(findings: &Findings<'_>) -> InTurnShare {
 }
 
 /// `1 benchmark was`, `2 benchmarks were`.
-pub(in crate::report) fn were(count: usize) -> String {
+pub(crate) fn were(count: usize) -> String {
     let verb = if count == 1 { "was" } else { "were" };
-    format!("{} {verb}", benchmarks(count))
+    format!("{} {verb}", units::counted(count, "benchmark"))
 }
 
 /// What a reader must know of a run that did not come to its end.
-pub(in crate::report) fn incomplete(run: &Run) -> Option<String> {
+pub(crate) fn incomplete(run: &Run) -> Option<String> {
     (run.status == RunStatus::Incomplete).then(|| remarks::incomplete(run.id))
 }
 
-/// `1 benchmark`, `2 benchmarks`.
-pub(in crate::report) fn benchmarks(count: usize) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} benchmark{plural}")
-}
-
 /// At most so many characters of a text, with an ellipsis in place of the rest.
-pub(in crate::report) fn cut(text: &str, characters: usize) -> String {
+pub(crate) fn cut(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -290,7 +297,7 @@ pub(in crate::report) fn cut(text: &str, characters: usize) -> String {
 }
 
 /// The same in the middle, for names: both ends tell most.
-pub(in crate::report) fn shortened(name: &str, characters: usize) -> String {
+pub(crate) fn shortened(name: &str, characters: usize) -> String {
     let length = name.chars().count();
     if length <= characters {
         return name.to_owned();

@@ -6,11 +6,7 @@ use crate::report::theme;
 use perfcheck_analysis::model::{Environment, Run, Source};
 
 /// Where the numbers of an imported run come from, and what was stated of where they were measured.
-pub(in crate::report) fn write_source(
-    writer: &mut dyn Write,
-    run: &Run,
-    source: &Source,
-) -> io::Result<()> {
+pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -> io::Result<()> {
     let plain = |text: String| theme::printable(&text);
     writeln!(writer, "imported from {}", plain(source.summary()))?;
     for file in &source.files {
@@ -58,7 +54,7 @@ pub(in crate::report) fn write_source(
 }
 
 /// What is known of where the values of an imported run were measured.
-pub(in crate::report) fn circumstances(environment: &Environment) -> String {
+pub(crate) fn circumstances(environment: &Environment) -> String {
     let stated = stated_facts(environment);
     if stated.is_empty() {
         "machine and build are not known".to_owned()

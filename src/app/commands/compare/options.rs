@@ -6,7 +6,7 @@ use super::grouping::Pattern;
 use super::pivot::PivotRequest;
 use crate::app::deliver::reports::ReportOptions;
 use crate::app::options::ComparisonOptions;
-use crate::report::{Shown, TableFormat, Terms};
+use crate::report::{Shown, TableFormat, ValueTerms};
 use perfcheck_engine::measure::Filter;
 
 /// Compare stored runs.
@@ -23,7 +23,7 @@ pub struct CompareOptions {
     /// What of it is shown.
     pub view: CompareView,
     /// In which terms columns are.
-    pub terms: Terms,
+    pub terms: ValueTerms,
     /// The form of the table; `None`: text.
     pub format: Option<TableFormat>,
     /// Where it is written; `None` or `-`: to stdout.

@@ -134,7 +134,7 @@ function launchesChart(one) {
       const y = valueAxis(one.metric, ...(low < high ? roomy([low, high]) : rangeOf(one)), box.bottom, box.top, 6);
       const gap = sides.length > 1 ? 1 : 0;
       const room = (box.right - box.left) / (all.length + gap);
-      const middle = (place) => box.left + room * (place + 0.5 + (gap && all[place].side === "new" ? 1 : 0));
+      const middle = (place) => box.left + room * (place + 0.5 + (gap && all[place].side === "candidate" ? 1 : 0));
       const labelled = sides.map((side) => {
         const own = all.map((entry, place) => [entry, place]).filter(([entry]) => entry.side === side).map(([, place]) => place);
         return [(middle(own[0]) + middle(own.at(-1))) / 2, `${nameOf(one, side)}, ${counted(own.length, "launch", "launches")}`];

@@ -7,8 +7,8 @@ function familyChart(title, members, mark) {
   const state = { log: members.some(({ members: own }) => own.at(-1).at / Math.max(own[0].at, 1e-9) > 20), rate: false };
   const all = members.flatMap((family) => family.members);
   const metric = all[0].one.metric;
-  const hasRate = all.every(({ one }) => rates(one, one.new ? "new" : "base").length);
-  const side = (one) => (one.new ? "new" : "base");
+  const hasRate = all.every(({ one }) => rates(one, one.candidate ? "candidate" : "base").length);
+  const side = (one) => (one.candidate ? "candidate" : "base");
   const estimate = ({ one }) => one[side(one)].median;
   const rateOf = ({ one }) => rates(one, side(one))[0];
   const toRate = ({ one }, time) => (rateOf({ one }).value * medianOf(one, side(one))) / time;
@@ -18,7 +18,7 @@ function familyChart(title, members, mark) {
   return {
     name: "family", title, wide: !mark && members.length > 3,
     legend: h("div", { class: "legend many", "aria-hidden": "true" }, members.map((family, i) => h("span", null, h("i", { class: `hue${i % HUES}` }), family.name || "(no name)")),
-      showsBase && all.some(({ one }) => one.base && one.new) && h("span", null, h("i", { class: "of-base" }), "reference")),
+      showsBase && all.some(({ one }) => one.base && one.candidate) && h("span", null, h("i", { class: "of-base" }), "reference")),
     words: members.map((family) => `${family.name}: ${family.members.map((member) => `${member.at}: ${text(member)}`).join(", ")}`).join(". "),
     caption: "Medians with their intervals over the number that the ids end in.",
     table: () => plainTable(title, ["", "number", "median", "interval", ...(hasRate ? ["throughput"] : [])], members.flatMap((family) => family.members.map((member) => [
@@ -55,7 +55,7 @@ function familyChart(title, members, mark) {
       members.forEach((family, i) => {
         const hue = `hue${i % HUES}`;
         if (showsBase && !state.rate) {
-          const base = family.members.filter(({ one }) => one.base && one.new);
+          const base = family.members.filter(({ one }) => one.base && one.candidate);
           nodes.push(s("path", { class: "curve of-base", d: path(base.map(({ one, at }) => [x.at(at), y.at(medianOf(one, "base"))])) }));
         }
         nodes.push(s("path", { class: `hued ${hue}`, d: path(family.members.map((member) => [x.at(member.at), y.at(value(member))])) }));

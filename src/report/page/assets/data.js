@@ -27,7 +27,7 @@ function named(side) {
 
 BENCHMARKS.forEach((one, index) => {
   one.index = index;
-  for (const side of [one.new, one.base]) if (side) named(side);
+  for (const side of [one.candidate, one.base]) if (side) named(side);
   one.metric = one.metric || TIME;
   [one.package, one.target] = HEAD.places[one.place];
   one.place = `${one.package}/${one.target}`;
@@ -100,7 +100,7 @@ function curves(one, side) {
 const zip = (a, b) => a.map((value, index) => [value, b[index]]);
 
 /** The sides that there are, the reference first: as they are drawn. */
-const sidesOf = (one) => ["base", "new"].filter((side) => one[side]);
+const sidesOf = (one) => ["base", "candidate"].filter((side) => one[side]);
 
 /** The times that are drawn of both sides. */
 const rangeOf = (one) => {
@@ -121,7 +121,7 @@ function families() {
   const found = new Map();
   for (const one of BENCHMARKS) {
     const match = /^(.*\D)?(\d+(?:\.\d+)?)$/.exec(one.id);
-    if (!match || !(one.new || one.base)) continue;
+    if (!match || !(one.candidate || one.base)) continue;
     const key = JSON.stringify([one.package, one.target, match[1] || "", one.metric]);
     if (!found.has(key)) found.set(key, { place: one.place, name: (match[1] || "").replace(/[\s/:_=-]+$/, ""), members: [] });
     found.get(key).members.push({ one, at: Number(match[2]) });

@@ -8,7 +8,7 @@ function parts(id) {
 
 function verdictLine(one) {
   const found = one.compared && one.compared.change;
-  const sides = ["base", "new"].filter((side) => one[side]).map((side) => h("b", null, reading(one.metric, medianOf(one, side))));
+  const sides = ["base", "candidate"].filter((side) => one[side]).map((side) => h("b", null, reading(one.metric, medianOf(one, side))));
   return h("div", { class: "verdict-line" },
     one.verdict && badge(one.verdict),
     one.change !== null && h("span", { class: `large v-${toneOf(one)}` }, change(one.change)),
@@ -74,7 +74,7 @@ function chartsOf(one) {
 
 /** Everything about one benchmark. */
 function sheet(one, level) {
-  const failures = ["new", "base"].flatMap((side) => (one[side] && one[side].failures ? one[side].failures.map((text) => `${nameOf(one, side)}, ${text}`) : []));
+  const failures = ["candidate", "base"].flatMap((side) => (one[side] && one[side].failures ? one[side].failures.map((text) => `${nameOf(one, side)}, ${text}`) : []));
   return [
     h(`h${level}`, { class: "title", tabindex: -1, id: level === 2 ? "title" : null }, parts(one.id)),
     verdictLine(one),
@@ -83,8 +83,8 @@ function sheet(one, level) {
     (one.remarks || []).map((entry) => h("p", { class: "note" }, prose(sentence(entry)))),
     one.runs && h("p", { class: "note" }, `The reference is the mean of runs ${one.runs.join(", ")}; drawn is run ${one.base ? one.base.run : one.runs[0]}.`),
     !sidesOf(one).length && h("p", { class: "note" }, "There are no samples: nothing can be drawn."),
-    one.new && !one.base && one.verdict && h("p", { class: "note" }, `There is nothing to compare it with: the charts show run ${one.new.run} alone.`),
-    one.base && !one.new && h("p", { class: "note" }, `Run ${HEAD.run} has no samples of it: the charts show run ${one.base.run}.`),
+    one.candidate && !one.base && one.verdict && h("p", { class: "note" }, `There is nothing to compare it with: the charts show run ${one.candidate.run} alone.`),
+    one.base && !one.candidate && h("p", { class: "note" }, `Run ${HEAD.run} has no samples of it: the charts show run ${one.base.run}.`),
     cards(chartsOf(one), one.id),
     statistics(one),
     explanation(one),

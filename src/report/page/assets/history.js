@@ -52,7 +52,7 @@ function historyChart(one) {
         }
       }
       for (const point of points) {
-        const here = one.new && point.run === one.new.run;
+        const here = one.candidate && point.run === one.candidate.run;
         nodes.push(isNumber(point.value)
           ? s("circle", { class: here ? `bar-dot f-${toneOf(one)}` : "dot sure", cx: number(at(point.place)), cy: number(y.at(point.value)), r: here ? 6 : 3 }, s("title", null, `run ${point.run}, ${point.day}${point.commit ? `, ${point.commit}` : ""}: ${write(point.value)}`))
           : s("path", { class: "axis", d: `M${number(at(point.place)) - 3} ${box.bottom - 9}l6 6m0 -6l-6 6` }));

@@ -53,10 +53,10 @@ const COLUMNS = [
   { name: "verdict", title: "Verdict", class: "verdict", key: (one) => [RANK.has(one.verdict) ? RANK.get(one.verdict) : 99, -(one.change ?? -Infinity)], cell: (one) => badge(one.verdict) },
   { name: "name", title: "Benchmark", class: "name", key: (one) => [one.place, one.id], cell: nameCell },
   { name: "before", title: "Reference", class: "time before number", descends: true, key: (one) => [medianOf(one, "base") ?? -1], cell: (one) => medianText(one, "base") },
-  { name: "after", title: "Median", class: "time number", descends: true, key: (one) => [medianOf(one, "new") ?? -1], cell: (one) => medianText(one, "new") },
+  { name: "after", title: "Median", class: "time number", descends: true, key: (one) => [medianOf(one, "candidate") ?? -1], cell: (one) => medianText(one, "candidate") },
   { name: "change", title: "Change", hint: CHANGE_IS, class: "delta number", descends: true, key: (one) => [one.change ?? -Infinity], cell: (one) => (one.change === null ? "" : h("span", { class: `v-${toneOf(one)}` }, change(one.change))) },
   { name: "bar", title: "Its interval", class: "bar", head: barScale, cell: (one) => changeBar(one, view.reach) },
-  { name: "rate", title: "Throughput", class: "rate number", descends: true, key: (one) => [(rates(one, "new")[0] || { value: -1 }).value], cell: (one) => throughputText(one, "new") },
+  { name: "rate", title: "Throughput", class: "rate number", descends: true, key: (one) => [(rates(one, "candidate")[0] || { value: -1 }).value], cell: (one) => throughputText(one, "candidate") },
 ];
 
 const medianText = (one, side) => {
@@ -65,7 +65,7 @@ const medianText = (one, side) => {
 };
 
 function nameCell(one) {
-  const again = one.new && one.new.run !== HEAD.run && h("span", { class: "place" }, `measured again in turn in run ${one.new.run}`);
+  const again = one.candidate && one.candidate.run !== HEAD.run && h("span", { class: "place" }, `measured again in turn in run ${one.candidate.run}`);
   return h("a", { href: one.hash, "data-index": one.index }, breakable(one.id), h("span", { class: "place" }, one.place), again);
 }
 
@@ -74,7 +74,7 @@ function columns() {
   const any = (test) => BENCHMARKS.some(test);
   const wanted = {
     verdict: any((one) => one.verdict), before: any((one) => one.base), change: any((one) => one.change !== null),
-    bar: any((one) => one.change !== null), rate: any((one) => throughputText(one, "new")),
+    bar: any((one) => one.change !== null), rate: any((one) => throughputText(one, "candidate")),
   };
   return COLUMNS.filter((column) => wanted[column.name] !== false);
 }

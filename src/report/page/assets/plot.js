@@ -151,5 +151,5 @@ function cards(charts, about) {
   return h("div", { class: "cards" }, found);
 }
 
-const sidesLegend = (one) => one.new && one.base && h("div", { class: "legend", "aria-hidden": "true" },
-  h("span", null, h("i", { class: "of-base" }), nameOf(one, "base")), h("span", null, h("i"), nameOf(one, "new")));
+const sidesLegend = (one) => one.candidate && one.base && h("div", { class: "legend", "aria-hidden": "true" },
+  h("span", null, h("i", { class: "of-base" }), nameOf(one, "base")), h("span", null, h("i"), nameOf(one, "candidate")));

@@ -27,10 +27,10 @@ function grids() {
 }
 
 const GRID_VALUES = [
-  ["median", "Median", (one) => medianText(one, one.new ? "new" : "base")],
+  ["median", "Median", (one) => medianText(one, one.candidate ? "candidate" : "base")],
   ["change", "Change", (one) => (one.change === null ? "–" : h("span", { class: `v-${toneOf(one)}` }, change(one.change)))],
   ["verdict", "Verdict", (one) => badge(one.verdict)],
-  ["rate", "Throughput", (one) => throughputText(one, one.new ? "new" : "base") || "–"],
+  ["rate", "Throughput", (one) => throughputText(one, one.candidate ? "candidate" : "base") || "–"],
 ];
 
 function pivotView() {

@@ -37,7 +37,7 @@ impl Shown {
 
 /// In which terms values stand in text and Markdown; CSV and messages have all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Terms {
+pub enum ValueTerms {
     /// As they were measured.
     Values,
     /// Relative to the reference; above 1 is worse.
@@ -50,7 +50,7 @@ pub struct SideBySide {
     /// What is shown.
     pub shown: Shown,
     /// In which terms.
-    pub terms: Terms,
+    pub terms: ValueTerms,
     /// The reference, then the others as the user named them.
     pub columns: Vec<RunColumn>,
     /// The benchmarks that any of them has, in the order in which they are to be shown.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::content::SideBySide;
 use crate::report::layout::{Cell, Table};
 use crate::report::messages::{
-    BenchmarkColumns, Message, RuleViolated, unit_of_statistic, write_message,
+    BenchmarkColumns, JsonMessage, RuleViolated, unit_of_statistic, write_message,
 };
 
 /// The table for machines: exact values, and for each run what is known of them.
@@ -53,13 +53,13 @@ pub(super) fn exact(found: &SideBySide) -> Table {
 pub(super) fn write_json(writer: &mut dyn Write, found: &SideBySide) -> io::Result<()> {
     for line in &found.lines {
         let message = BenchmarkColumns::of(found, line);
-        write_message(writer, Message::BenchmarkColumns(message))?;
+        write_message(writer, JsonMessage::BenchmarkColumns(message))?;
     }
     for column in &found.columns {
         for violation in &column.limits.exceeded {
             let message = RuleViolated::of(column.run, violation);
-            write_message(writer, Message::RuleViolated(message))?;
+            write_message(writer, JsonMessage::RuleViolated(message))?;
         }
     }
-    write_message(writer, Message::ColumnsFinished(found.into()))
+    write_message(writer, JsonMessage::ColumnsFinished(found.into()))
 }

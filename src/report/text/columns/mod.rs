@@ -10,5 +10,5 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use content::{ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Terms, Together};
+pub use content::{ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Together, ValueTerms};
 pub use write::write_columns;

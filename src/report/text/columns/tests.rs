@@ -51,7 +51,7 @@ fn found(shown: Shown) -> SideBySide {
     let rate = Metric::Rate { unit: "req".into() };
     SideBySide {
         shown,
-        terms: Terms::Values,
+        terms: ValueTerms::Values,
         hidden: 0,
         columns: vec![
             column(1, "base", &[]),

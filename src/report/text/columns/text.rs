@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::content::{ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Terms, Together};
+use super::content::{ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Together, ValueTerms};
 use crate::report::layout::{Cell, Column, Section, SectionRow, Table};
 use crate::report::text::status::write_warning_within;
 use crate::report::theme::{self, Ink};
@@ -175,10 +175,10 @@ fn marked(
         };
     };
     let value = match (found.terms, column, change) {
-        (Terms::Values, ..) => figure_text(figure, &line.metric, value),
-        (Terms::Ratios, 0, _) => "1.000".to_owned(),
-        (Terms::Ratios, _, Some(change)) => format!("{:.3}", 1.0 + change),
-        (Terms::Ratios, _, None) => "-".to_owned(),
+        (ValueTerms::Values, ..) => figure_text(figure, &line.metric, value),
+        (ValueTerms::Ratios, 0, _) => "1.000".to_owned(),
+        (ValueTerms::Ratios, _, Some(change)) => format!("{:.3}", 1.0 + change),
+        (ValueTerms::Ratios, _, None) => "-".to_owned(),
     };
     let verdict = cell.verdict.filter(|_| found.shown.marks(figure));
     let mark = match (column, change, cell.verdict) {
@@ -377,14 +377,13 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
     }
     let mut lines = vec![what, signs + "."];
-    if found.terms == Terms::Ratios {
+    if found.terms == ValueTerms::Ratios {
         lines.push("Values are ratios to the first column.".to_owned());
     }
     if found.hidden > 0 {
-        let plural = if found.hidden == 1 { "" } else { "s" };
         lines.push(format!(
-            "{} benchmark{plural} not shown (--only); counts and geometric means are of all.",
-            found.hidden
+            "{} not shown (--only); counts and geometric means are of all.",
+            units::counted(found.hidden, "benchmark")
         ));
     }
     if matches!(found.shown, Shown::One(_)) {

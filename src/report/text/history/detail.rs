@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::content::{BenchmarkHistory, HistoryPoint};
-use super::scale::Scale;
+use super::scale::ValueColumns;
 use super::words::conclusion;
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::theme::{self, Ink};
@@ -26,7 +26,7 @@ pub(super) fn detail(
     let runs = history.points.len();
     let name = units::name_in_prose(&key.id, width);
     let title = theme::heading(format!("{}/{}: {name}", key.package, key.target));
-    let of_runs = format!("{runs} run{} {which}", if runs == 1 { "" } else { "s" });
+    let of_runs = format!("{} {which}", units::counted(runs, "run"));
     writeln!(writer, "{title}  {}", theme::faint(of_runs))?;
     Table::new(columns(history, width)).write(writer, width)?;
     writeln!(writer)?;
@@ -62,7 +62,7 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
         columns.push(Column::fact("median", cells(&median)).dispensable(4));
     }
     let drawings = SCALES.iter().filter_map(|width| {
-        let scale = Scale::of(history, *width)?;
+        let scale = ValueColumns::of(history, *width)?;
         let lines = (0..points.len()).map(|place| scale.line(history, place));
         Some(Column::fact(&scale.ends(history), lines))
     });

@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 
 use super::content::BenchmarkHistory;
-use crate::report::messages::{HistoryPointMessage, Message, write_message};
+use crate::report::messages::{HistoryPointMessage, JsonMessage, write_message};
 
 pub(super) fn write(writer: &mut dyn Write, histories: &[BenchmarkHistory]) -> io::Result<()> {
     for history in histories {
         for place in 0..history.points.len() {
             let point = HistoryPointMessage::of(history, place);
-            write_message(writer, Message::HistoryPoint(point))?;
+            write_message(writer, JsonMessage::HistoryPoint(point))?;
         }
-        write_message(writer, Message::BenchmarkHistory(history.into()))?;
+        write_message(writer, JsonMessage::BenchmarkHistory(history.into()))?;
     }
     Ok(())
 }

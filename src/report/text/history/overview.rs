@@ -3,13 +3,11 @@
 use std::io::{self, Write};
 
 use super::content::BenchmarkHistory;
-use super::words::counted;
 use crate::report::layout::{Cell, Column};
 use crate::report::text::listing::write_keyed;
 use crate::report::text::sparkline::sparkline;
-use crate::report::theme;
-use crate::report::units;
 use crate::report::view::View;
+use crate::report::{theme, units};
 use perfcheck_analysis::compare::{Level, Position};
 use perfcheck_analysis::model::BenchmarkKey;
 
@@ -38,7 +36,7 @@ pub(super) fn overview(
         .filter(|history| !matches!(history.course.newest, Position::Unknown | Position::Within));
     let words = format!(
         "{}: {} at another level than before, the newest run of {} outside its band.",
-        counted(histories.len(), "benchmark"),
+        units::counted(histories.len(), "benchmark"),
         stepped.count(),
         outside.count()
     );

@@ -2,50 +2,44 @@
 
 use super::content::BenchmarkHistory;
 use crate::report::layout::Cell;
+use crate::report::scale::Scale;
 use crate::report::theme::Ink;
 use crate::report::units;
 
 /// Columns between what the ends of a scale stand for.
 const BETWEEN_ENDS: usize = 2;
 
-/// The scale on which values are drawn.
-pub(super) struct Scale {
-    lowest: f64,
-    highest: f64,
+/// The columns on which the values of a history are drawn.
+pub(super) struct ValueColumns {
+    scale: Scale,
     columns: usize,
 }
 
-impl Scale {
-    /// Over all values, the band, and at least five per cent; `None` without values.
+impl ValueColumns {
+    /// So many columns, or more, for all values and the band; `None` without values.
     pub(super) fn of(history: &BenchmarkHistory, columns: usize) -> Option<Self> {
         let band = history.course.band.into_iter();
-        let drawn = (history.points.iter().filter_map(|point| point.value))
-            .chain(band.flat_map(|band| [band.lower, band.upper]));
-        let (lowest, highest) = drawn.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
-            (low.min(y), high.max(y))
-        });
-        let missing = (0.05 * highest - (highest - lowest)).max(0.0);
-        let (lowest, highest) = (lowest - missing / 2.0, highest + missing / 2.0);
+        let values = history.points.iter().filter_map(|point| point.value);
+        let scale = Scale::over(values.chain(band.flat_map(|band| [band.lower, band.upper])))?;
+        let (low, high) = scale.ends();
         let width = |end: f64| units::width(&units::value(&history.metric, end));
-        lowest.is_finite().then(|| Self {
-            lowest,
-            highest,
+        Some(Self {
+            scale,
             // What its ends stand for has to be told apart.
-            columns: columns.max(width(lowest) + BETWEEN_ENDS + width(highest)),
+            columns: columns.max(width(low) + BETWEEN_ENDS + width(high)),
         })
     }
 
     fn column(&self, value: f64) -> usize {
-        let part = (value - self.lowest) / (self.highest - self.lowest).max(f64::MIN_POSITIVE);
-        (part * (self.columns - 1) as f64)
-            .round()
-            .clamp(0.0, (self.columns - 1) as f64) as usize
+        let last = (self.columns - 1) as f64;
+        (self.scale.part(value) * last).round().clamp(0.0, last) as usize
     }
 
     /// What its ends stand for.
     pub(super) fn ends(&self, history: &BenchmarkHistory) -> String {
-        let low = units::value(&history.metric, self.lowest);
-        let high = units::value(&history.metric, self.highest);
+        let (low, high) = self.scale.ends();
+        let low = units::value(&history.metric, low);
+        let high = units::value(&history.metric, high);
         let between = self.columns - units::width(&low) - units::width(&high);
         format!("{low}{}{high}", " ".repeat(between))
     }

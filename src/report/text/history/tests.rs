@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::report::theme::without_colours;
-use crate::report::view::MessageFormat;
-use crate::report::view::View;
+use crate::report::view::{MessageFormat, View};
 use perfcheck_analysis::compare::{Course, CoursePoint, CourseRules, Estimate, Location};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 

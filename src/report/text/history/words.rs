@@ -36,14 +36,14 @@ pub(super) fn conclusion(
                 (Some(p), false) => format!(" (p {p:.4})"),
                 (None, false) => String::new(),
             };
-            format!(", {}{how}", change_in_words(step.change))
+            format!(", {}{how}", within_known_bounds(step.change))
         });
         say(format!("Level {} in {here}{step}", value(level.value)))?;
     }
     if let Some(sd) = history.course.run_sd {
         let strays = match history.course.strays.len() {
             0 => String::new(),
-            some => format!(", but for {} far off (stray)", counted(some, "run")),
+            some => format!(", but for {} far off (stray)", units::counted(some, "run")),
         };
         say(format!(
             "Runs of one level differ by {} (SD){strays}.",
@@ -56,7 +56,7 @@ pub(super) fn conclusion(
             "Since baseline `{}` (run {}): {}",
             since.name,
             since.run,
-            change_in_words(since.change)
+            within_known_bounds(since.change)
         ))?;
     }
     for text in left_out(history) {
@@ -65,15 +65,10 @@ pub(super) fn conclusion(
     advice(history).map_or(Ok(()), say)
 }
 
-/// `+5.1 % [+4.4 %, +5.8 %]`, without bounds that the data do not give.
-fn change_in_words(change: Estimate) -> String {
+/// `+5.10 % [+4.40 %, +5.80 %]`, without bounds where the data do not give both.
+fn within_known_bounds(change: Estimate) -> String {
     if change.lower.is_finite() && change.upper.is_finite() {
-        format!(
-            "{} [{}, {}]",
-            units::change(change.estimate),
-            units::change(change.lower),
-            units::change(change.upper)
-        )
+        units::change_with_interval(&change)
     } else {
         units::change(change.estimate)
     }
@@ -87,7 +82,7 @@ fn newest_in_words(history: &BenchmarkHistory) -> String {
         "{} to {}, as {} before it let expect",
         units::value(&history.metric, band.lower.min(band.upper)),
         units::value(&history.metric, band.upper.max(band.lower)),
-        counted(band.runs, "run")
+        units::counted(band.runs, "run")
     );
     match history.course.newest {
         Position::Unknown | Position::Within => {
@@ -135,7 +130,7 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
     let said = reasons.into_iter().map(|(words, count)| {
         format!(
             "{} without a value here: {}",
-            counted(count, "run"),
+            units::counted(count, "run"),
             units::on_one_line(&words)
         )
     });
@@ -152,8 +147,4 @@ fn advice(history: &BenchmarkHistory) -> Option<String> {
             history.accept_words
         )
     })
-}
-
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -6,8 +6,7 @@ use super::content::BenchmarkHistory;
 use super::detail::detail;
 use super::exact;
 use super::overview::overview;
-use crate::report::view::MessageFormat;
-use crate::report::view::View;
+use crate::report::view::{MessageFormat, View};
 
 /// Writes histories as `view` lays them out; `which` says in words of which runs they are. One is shown run by run, several are a line each.
 pub fn write_histories(

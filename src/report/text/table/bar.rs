@@ -2,6 +2,7 @@
 //!
 //! Pure. All bars of a table have one scale, so that they can be compared; what lies outside it has an arrow at the edge.
 
+use crate::report::scale::Scale;
 use perfcheck_analysis::compare::Estimate;
 
 /// What a character of a bar is.
@@ -13,11 +14,11 @@ pub(super) enum Part {
     Interval,
 }
 
-/// From where to where the bars of a table reach.
+/// How the bars of a table are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
-    /// Both ends lie so far from zero, a fraction.
-    limit: f64,
+pub(super) struct ChangeBars {
+    /// Both ends lie as far from zero.
+    scale: Scale,
     /// Characters; odd, so that zero has one of its own.
     width: usize,
 }
@@ -33,8 +34,15 @@ enum Half {
 /// Intervals of this share of all rows fit onto the scale.
 const SHARE: f64 = 0.6;
 
-impl Scale {
-    /// One that suits most of `changes`, each with its noise threshold.
+impl ChangeBars {
+    fn new(limit: f64, width: usize) -> Self {
+        Self {
+            scale: Scale::new((-limit, limit)),
+            width,
+        }
+    }
+
+    /// Bars whose scale suits most of `changes`, each with its noise threshold.
     pub(super) fn of(changes: &[(Estimate, f64)], width: usize) -> Self {
         let mut reaches: Vec<f64> = changes
             .iter()
@@ -48,15 +56,17 @@ impl Scale {
         reaches.sort_by(f64::total_cmp);
         let last = (SHARE * reaches.len() as f64).ceil() as usize;
         let reach = reaches.get(last.saturating_sub(1)).copied();
-        Self {
-            limit: round_up(reach.unwrap_or(0.1)),
-            width: width | 1,
-        }
+        Self::new(round_up(reach.unwrap_or(0.1)), width | 1)
+    }
+
+    /// The change at the right end.
+    fn limit(self) -> f64 {
+        self.scale.ends().1
     }
 
     /// What stands above the bars: where they end.
     pub(super) fn heading(self) -> String {
-        let percent = self.limit * 100.0;
+        let percent = self.limit() * 100.0;
         let (left, right) = (format!("−{percent} %"), format!("+{percent} %"));
         let taken = left.chars().count() + right.chars().count();
         if taken + 3 > self.width {
@@ -75,7 +85,7 @@ impl Scale {
     fn cell(self, cell: usize, change: &Estimate, noise: f64) -> (char, Part) {
         let last = self.width - 1;
         let of_estimate = self.half_of(change.estimate) / 2.0;
-        let off = change.estimate.abs() > self.limit;
+        let off = change.estimate.abs() > self.limit();
         if (of_estimate.floor().max(0.0) as usize).min(last) == cell {
             let mark = match off {
                 true if change.estimate < 0.0 => '«',
@@ -84,10 +94,10 @@ impl Scale {
             };
             return (mark, Part::Interval);
         }
-        if cell == 0 && change.lower < -self.limit && change.upper >= -self.limit {
+        if cell == 0 && change.lower < -self.limit() && change.upper >= -self.limit() {
             return ('‹', Part::Interval);
         }
-        if cell == last && change.upper > self.limit && change.lower <= self.limit {
+        if cell == last && change.upper > self.limit() && change.lower <= self.limit() {
             return ('›', Part::Interval);
         }
         let halves = [2 * cell, 2 * cell + 1].map(|half| self.half(half, change, noise));
@@ -131,11 +141,11 @@ impl Scale {
 
     /// Where a change lies, in halves of characters from the left.
     fn half_of(self, change: f64) -> f64 {
-        (change / self.limit + 1.0) * self.width as f64
+        self.scale.part(change) * 2.0 * self.width as f64
     }
 
     fn value_at(self, half: f64) -> f64 {
-        (half / self.width as f64 - 1.0) * self.limit
+        self.scale.value_at(half / (2.0 * self.width as f64))
     }
 }
 
@@ -159,17 +169,14 @@ mod tests {
         }
     }
 
-    fn drawn(scale: Scale, change: &Estimate) -> String {
+    fn drawn(scale: ChangeBars, change: &Estimate) -> String {
         let parts = scale.draw(change, 0.02);
         parts.into_iter().map(|(c, _)| c).collect()
     }
 
     #[test]
     fn zero_the_noise_band_the_interval_and_the_estimate_have_their_places() {
-        let scale = Scale {
-            limit: 0.1,
-            width: 21,
-        };
+        let scale = ChangeBars::new(0.1, 21);
         for (found, bar) in [
             (change(0.08, 0.05, 0.099), "        ··│··  ╺━━●━━"),
             (change(0.0, -0.01, 0.01), "        ·╶●╴·        "),
@@ -190,7 +197,7 @@ mod tests {
     fn every_bar_is_as_wide_as_its_heading() {
         for width in [11, 15, 21, 31] {
             for limit in [0.01, 0.2, 1.0, 50.0] {
-                let scale = Scale { limit, width };
+                let scale = ChangeBars::new(limit, width);
                 assert_eq!(scale.heading().chars().count(), width, "{limit}");
                 for estimate in [-60.0, -0.2, 0.0, 0.013, 1.0, 70.0] {
                     let found = change(estimate, estimate - 0.1, estimate + 0.1);
@@ -205,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_scale_suits_most_rows_and_shows_the_noise_band() {
-        let limit = |changes: &[(Estimate, f64)]| Scale::of(changes, 21).limit;
+        let limit = |changes: &[(Estimate, f64)]| ChangeBars::of(changes, 21).limit();
         assert_eq!(limit(&[]), 0.1);
         assert_eq!(limit(&[(change(0.0, -0.001, 0.001), 0.02)]), 0.05);
         let wide = (change(1.0, 0.6, 1.5), 0.02);
@@ -215,7 +222,10 @@ mod tests {
             limit(&[(change(0.0, f64::NEG_INFINITY, f64::INFINITY), 0.02)]),
             0.05
         );
-        assert_eq!(Scale::of(&[usual], 21).heading(), "−50 %     0     +50 %");
-        assert_eq!(Scale::of(&[usual], 11).heading(), "   ±50 %   ");
+        assert_eq!(
+            ChangeBars::of(&[usual], 21).heading(),
+            "−50 %     0     +50 %"
+        );
+        assert_eq!(ChangeBars::of(&[usual], 11).heading(), "   ±50 %   ");
     }
 }

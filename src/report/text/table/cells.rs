@@ -1,15 +1,14 @@
 //! What the columns of a table of results say.
 
-use super::bar::{Part, Scale};
+use super::bar::{ChangeBars, Part};
 use crate::report::layout::{Cell, Column};
 use crate::report::theme::{self, Ink};
 use crate::report::units;
 use crate::report::view::{Verbosity, View};
-use crate::report::words::analysis;
-use crate::report::words::beside;
+use crate::report::words::{analysis, beside, sentences};
 use perfcheck_analysis::compare::{AllocationSummary, Comparison, Estimate, LatencySummary};
 use perfcheck_analysis::findings::{Findings, Row};
-use perfcheck_analysis::model::{Metric, Verdict};
+use perfcheck_analysis::model::Verdict;
 
 /// A cell that only some rows have.
 type OfSomeRows = fn(&Row<'_>) -> Option<String>;
@@ -91,7 +90,7 @@ impl Contents<'_> {
         };
         let widths = BARS.into_iter().filter(|width| *width <= widest);
         let drawings = widths.map(|width| {
-            let scale = Scale::of(&changes, width);
+            let scale = ChangeBars::of(&changes, width);
             Column::fact(&scale.heading(), self.cells(|row| bar_cell(row, scale)))
         });
         let bars = Column::drawn(drawings.collect());
@@ -112,29 +111,13 @@ fn changes(rows: &[&Row<'_>]) -> Vec<(Estimate, f64)> {
         .collect()
 }
 
-/// What the samples of a row mean.
-pub(super) fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
-    row.measurement
-        .map_or(&Metric::Time, |measurement| &measurement.benchmark.metric)
-}
-
 fn median_cell(row: &Row<'_>) -> String {
-    row.summary.as_ref().map_or_else(
-        || "-".to_owned(),
-        |summary| units::value(metric(row), summary.median.estimate),
-    )
+    sentences::median(row).unwrap_or_else(|| "-".to_owned())
 }
 
 fn interval_cell(row: &Row<'_>) -> String {
-    let Some(summary) = &row.summary else {
-        return String::new();
-    };
-    let median = &summary.median;
-    if median.lower.is_finite() && median.upper.is_finite() {
-        units::interval(metric(row), median.lower, median.upper)
-    } else {
-        "-".to_owned()
-    }
+    let shown = sentences::median_interval(row);
+    or_dash_if(row.summary.is_some(), shown)
 }
 
 fn throughput_cell(row: &Row<'_>) -> Option<String> {
@@ -176,7 +159,7 @@ fn change_cell(row: &Row<'_>) -> Cell {
     Cell::in_colour_of(comparison.verdict, units::change(change.estimate))
 }
 
-fn bar_cell(row: &Row<'_>, scale: Scale) -> Cell {
+fn bar_cell(row: &Row<'_>, scale: ChangeBars) -> Cell {
     let Some(comparison) = &row.comparison else {
         return Cell::default();
     };
@@ -197,37 +180,18 @@ fn bar_cell(row: &Row<'_>, scale: Scale) -> Cell {
 }
 
 fn change_interval_cell(row: &Row<'_>) -> String {
-    let Some(change) = row.comparison.as_ref().and_then(|found| found.change) else {
-        return String::new();
-    };
-    let bound = |value: f64| {
-        if value.is_finite() {
-            units::change(value)
-        } else {
-            "?".to_owned()
-        }
-    };
-    if change.lower.is_finite() || change.upper.is_finite() {
-        format!("[{}, {}]", bound(change.lower), bound(change.upper))
-    } else {
-        "-".to_owned()
-    }
+    let change = row.comparison.as_ref().and_then(|found| found.change);
+    or_dash_if(change.is_some(), sentences::change_interval(row))
+}
+
+/// What there is to tell; a dash where it is not known although there `is_some` of what it would be about.
+fn or_dash_if(is_some: bool, told: Option<String>) -> String {
+    told.unwrap_or_else(|| if is_some { "-" } else { "" }.to_owned())
 }
 
 fn p_cell(row: &Row<'_>) -> String {
-    let Some(comparison) = &row.comparison else {
-        return String::new();
-    };
-    comparison.p_value.map_or_else(|| "-".to_owned(), p_value)
-}
-
-/// p with four decimals.
-pub(in crate::report) fn p_value(p: f64) -> String {
-    if p < 0.0001 {
-        "<.0001".to_owned()
-    } else {
-        format!("{p:.4}")
-    }
+    let p = row.comparison.as_ref().and_then(|found| found.p_value);
+    or_dash_if(row.comparison.is_some(), p.map(units::p_value))
 }
 
 fn verdict_cell(row: &Row<'_>) -> Cell {

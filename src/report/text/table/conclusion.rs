@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use super::cells::metric;
 use crate::report::text::status::write_warning_within;
 use crate::report::view::{Verbosity, View};
 use crate::report::words::remarks::run_remark;
@@ -31,7 +30,7 @@ pub(super) fn write_conclusion(
         let rates = findings
             .rows
             .iter()
-            .any(|row| matches!(metric(row), Metric::Rate { .. }));
+            .any(|row| matches!(sentences::metric(row), Metric::Rate { .. }));
         if rates {
             line(
                 writer,
@@ -52,12 +51,14 @@ pub(super) fn write_conclusion(
         write_warning_within(writer, &sentence, view.columns)?;
     }
     if hidden > 0 {
-        let plural = if hidden == 1 { "" } else { "s" };
         let reason = match view.only {
             Some(_) => "--only",
             None => "--quiet",
         };
-        let text = format!("{hidden} benchmark{plural} not shown ({reason}).");
+        let text = format!(
+            "{} not shown ({reason}).",
+            units::counted(hidden, "benchmark")
+        );
         writeln!(writer, "{}", theme::faint(text))?;
     }
     limits::write_limits(writer, &verdicts.limits, view.columns)?;
@@ -107,15 +108,11 @@ fn counts(findings: &Findings<'_>) -> String {
         .iter()
         .map(|(verdict, count)| format!("{count} {}", theme::verdict(verdict)))
         .collect();
-    let total = findings.rows.len();
-    let plural = if total == 1 { "" } else { "s" };
+    let total = units::counted(findings.rows.len(), "benchmark");
     let counts = if counts.is_empty() {
         String::new()
     } else {
         format!(": {}", counts.join(", "))
     };
-    format!(
-        "Run {}: {total} benchmark{plural}{counts}.",
-        findings.run.id
-    )
+    format!("Run {}: {total}{counts}.", findings.run.id)
 }

@@ -8,5 +8,4 @@ mod conclusion;
 mod notes;
 mod write;
 
-pub(in crate::report) use cells::p_value;
 pub use write::write_table;

@@ -1,12 +1,8 @@
 //! What a reader must know of single benchmarks, each thing once for all that it applies to.
 
-use super::cells::metric;
 use crate::report::view::{Verbosity, View};
-use crate::report::words::analysis;
-use crate::report::words::beside;
-use crate::report::words::remarks;
+use crate::report::words::{beside, sentences};
 use crate::report::{theme, units};
-use perfcheck_analysis::compare::Note;
 use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::Verdict;
 
@@ -50,8 +46,12 @@ pub(super) fn notes(rows: &[&Row<'_>], view: &View) -> Vec<String> {
         format!("{}: {text}", subject(&note.rows, rows, view))
     });
     let hidden = notes.len().saturating_sub(most);
-    let plural = if hidden == 1 { "" } else { "s" };
-    let more = (hidden > 0).then(|| format!("{hidden} more remark{plural} with --verbose"));
+    let more = (hidden > 0).then(|| {
+        format!(
+            "{hidden} more {} with --verbose",
+            units::plural(hidden, "remark")
+        )
+    });
     shown.chain(more).collect()
 }
 
@@ -68,54 +68,15 @@ fn subject(some: &[usize], rows: &[&Row<'_>], view: &View) -> String {
 
 /// What is said of a row. What limits a comparison is of interest where it did not come out clearly well.
 fn of_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
-    let is_fine = matches!(
-        row.verdict,
-        Some(Verdict::Unchanged | Verdict::Improved | Verdict::New)
-    );
     let limits = match verbosity {
         Verbosity::Quiet => false,
-        Verbosity::Usual => !is_fine,
+        Verbosity::Usual => !sentences::is_fine(row),
         Verbosity::Verbose => true,
     };
-    let comparison = row.comparison.as_ref();
-    let moved = comparison.map(beside::changes).unwrap_or_default();
-    let differences = row.blocking.iter().map(ToString::to_string);
-    let notes = comparison.filter(|_| limits).map(|found| &found.notes);
-    let center = comparison.and_then(|found| found.description.centers.as_ref());
+    let moved = row.comparison.iter().flat_map(beside::changes);
     moved
-        .into_iter()
-        .chain(differences)
-        .chain(notes.into_iter().flatten().map(Note::to_string))
-        .chain(remarks::of_row(row))
-        .chain(center.map(|found| analysis::centers(found, metric(row))))
-        .chain(failures(row))
+        .chain(row.blocking.iter().map(ToString::to_string))
+        .chain(sentences::remarks_on(row, limits, sentences::metric(row)))
+        .chain(sentences::failures(row, sentences::launches_named))
         .collect()
-}
-
-/// Each failure once, with the launches it happened in.
-fn failures(row: &Row<'_>) -> Vec<String> {
-    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
-    for failure in row
-        .measurement
-        .iter()
-        .flat_map(|measurement| &measurement.failures)
-    {
-        let launch = (failure.launch + 1).to_string();
-        match found
-            .iter_mut()
-            .find(|(message, _)| *message == failure.message)
-        {
-            Some((_, launches)) => launches.push(launch),
-            None => found.push((&failure.message, vec![launch])),
-        }
-    }
-    let in_words = |(message, launches): (&str, Vec<String>)| {
-        let plural = if launches.len() == 1 {
-            "launch"
-        } else {
-            "launches"
-        };
-        format!("failed in {plural} {}: {message}", launches.join(", "))
-    };
-    found.into_iter().map(in_words).collect()
 }

@@ -8,8 +8,7 @@ use super::notes::notes;
 use crate::report::layout::Table;
 use crate::report::theme;
 use crate::report::view::{Verbosity, View};
-use crate::report::words::analysis;
-use crate::report::words::beside;
+use crate::report::words::{analysis, beside};
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Verdict};
 

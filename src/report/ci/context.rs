@@ -4,7 +4,7 @@ use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 
 /// What reports are told beside the findings.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct ReportContext<'a> {
     /// Tells this report apart from those of other jobs about the same commit.
     pub key: &'a str,
     /// When the run began, as RFC 3339 has it.

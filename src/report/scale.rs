@@ -1,0 +1,81 @@
+//! Scales: where a value lies between two ends, for bars, curves, axes and quantized places alike.
+
+/// A scale over values has at least this share of the largest: noise is not to look like a mountain range.
+const LEAST_SPAN: f64 = 0.05;
+
+/// A linear scale.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scale {
+    low: f64,
+    middle: f64,
+    high: f64,
+}
+
+impl Scale {
+    pub(super) fn new((low, high): (f64, f64)) -> Self {
+        Self {
+            low,
+            middle: f64::midpoint(low, high),
+            high,
+        }
+    }
+
+    /// The scale over all of `values` that is not too short for them; `None` without values.
+    pub(super) fn over(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let (lowest, highest) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
+                (low.min(y), high.max(y))
+            });
+        let missing = LEAST_SPAN * highest.abs().max(lowest.abs()) - (highest - lowest);
+        let half = missing.max(0.0) / 2.0;
+        lowest.is_finite().then(|| Self {
+            low: lowest - half,
+            middle: f64::midpoint(lowest, highest),
+            high: highest + half,
+        })
+    }
+
+    /// The values at both ends.
+    pub(super) fn ends(self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// The share of the way from the lower to the upper end at which a value lies; beyond the ends it is below 0 or above 1.
+    pub(super) fn part(self, value: f64) -> f64 {
+        let span = self.high - self.low;
+        if span > 0.0 {
+            (value - self.middle) / span + 0.5
+        } else {
+            0.0
+        }
+    }
+
+    /// The value that lies at a share of the way.
+    pub(super) fn value_at(self, part: f64) -> f64 {
+        self.middle + (part - 0.5) * (self.high - self.low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_and_its_share_of_the_way_lead_to_each_other() {
+        let scale = Scale::new((10.0, 20.0));
+        for (value, part) in [(5.0, -0.5), (10.0, 0.0), (15.0, 0.5), (20.0, 1.0)] {
+            assert_eq!(scale.part(value), part);
+            assert_eq!(scale.value_at(part), value);
+        }
+        assert_eq!(Scale::new((3.0, 3.0)).part(3.0), 0.0);
+    }
+
+    #[test]
+    fn a_scale_over_values_is_not_too_short_for_them() {
+        let over = |values: &[f64]| Scale::over(values.iter().copied()).map(Scale::ends);
+        assert_eq!(over(&[]), None);
+        assert_eq!(over(&[100.0]), Some((97.5, 102.5)));
+        assert_eq!(over(&[1.0, 2.0]), Some((1.0, 2.0)));
+        assert_eq!(over(&[0.0]), Some((0.0, 0.0)));
+    }
+}
