@@ -15,9 +15,7 @@ use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow};
 use perfcheck_analysis::compare::{PairedSeries, Plan, judge};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, Environment, LaunchRecord, Purpose, Side, Verdict,
-};
+use perfcheck_analysis::model::{BenchmarkKey, Environment, LaunchRecord, Purpose, Side, Verdict};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{Discovered, Ended, Filter, PairedTarget};
 use perfcheck_stats::{binomial, derived_seed};
@@ -197,17 +195,7 @@ impl Subjects {
         };
         for found in found.targets {
             if found.capabilities.iter().any(|word| word == CAPABILITY) {
-                subjects.targets.push(PairedTarget {
-                    targets: BySide {
-                        base: found.target.clone(),
-                        candidate: found.target,
-                    },
-                    benchmarks: found.benchmarks,
-                    drivers: BySide {
-                        base: found.driver.clone(),
-                        candidate: found.driver,
-                    },
-                });
+                subjects.targets.push(PairedTarget::same(found));
             } else {
                 let reason = "its harness cannot slow itself down";
                 let keys = found.benchmarks.into_iter().map(|benchmark| benchmark.key);

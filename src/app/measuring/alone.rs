@@ -12,7 +12,9 @@ use perfcheck_analysis::findings::References;
 use perfcheck_analysis::model::NewRun;
 use perfcheck_analysis::model::{Benchmark, Environment, Event, FileFact, Observer, RunId};
 use perfcheck_engine::host;
-use perfcheck_engine::measure::{Campaign, DiscoveredTarget, Ended, Resolved};
+use perfcheck_engine::measure::{
+    Campaign, CampaignSink, DiscoveredTarget, Ended, Launcher, Resolved,
+};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Files that benches opened, and the directory that they lie below.
@@ -92,22 +94,24 @@ impl Alone<'_> {
         } else {
             Vec::new()
         };
-        let campaign = Campaign::plan(
-            targets,
-            resolve,
-            request.seed,
-            request.timeout,
-            world.supervisor,
-            world.interrupt,
-            &progress,
-        )
-        .with_control(host::ControlProbe::of(&world.variables))
-        .within(request.effort.time_budget);
-        let mut record = |launch: &_| {
-            drain(&mut watches);
-            store.record_launch(run, launch)
+        let launcher = Launcher {
+            supervisor: world.supervisor,
+            interrupt: world.interrupt,
+            observer: &progress,
+            timeout: request.timeout,
         };
-        let ended = campaign.run(&mut record)?;
+        let campaign = Campaign::alone(targets, resolve, request.seed, launcher)
+            .with_control(host::ControlProbe::of(&world.variables))
+            .within(request.effort.time_budget);
+        let mut sink = CampaignSink {
+            record: &mut |_, launch: &_| {
+                drain(&mut watches);
+                store.record_launch(run, launch)
+            },
+            // Every benchmark has its launches.
+            settled: &mut |_, _, _| false,
+        };
+        let (ended, _) = campaign.run(&mut sink)?;
         drop(progress);
         match ended {
             Ended::Complete => opened(watches, world),

@@ -20,7 +20,7 @@ use perfcheck_analysis::model::{
 use perfcheck_analysis::model::{LaunchHead, LaunchRecord, NewRun, RunEnd};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
-    Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent,
+    Campaign, CampaignSink, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings, Spent,
 };
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -249,7 +249,7 @@ impl<'a> InTurn<'a> {
             progress.observe(&Event::Warning(&warning));
         }
         let threshold = |benchmark: &Benchmark| self.noise_threshold(benchmark);
-        let campaign = PairedCampaign::plan(
+        let campaign = Campaign::in_turn(
             pairs,
             threshold,
             PairedPlan {
@@ -269,13 +269,15 @@ impl<'a> InTurn<'a> {
                 patience: self.patience,
                 bind: true,
                 seed: self.plan.seed,
+            },
+            Launcher {
+                supervisor: world.supervisor,
+                interrupt: world.interrupt,
+                observer: &progress,
                 timeout: self.request.timeout,
             },
-            world.supervisor,
-            world.interrupt,
-            &progress,
         );
-        let mut sink = PairedSink {
+        let mut sink = CampaignSink {
             record,
             settled: &mut |key, noise_threshold, rounds| {
                 let series = PairedSeries {

@@ -12,7 +12,7 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::BuildFacts;
 use perfcheck_engine::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut, Toolchain};
 use perfcheck_engine::child::ChildError;
-use perfcheck_engine::measure::{Discovered, Filter, discover};
+use perfcheck_engine::measure::{Discovered, Filter, Launcher, discover};
 
 /// The part of every deadline that does not depend on the request.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -73,14 +73,13 @@ pub(in crate::app) fn find_benchmarks(
     world: &mut World<'_>,
 ) -> Result<Discovered, AppError> {
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-    let mut discovered = discover(
-        targets,
-        world.supervisor,
-        world.interrupt,
+    let launcher = Launcher {
+        supervisor: world.supervisor,
+        interrupt: world.interrupt,
+        observer: &progress,
         timeout,
-        &progress,
-    )
-    .map_err(|error| match error {
+    };
+    let mut discovered = discover(targets, launcher).map_err(|error| match error {
         ChildError::Interrupted => AppError::Interrupted(String::new()),
         other => AppError::NothingToMeasure(other.to_string()),
     })?;

@@ -20,7 +20,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::measure::{
-    PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent, discover,
+    Campaign, CampaignSink, Launcher, PairedPlan, PairedTarget, RoundSettings, Spent, discover,
 };
 use perfcheck_engine::process::{Interrupt, Supervisor};
 
@@ -62,14 +62,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let supervisor = Supervisor::new();
     let interrupt = Interrupt::never();
-    let timeout = Duration::from_secs(30);
-    let found = discover(
-        vec![target(candidate, "probe")],
-        &supervisor,
-        &interrupt,
-        timeout,
-        &Silence,
-    )?;
+    let launcher = Launcher {
+        supervisor: &supervisor,
+        interrupt: &interrupt,
+        observer: &Silence,
+        timeout: Duration::from_secs(30),
+    };
+    let found = discover(vec![target(candidate, "probe")], launcher)?;
     let benchmarks = found
         .targets
         .into_iter()
@@ -95,18 +94,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         patience: None,
         bind: bind.parse()?,
         seed: std::process::id().into(),
-        timeout,
     };
     let mut all: BTreeMap<BenchmarkKey, Vec<Round>> = BTreeMap::new();
-    let campaign = PairedCampaign::plan(
-        vec![pair],
-        |_| 0.01,
-        plan,
-        &supervisor,
-        &interrupt,
-        &Silence,
-    );
-    let mut sink = PairedSink {
+    let campaign = Campaign::in_turn(vec![pair], |_| 0.01, plan, launcher);
+    let mut sink = CampaignSink {
         record: &mut |_, _| Ok::<(), Infallible>(()),
         settled: &mut |key, _, rounds| {
             all.insert(key.clone(), rounds.to_vec());

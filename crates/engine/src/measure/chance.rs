@@ -1,6 +1,7 @@
 //! What is left to chance in a run, all of it seeded: the order of benchmarks and of sides, the processor, the size of the environment.
 
 use crate::cargo::BenchTarget;
+use perfcheck_analysis::model::Side;
 use perfcheck_stats::{Draws, Stream};
 
 /// The environment grows by less than this: a page, so that every alignment of the stack within it can occur.
@@ -21,5 +22,30 @@ pub(super) fn padding(seed: u64, target: &BenchTarget, block: u64) -> u32 {
 pub(super) fn shuffle<T>(items: &mut [T], draws: &mut Draws) {
     for last in (1..items.len()).rev() {
         items.swap(last, draws.index(last as u32 + 1));
+    }
+}
+
+/// The order of the two sides, by a coin.
+pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
+    if coin.index(2) == 0 {
+        [Side::Base, Side::Candidate]
+    } else {
+        [Side::Candidate, Side::Base]
+    }
+}
+
+/// The order of the two sides in a round of sides that are launched one after the other: a coin for every two rounds, turned around in
+/// the second, which makes ABBA or BAAB of the two.
+pub(super) fn order_of_round(
+    seed: u64,
+    purpose: &str,
+    target: &BenchTarget,
+    round: u32,
+) -> [Side; 2] {
+    let [first, second] = order(&mut draws(seed, purpose, target, u64::from(round / 2)));
+    if round % 2 == 0 {
+        [first, second]
+    } else {
+        [second, first]
     }
 }

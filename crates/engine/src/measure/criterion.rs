@@ -1,25 +1,32 @@
-//! Launches of Criterion benches: the executable goes through its benchmarks by itself, in its own order, at our leave.
+//! Launches of Criterion benches: the executable goes through its benchmarks by itself, in its own order, at our leave. Two sides are alive
+//! at once, and each stands still while the other one measures: they go from benchmark to benchmark in turn, so that what is compared was
+//! measured one right after the other.
 //!
 //! Its settings hold for a whole process, so benchmarks that need different numbers of samples have processes of their own. How
 //! long an iteration takes is found out by a short launch of which nothing is kept.
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "how long a visit took, for the time left"
+    reason = "how long benchmarks take, for the time left"
 )]
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::campaign::{Campaign, Launch};
-use super::discover::{ConductWatch, criterion_harness, launch_spec};
+use super::campaign::Campaign;
+use super::chance;
+use super::launch::{ConductWatch, OpenLaunch, launch_spec};
 use super::launcher::Launcher;
-use super::places::{ids, place_of};
+use super::plan::RoundSettings;
+use super::seat::Seat;
+use super::subject::{Pace, Resolved, Subject};
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
+    ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Means, Reported,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, Event, LaunchOutcome, SamplingSettings, Throughput,
+    AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, SamplingSettings, Side, Throughput,
+    Turns,
 };
 
 /// A sample should take about this long, and the longest of a ramp no longer.
@@ -34,14 +41,19 @@ const GLANCE: Config = Config {
     measurement: Duration::from_millis(20),
     samples: 10,
 };
-
+/// A process is fresh in every round: its first iterations are slower than the rest.
+const ROUND_WARM_UP: Duration = Duration::from_millis(10);
+/// A side samples in a round at least this share of the time that its set-up takes.
+const SHARE_OF_SET_UP: f64 = 0.25;
+/// Times of a side in a round are this long or a power of two longer: what is sampled alike has one process.
+const SHORTEST_ROUND: Duration = Duration::from_millis(20);
 /// A pinned number of samples is kept while they take up to this many measurement times.
 const PIN_TIME_FACTOR: f64 = 2.5;
 
 /// How many samples a benchmark has that takes `iteration_ns`, in `measurement`: samples near `sample_ns`, or single iterations
 /// where they are longer. Criterion takes a ramp where that fits the time, else samples of the same length. A `pinned` number, that
 /// of the run to be compared with, is kept while it fits.
-pub(super) fn samples(
+fn samples(
     measurement: Duration,
     iteration_ns: Option<f64>,
     sample_ns: f64,
@@ -67,7 +79,7 @@ pub(super) fn samples(
 
 /// Takes from the `wanted` places those that one process can measure: all of the first one's configuration, in the order of the program, in
 /// which they come. `None` where nothing is wanted.
-pub(super) fn sampled_alike(
+fn sampled_alike(
     wanted: &mut Vec<usize>,
     config_of: impl Fn(usize) -> Config,
 ) -> Option<(Config, Vec<usize>)> {
@@ -81,7 +93,7 @@ pub(super) fn sampled_alike(
 }
 
 /// Nanoseconds that an iteration took, from what was reported.
-pub(super) fn iteration_ns(reported: &Reported) -> Option<f64> {
+fn iteration_ns(reported: &Reported) -> Option<f64> {
     let measured = reported.measured.as_ref()?;
     let samples = measured.series.deciding();
     let iterations: u64 = samples.iter().map(|sample| sample.iterations).sum();
@@ -92,29 +104,18 @@ pub(super) fn iteration_ns(reported: &Reported) -> Option<f64> {
         .then(|| elapsed as f64 / iterations as f64)
 }
 
-/// What a first glance at a benchmark showed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Pace {
-    /// An iteration, in nanoseconds; unknown where it measures no time.
-    pub(super) iteration_ns: Option<f64>,
-    /// What the bench does before it, from our leave to go on until its warm-up.
-    pub(super) set_up: Duration,
-}
-
-/// `sampling` as it was in force.
-pub(super) fn in_force(sampling: SamplingSettings, measured: &Measured) -> SamplingSettings {
-    SamplingSettings {
-        samples: Some(measured.in_force.samples),
-        warm_up: measured.in_force.warm_up.into(),
-        measurement: measured.in_force.measurement.into(),
-        mode: measured.mode,
-        ..sampling
+impl Pace {
+    fn of(reported: &Reported) -> Self {
+        Self {
+            iteration_ns: iteration_ns(reported),
+            set_up: reported.set_up,
+        }
     }
 }
 
 /// A short launch that tells how long the benchmarks `ids` take and what their authors fixed in code. What goes wrong in it goes wrong
 /// again where it counts.
-pub(super) fn glance(
+fn glance(
     target: &BenchTarget,
     ids: &[String],
     version: CriterionVersion,
@@ -137,10 +138,7 @@ pub(super) fn glance(
         let ended = loop {
             match session.next_report() {
                 Ok(Some(reported)) => {
-                    let pace = Pace {
-                        iteration_ns: iteration_ns(&reported),
-                        set_up: reported.set_up,
-                    };
+                    let pace = Pace::of(&reported);
                     if let Some(measured) = reported.measured {
                         left.retain(|id| *id != reported.id);
                         paces.push((reported.id, pace, measured.settings));
@@ -162,175 +160,39 @@ pub(super) fn glance(
     paces
 }
 
-/// The benchmark as it was announced, with what the launch told of it.
-pub(super) fn told(benchmark: &Benchmark, reported: &Reported) -> Benchmark {
-    let mut told = benchmark.clone();
-    if reported.throughput != Throughput::default() {
-        told.throughput = reported.throughput;
-    }
-    if reported.throughput_words.is_some() {
-        told.other_throughput.clone_from(&reported.throughput_words);
-    }
-    if let Some(measured) = &reported.measured {
-        told.metric = measured.metric.clone();
-    }
-    told
-}
-
-impl Campaign<'_> {
-    /// One process, for as many of the wanted benchmarks as want to be sampled alike.
-    pub(super) fn launch_criterion(
-        &mut self,
-        index: usize,
-        round: u32,
-        attempt: u32,
-        wanted: Vec<usize>,
-        version: CriterionVersion,
-    ) -> Launch {
-        let (target, mut launch) = self.begin(index, round, attempt, wanted);
-        if round == 0 && attempt == 0 {
-            let ids = ids(&self.targets[index].subjects, &launch.wanted);
-            let paces = glance(&target, &ids, version, self.launcher);
-            for (id, pace, settings) in paces {
-                let subjects = &mut self.targets[index].subjects;
-                if let Some(place) = place_of(subjects, &id) {
-                    let subject = &mut subjects[place];
-                    subject.iteration_ns = pace.iteration_ns;
-                    subject.benchmark.settings = settings;
-                    let resolved = (self.resolve)(&subject.benchmark);
-                    let iteration = pace.iteration_ns.map(|ns| Duration::from_nanos(ns as u64));
-                    subject.glanced(resolved, iteration, SAMPLES[0]);
-                }
-            }
-            if self.launcher.interrupt.requested() {
-                launch.interrupted = true;
-                return launch;
-            }
-        }
-        let config_of = |place| self.config_of(index, place);
-        let Some((config, mut chosen)) = sampled_alike(&mut launch.wanted, config_of) else {
-            return launch;
+impl Subject {
+    /// What a launch told of it, as it is recorded: the settings that were in force, what its samples mean. `None` without samples.
+    pub(super) fn reported(&self, reported: Reported) -> Option<LaunchedBenchmark> {
+        let measured = reported.measured?;
+        let mut launched = self.launched(LaunchOutcome::Measured(measured.series));
+        launched.sampling = SamplingSettings {
+            samples: Some(measured.in_force.samples),
+            warm_up: measured.in_force.warm_up.into(),
+            measurement: measured.in_force.measurement.into(),
+            mode: measured.mode,
+            ..launched.sampling
         };
-        launch.record.head.harness = Some(criterion_harness(version));
-        let control = self.control.as_ref().and_then(|probe| probe.take(round));
-        let watch = ConductWatch::start().with_control(control);
-        let ended = self.go_through(index, &config, &mut chosen, version, &mut launch, &watch);
-        let Err((error, culprit)) = ended else {
-            for place in chosen {
-                self.targets[index].subjects[place].visited += 1;
-                let message = "the bench did not report it in this launch";
-                self.failed(index, place, &mut launch.record, message);
-            }
-            return launch;
-        };
-        if matches!(error, ChildError::Interrupted) {
-            launch.interrupted = true;
-            return launch;
+        let benchmark = &mut launched.benchmark;
+        benchmark.metric = measured.metric;
+        if reported.throughput != Throughput::default() {
+            benchmark.throughput = reported.throughput;
         }
-        let message = error.to_string();
-        launch.record.head.failure = Some(message.clone());
-        if chosen.is_empty() {
-            // Everything was measured by then.
-            let message = format!("{}/{}: {message}", target.package, target.target);
-            self.launcher.observer.observe(&Event::Warning(&message));
+        if reported.throughput_words.is_some() {
+            benchmark.other_throughput = reported.throughput_words;
         }
-        // The one that was under way has failed, and the others have another launch; without one, all would go the same way again.
-        let mut failed: Vec<usize> = chosen
-            .extract_if(.., |place| Some(*place) == culprit)
-            .collect();
-        if failed.is_empty() {
-            failed = std::mem::take(&mut chosen);
-        }
-        for place in failed {
-            self.targets[index].subjects[place].visited += 1;
-            self.failed(index, place, &mut launch.record, &message);
-        }
-        launch.wanted.extend(chosen);
-        launch
+        Some(launched)
     }
 
-    /// Takes what the bench reports until it ends; what has been reported is taken out of `chosen`. An error comes with the
-    /// benchmark that was under way.
-    fn go_through(
-        &mut self,
-        index: usize,
-        config: &Config,
-        chosen: &mut Vec<usize>,
-        version: CriterionVersion,
-        launch: &mut Launch,
-        watch: &ConductWatch,
-    ) -> Result<(), (ChildError, Option<usize>)> {
-        let observer = self.launcher.observer;
-        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let head = &launch.record.head;
-        let target = &self.targets[index].target;
-        let spec = launch_spec(target, head.ordinal, head.padding_bytes);
-        let ids = ids(&self.targets[index].subjects, chosen);
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let request = CriterionRequest {
-            version: Some(version),
-            config: Some(*config),
-            ids: Some(&ids),
-        };
-        let means = self.launcher.means(&pass_on);
-        let mut session =
-            CriterionSession::start(&spec, &request, &means).map_err(|error| (error, None))?;
-        while let Some(next) = chosen.first().copied() {
-            self.observe_visit(index, next, launch);
-            let began = Instant::now();
-            let reported = match session.next_report() {
-                Ok(Some(reported)) => reported,
-                Ok(None) => return Ok(()),
-                Err(error) => {
-                    let under_way = session.under_way().map(str::to_owned);
-                    let subjects = &self.targets[index].subjects;
-                    let culprit = under_way.and_then(|id| place_of(subjects, &id));
-                    // Code between two benchmarks belongs to the one that it comes before.
-                    let progress = !launch.record.benchmarks.is_empty();
-                    return Err((error, culprit.or(progress.then_some(next))));
-                }
-            };
-            if let Some(usage) = session.usage() {
-                let conduct = watch.conduct_of(&usage, session.asked());
-                launch.record.head.conduct = Some(self.told(conduct));
-            }
-            let place = place_of(&self.targets[index].subjects, &reported.id);
-            let Some(position) = chosen.iter().position(|chosen| Some(*chosen) == place) else {
-                continue;
-            };
-            let ns = iteration_ns(&reported);
-            let place = chosen[position];
-            let subject = &mut self.targets[index].subjects[place];
-            let mut launched = subject.launched(LaunchOutcome::Failed(String::new()));
-            launched.benchmark = told(&subject.benchmark, &reported);
-            let Some(measured) = reported.measured else {
-                continue;
-            };
-            launched.sampling = in_force(launched.sampling, &measured);
-            chosen.remove(position);
-            subject.visited += 1;
-            subject.took(began.elapsed());
-            // Once and for all: launches of a run are laid out alike.
-            subject.iteration_ns = subject.iteration_ns.or(ns);
-            launched.outcome = LaunchOutcome::Measured(measured.series);
-            launch.record.benchmarks.push(launched);
-            self.done += 1;
-        }
-        // Whatever it still does changes nothing that was measured.
-        while session
-            .next_report()
-            .map_err(|error| (error, None))?
-            .is_some()
-        {}
-        Ok(())
-    }
-
-    fn config_of(&self, index: usize, place: usize) -> Config {
-        let subject = &self.targets[index].subjects[place];
-        let sampling = &subject.resolved.sampling;
+    /// How it is sampled in a launch of one side: as its settings say.
+    fn launch_config(&self) -> Config {
+        let Resolved {
+            sampling,
+            pinned_samples,
+            ..
+        } = &self.resolved;
         let measurement = sampling.measurement.into();
-        let pinned = subject.resolved.pinned_samples;
-        let fitting = || samples(measurement, subject.iteration_ns, SAMPLE_NS, pinned);
+        let iteration_ns = self.pace.and_then(|pace| pace.iteration_ns);
+        let fitting = || samples(measurement, iteration_ns, SAMPLE_NS, *pinned_samples);
         Config {
             warm_up: sampling.warm_up.into(),
             measurement,
@@ -338,16 +200,257 @@ impl Campaign<'_> {
         }
     }
 
-    pub(super) fn observe_visit(&self, index: usize, place: usize, launch: &Launch) {
-        self.launcher.observer.observe(&Event::Visiting {
-            benchmark: &self.targets[index].subjects[place].benchmark.key,
-            launch: launch.record.head.ordinal,
-            done: self.done,
-            visits: self.done + self.visits_left(),
-            left: self.time_left(),
-            bound: self.bound(),
-            settled: self.settled(),
-        });
+    /// How it is sampled on one side of a round, which is short: what set-up takes is a part of its price.
+    fn round_config(&self, round: &RoundSettings) -> Config {
+        let set_up = self.pace.map_or(Duration::ZERO, |pace| pace.set_up);
+        let wanted = (Duration::from(round.time) / 2).max(set_up.mul_f64(SHARE_OF_SET_UP));
+        let mut measurement = SHORTEST_ROUND;
+        while measurement < wanted {
+            measurement *= 2;
+        }
+        let iteration_ns = self.pace.and_then(|pace| pace.iteration_ns);
+        Config {
+            warm_up: ROUND_WARM_UP.max(round.warm_up.into()),
+            measurement,
+            samples: samples(measurement, iteration_ns, round.sample.as_f64(), None),
+        }
+    }
+}
+
+/// The child of a side.
+type CriterionChild<'s> = (Side, CriterionSession<'s>);
+
+/// What went wrong on which side, and the benchmark that was under way there.
+struct StepError {
+    side: Side,
+    error: ChildError,
+    under_way: Option<usize>,
+}
+
+impl StepError {
+    /// An error that no benchmark has to answer for.
+    fn of(side: Side, error: ChildError) -> Self {
+        Self {
+            side,
+            error,
+            under_way: None,
+        }
+    }
+}
+
+impl Campaign<'_> {
+    /// One process of each side, for as many of the wanted benchmarks as are sampled alike.
+    pub(super) fn launch_criterion(&mut self, launch: &mut OpenLaunch) {
+        if launch.is_first() {
+            self.look_at_wanted(launch);
+            if self.launcher.interrupt.requested() {
+                launch.interrupted = true;
+                return;
+            }
+        }
+        let subjects = &self.targets[launch.index].subjects;
+        let config_of = |place: usize| match &self.in_turn {
+            None => subjects[place].launch_config(),
+            Some(plan) => subjects[place].round_config(&plan.round),
+        };
+        let Some((config, mut chosen)) = sampled_alike(&mut launch.wanted, config_of) else {
+            return;
+        };
+        let began = chosen.len();
+        match self.step_through(launch, &config, &mut chosen) {
+            Ok(()) => {
+                for place in chosen {
+                    let message = "the bench did not report it in this launch";
+                    self.failed(launch, place, Side::Candidate, message);
+                }
+            }
+            Err(StepError {
+                error: ChildError::Interrupted,
+                ..
+            }) => launch.interrupted = true,
+            Err(StepError { side, error, .. }) if chosen.is_empty() => {
+                self.warn_of_end(launch, side, &error.to_string());
+            }
+            Err(failure) => {
+                let progress = chosen.len() < began;
+                self.step_failed(launch, chosen, progress, failure);
+            }
+        }
+    }
+
+    /// The benchmark that was under way has failed, and the others that were `chosen` have another launch.
+    fn step_failed(
+        &mut self,
+        launch: &mut OpenLaunch,
+        mut chosen: Vec<usize>,
+        progress: bool,
+        failure: StepError,
+    ) {
+        let message = failure.error.to_string();
+        launch.head(failure.side).failure = Some(message.clone());
+        // Code between two benchmarks belongs to the one that it comes before.
+        let next = chosen.first().copied().filter(|_| progress);
+        let culprit = failure.under_way.or(next);
+        let mut failed: Vec<usize> = chosen
+            .extract_if(.., |place| Some(*place) == culprit)
+            .collect();
+        if failed.is_empty() {
+            // Without a culprit all would go the same way again.
+            failed = std::mem::take(&mut chosen);
+        }
+        for place in failed {
+            self.failed(launch, place, failure.side, &message);
+        }
+        launch.wanted.extend(chosen);
+    }
+
+    /// Takes what the benches report, side by side, until all that was `chosen` is measured or they end; what has been measured is taken out
+    /// of `chosen`.
+    fn step_through(
+        &mut self,
+        launch: &mut OpenLaunch,
+        config: &Config,
+        chosen: &mut Vec<usize>,
+    ) -> Result<(), StepError> {
+        let observer = self.launcher.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let bench = &self.targets[launch.index].executables.candidate;
+        let mut coin = chance::draws(self.seed, "sides", bench, launch.block);
+        let began = Instant::now();
+        let mut watch = ConductWatch::after_control(self.control.as_ref(), launch.round());
+        let means = self.launcher.means(&pass_on);
+        let first = chance::order(&mut coin);
+        let mut children = self.start_all(launch, first, config, chosen, &means)?;
+        let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
+        let mut ended: Vec<Side> = Vec::new();
+        // What one side has reported and the other one not yet: their programs may have different orders.
+        let mut waiting = BTreeMap::<usize, Vec<(Side, LaunchedBenchmark)>>::new();
+        while let Some(place) = chosen.first().copied() {
+            if ended.len() == children.len() {
+                return Ok(());
+            }
+            self.announce(launch, place);
+            let began = Instant::now();
+            let seat = Seat::take(&mut children, self.processor(launch, place));
+            watch.bound(seat.processor());
+            for side in chance::order(&mut coin) {
+                let child = children.iter_mut().find(|(of, _)| *of == side);
+                let Some((_, session)) = child.filter(|_| !ended.contains(&side)) else {
+                    continue;
+                };
+                match self.step(launch, side, session, chosen)? {
+                    Some((place, launched)) => {
+                        waiting.entry(place).or_default().push((side, launched));
+                    }
+                    None => ended.push(side),
+                }
+                if let Some(usage) = session.usage() {
+                    let conduct = watch.conduct(&usage, session.asked());
+                    launch.head(side).conduct = Some(conduct);
+                }
+            }
+            let is_solitary = seat.leave(&mut children);
+            for (place, sides) in waiting.extract_if(.., |_, sides| sides.len() == children.len()) {
+                chosen.retain(|chosen| *chosen != place);
+                self.subject_mut(launch, place).learn(&[is_solitary]);
+                let took = began.elapsed() + share;
+                self.measured(launch, place, sides, Turns::Launches, took);
+            }
+        }
+        match (&self.in_turn, &mut children[..]) {
+            (None, [(side, session)]) => run_out(*side, session),
+            // There is another round soon: nobody waits for what comes after the last benchmark.
+            _ => Ok(()),
+        }
+    }
+
+    /// Starts all sides, in this order; each then stands still before its first benchmark.
+    fn start_all<'o>(
+        &self,
+        launch: &OpenLaunch,
+        first: [Side; 2],
+        config: &Config,
+        chosen: &[usize],
+        means: &Means<'o>,
+    ) -> Result<Vec<CriterionChild<'o>>, StepError> {
+        let target = &self.targets[launch.index];
+        let ids = target.ids(chosen);
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let start = |side| {
+            let request = CriterionRequest {
+                version: target.drivers.of(side).criterion(),
+                config: Some(*config),
+                ids: Some(&ids),
+            };
+            let spec = launch.spec(target.executables.of(side));
+            let session = CriterionSession::start(&spec, &request, means);
+            let session = session.map_err(|error| StepError::of(side, error))?;
+            Ok((side, session))
+        };
+        target.executables.present(first).map(start).collect()
+    }
+
+    /// Lets one side go on to its next benchmark; `None` once it has ended.
+    fn step(
+        &mut self,
+        launch: &OpenLaunch,
+        side: Side,
+        session: &mut CriterionSession<'_>,
+        chosen: &[usize],
+    ) -> Result<Option<(usize, LaunchedBenchmark)>, StepError> {
+        let target = &mut self.targets[launch.index];
+        loop {
+            let next = session.next_report().map_err(|error| StepError {
+                side,
+                error,
+                under_way: session.under_way().and_then(|id| target.place_of(id)),
+            });
+            let Some(reported) = next? else {
+                return Ok(None);
+            };
+            let place = target.place_of(&reported.id);
+            let Some(place) = place.filter(|place| chosen.contains(place)) else {
+                continue;
+            };
+            let pace = Pace::of(&reported);
+            let subject = &mut target.subjects[place];
+            if let Some(launched) = subject.reported(reported) {
+                if self.in_turn.is_none() {
+                    // Once and for all: launches of a run are laid out alike.
+                    subject.pace.get_or_insert(pace);
+                }
+                return Ok(Some((place, launched)));
+            }
+        }
+    }
+
+    /// Finds out how long the wanted benchmarks take, on the side of the candidate.
+    fn look_at_wanted(&mut self, launch: &OpenLaunch) {
+        let target = &mut self.targets[launch.index];
+        let Some(version) = target.drivers.candidate.criterion() else {
+            return;
+        };
+        let ids = target.ids(&launch.wanted);
+        let seen = glance(&target.executables.candidate, &ids, version, self.launcher);
+        for (id, pace, settings) in seen {
+            if let Some(place) = target.place_of(&id) {
+                let subject = &mut target.subjects[place];
+                subject.benchmark.settings = settings;
+                let resolved = (self.resolve)(&subject.benchmark);
+                subject.glanced(resolved, pace, SAMPLES[0]);
+            }
+        }
+    }
+}
+
+/// Lets a bench come to its end after its last benchmark. Whatever it still does changes nothing that was measured.
+fn run_out(side: Side, session: &mut CriterionSession<'_>) -> Result<(), StepError> {
+    loop {
+        match session.next_report() {
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(()),
+            Err(error) => return Err(StepError::of(side, error)),
+        }
     }
 }
 

@@ -2,19 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::driver::Driver;
+use super::launch::launch_spec;
+use super::launcher::Launcher;
 use crate::cargo::BenchTarget;
 use crate::child::{
     Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
-    Hello, LaunchSpec, Listing, Means, PrintedHarness, Printer, Recognised, Session,
+    Listing, PrintedHarness, Recognised, Session,
 };
-use crate::host;
-use crate::process::{Interrupt, Supervisor, Usage, stolen};
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Conduct, Control, Event, Harness, LaunchHead,
-    LaunchRecord, Metric, Nanos, Observer, Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Observer, Throughput,
 };
 
 /// A bench target and the benchmarks that it announced.
@@ -53,17 +51,14 @@ pub struct Discovered {
 /// Launches every target once and asks for its benchmarks. `Err` only if the user asked to stop.
 pub fn discover(
     targets: Vec<BenchTarget>,
-    supervisor: &Supervisor,
-    interrupt: &Interrupt,
-    timeout: Duration,
-    observer: &dyn Observer,
+    launcher: Launcher<'_>,
 ) -> Result<Discovered, ChildError> {
     let mut found = Discovered::default();
     for target in targets {
-        match announcements(&target, supervisor, interrupt, timeout, observer) {
+        match announcements(&target, launcher) {
             Ok(announced) => {
                 for message in announced.broken {
-                    found.fail(&target, message, observer);
+                    found.fail(&target, message, launcher.observer);
                 }
                 found.targets.push(DiscoveredTarget {
                     target,
@@ -73,7 +68,7 @@ pub fn discover(
                 });
             }
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
-            Err(error) => found.fail(&target, error.to_string(), observer),
+            Err(error) => found.fail(&target, error.to_string(), launcher.observer),
         }
     }
     Ok(found)
@@ -101,116 +96,6 @@ impl Discovered {
     }
 }
 
-/// What is needed to launch `target`.
-pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> LaunchSpec {
-    LaunchSpec {
-        program: target.program.clone(),
-        first_arguments: target.first_arguments.clone(),
-        directory: target.directory.clone(),
-        variables: target.variables.clone(),
-        launch,
-        padding,
-    }
-}
-
-/// The record of a launch that begins now.
-pub(super) fn begun(target: &BenchTarget, round: u32, attempt: u32, padding: u32) -> LaunchRecord {
-    LaunchRecord {
-        head: LaunchHead {
-            package: target.package.clone(),
-            target: target.target.clone(),
-            ordinal: round,
-            attempt,
-            started: host::now(),
-            padding_bytes: padding,
-            harness: None,
-            conduct: None,
-            failure: None,
-        },
-        target_facts: target.facts.clone(),
-        benchmarks: Vec::new(),
-    }
-}
-
-/// What a child said of its harness, for the record.
-pub(super) fn harness(hello: &Hello) -> Harness {
-    Harness {
-        name: hello.harness.clone(),
-        version: hello.version.clone(),
-        quantum: hello.quantum_ns,
-    }
-}
-
-/// What is known of a harness that is Criterion. Its clock is the system's; nobody tells its step.
-pub(super) fn criterion_harness(version: CriterionVersion) -> Harness {
-    Harness {
-        name: "criterion".to_owned(),
-        version: version.to_string(),
-        quantum: Nanos(1),
-    }
-}
-
-/// What is known of a harness that prints its results. No clock is known of those that print alone: every value of theirs counts.
-pub(super) fn printed_harness(printer: Printer) -> Harness {
-    Harness {
-        name: printer.name().to_owned(),
-        version: String::new(),
-        quantum: match printer {
-            Printer::Criterion => Nanos(1),
-            Printer::Libtest | Printer::Divan => Nanos(0),
-        },
-    }
-}
-
-/// From the start of a launch to its end: how the process ran.
-pub(super) struct ConductWatch {
-    control: Option<Control>,
-    stolen: Option<Duration>,
-    processor: Option<u32>,
-}
-
-impl ConductWatch {
-    /// Of a process that is about to start.
-    pub(super) fn start() -> Self {
-        Self {
-            control: None,
-            stolen: stolen(),
-            processor: None,
-        }
-    }
-
-    /// The control workload has just run.
-    pub(super) fn with_control(self, control: Option<Control>) -> Self {
-        Self { control, ..self }
-    }
-
-    /// It is bound to a processor for a benchmark, if to any.
-    pub(super) fn bound(&mut self, processor: Option<u32>) {
-        self.processor = processor.or(self.processor);
-    }
-
-    /// Of a process that has answered its last request.
-    pub(super) fn conduct(&self, session: &mut Session<'_>) -> Option<Conduct> {
-        let usage = session.usage()?;
-        Some(self.conduct_of(&usage, session.asked()))
-    }
-
-    /// Of a process that has run so, and has worked for us so long.
-    pub(super) fn conduct_of(&self, usage: &Usage, asked: Duration) -> Conduct {
-        Conduct {
-            threads: usage.threads,
-            cpu: usage.cpu.into(),
-            asked: asked.into(),
-            involuntary_switches: usage.involuntary_switches,
-            stolen: self
-                .stolen
-                .and_then(|before| Some(stolen()?.checked_sub(before)?.into())),
-            processor: self.processor,
-            control: self.control,
-        }
-    }
-}
-
 /// What an executable told of itself.
 struct Announced {
     benchmarks: Vec<Benchmark>,
@@ -219,20 +104,9 @@ struct Announced {
     driver: Driver,
 }
 
-fn announcements(
-    target: &BenchTarget,
-    supervisor: &Supervisor,
-    interrupt: &Interrupt,
-    timeout: Duration,
-    observer: &dyn Observer,
-) -> Result<Announced, ChildError> {
-    let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-    let means = Means {
-        supervisor,
-        interrupt,
-        timeout,
-        on_output: &pass_on,
-    };
+fn announcements(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announced, ChildError> {
+    let pass_on = |output: &[u8]| launcher.observer.observe(&Event::Output(output));
+    let means = launcher.means(&pass_on);
     let spec = launch_spec(target, 0, 0);
     let announced = match Session::recognise(&spec, &means)? {
         Recognised::Ours(session) => of_ours(target, *session)?,
@@ -294,14 +168,10 @@ fn of_criterion(
 ) -> Result<Announced, ChildError> {
     let mut benchmarks = Vec::new();
     while let Some(reported) = session.next_report()? {
-        let key = key(target, reported.id);
         benchmarks.push(Benchmark {
-            key,
-            version: None,
             throughput: reported.throughput,
             other_throughput: reported.throughput_words,
-            settings: AuthorSettings::default(),
-            metric: Metric::Time,
+            ..bare(target, reported.id)
         });
     }
     Ok(Announced {
@@ -313,14 +183,8 @@ fn of_criterion(
 }
 
 fn of_printed(target: &BenchTarget, harness: PrintedHarness) -> Announced {
-    let benchmarks = harness.ids().iter().map(|id| Benchmark {
-        key: key(target, id.clone()),
-        version: None,
-        throughput: Throughput::default(),
-        other_throughput: None,
-        settings: AuthorSettings::default(),
-        metric: Metric::Time,
-    });
+    let ids = harness.ids().iter();
+    let benchmarks = ids.map(|id| bare(target, id.clone()));
     Announced {
         benchmarks: benchmarks.collect(),
         broken: Vec::new(),
@@ -329,21 +193,28 @@ fn of_printed(target: &BenchTarget, harness: PrintedHarness) -> Announced {
     }
 }
 
-fn key(target: &BenchTarget, id: String) -> BenchmarkKey {
-    BenchmarkKey {
-        package: target.package.clone(),
-        target: target.target.clone(),
-        id,
+/// A benchmark of which nothing is known but its id: it measures time, as most do.
+fn bare(target: &BenchTarget, id: String) -> Benchmark {
+    Benchmark {
+        key: BenchmarkKey {
+            package: target.package.clone(),
+            target: target.target.clone(),
+            id,
+        },
+        version: None,
+        throughput: Throughput::default(),
+        other_throughput: None,
+        settings: AuthorSettings::default(),
+        metric: Metric::Time,
     }
 }
 
 fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {
     Benchmark {
-        key: key(target, announcement.id),
         version: announcement.version,
         throughput: announcement.throughput,
-        other_throughput: None,
         settings: announcement.settings,
         metric: announcement.metric,
+        ..bare(target, announcement.id)
     }
 }

@@ -3,7 +3,8 @@
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use crate::child::{CriterionVersion, PrintedHarness};
+use crate::child::{CriterionVersion, PrintedHarness, Printer};
+use perfcheck_analysis::model::{Harness, Nanos};
 
 /// How a bench executable is driven, which what it is written against decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +24,36 @@ impl Driver {
         match (self, other) {
             (Self::Printed(one), Self::Printed(two)) => one.printer() == two.printer(),
             _ => discriminant(self) == discriminant(other),
+        }
+    }
+
+    /// The version of Criterion, where that is what it is written against.
+    pub(super) fn criterion(&self) -> Option<CriterionVersion> {
+        match self {
+            Self::Criterion(version) => Some(*version),
+            Self::Own | Self::Printed(_) => None,
+        }
+    }
+
+    /// What is known of the harness before a launch. One of ours tells it itself.
+    pub(super) fn harness(&self) -> Option<Harness> {
+        match self {
+            Self::Own => None,
+            // Its clock is the system's; nobody tells its step.
+            Self::Criterion(version) => Some(Harness {
+                name: "criterion".to_owned(),
+                version: version.to_string(),
+                quantum: Nanos(1),
+            }),
+            // No clock is known of those that print alone: every value of theirs counts.
+            Self::Printed(harness) => Some(Harness {
+                name: harness.printer().name().to_owned(),
+                version: String::new(),
+                quantum: match harness.printer() {
+                    Printer::Criterion => Nanos(1),
+                    Printer::Libtest | Printer::Divan => Nanos(0),
+                },
+            }),
         }
     }
 }

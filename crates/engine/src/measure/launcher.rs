@@ -1,4 +1,4 @@
-//! What a measuring loop starts its processes with, and whom it tells of what happens.
+//! What processes are started with, and whom a campaign tells of what happens.
 
 use std::time::Duration;
 
@@ -6,14 +6,17 @@ use crate::child::Means;
 use crate::process::{Interrupt, Supervisor};
 use perfcheck_analysis::model::Observer;
 
-/// What all launches of a loop share.
+/// What all launches of a campaign share.
 #[derive(Clone, Copy)]
-pub(super) struct Launcher<'a> {
-    pub(super) supervisor: &'a Supervisor,
-    pub(super) interrupt: &'a Interrupt,
-    pub(super) observer: &'a dyn Observer,
+pub struct Launcher<'a> {
+    /// Starts the processes.
+    pub supervisor: &'a Supervisor,
+    /// Tells whether the user wants to stop.
+    pub interrupt: &'a Interrupt,
+    /// Hears what happens.
+    pub observer: &'a dyn Observer,
     /// The part of every deadline that does not depend on what is asked.
-    pub(super) timeout: Duration,
+    pub timeout: Duration,
 }
 
 impl<'a> Launcher<'a> {

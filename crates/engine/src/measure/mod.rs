@@ -1,7 +1,26 @@
 //! Measuring: which benchmarks, in which order, with which schedules; the loop that drives the children.
 //!
+//! There is one loop. A [`Campaign`] has rounds; in each round it launches every target as often as it takes to visit each open benchmark
+//! once, hands what came of it to its sink, and asks the sink whether a benchmark needs no more. A plain run is a campaign of one side, A/B one of
+//! two:
+//!
+//! ```text
+//! Campaign            campaign.rs, progress.rs   rounds, what is left, who is told
+//!   Target            target.rs                  a bench target: an executable for each side (sides.rs) and what they have in common
+//!     Subject         subject.rs                 one of its benchmarks: how it is sampled, what it has had
+//!   OpenLaunch        launch.rs                  one process of each side, and the records of both
+//! Driver              driver.rs                  how an executable is driven; each way has a file that serves one side and two:
+//!                     own.rs (visit.rs)          by commands: two sides live at once and take samples in turn, or are launched in turn
+//!                     criterion.rs               at our leave, from benchmark to benchmark: two sides live at once and measure in turn
+//!                     printed.rs                 one process for one benchmark: two sides are launched in turn
+//! ```
+//!
+//! One side and two differ in what is asked of a child: a launch of one side has the schedules of `schedule.rs`, a round of two those of
+//! `plan.rs`, which are short and in quads. `seat.rs` binds both sides to a processor, and `progress.rs` knows that rounds are no promise.
+//! All that is left to chance is drawn in `chance.rs`.
+//!
 //! Must not decide what a result means, nor print. Invariant: the processes of a run do the same things in the
-//! same order for the same seed, whatever the run will be compared with.
+//! same order for the same seed, whatever the run will be compared with; both sides are asked for the same things, whatever either does.
 
 mod aside;
 mod campaign;
@@ -10,21 +29,25 @@ mod criterion;
 mod discover;
 mod driver;
 mod filter;
+mod launch;
 mod launcher;
-mod paired;
-mod places;
+mod own;
+mod plan;
 mod printed;
+mod progress;
 mod schedule;
+mod seat;
+mod sides;
 mod subject;
+mod target;
 mod visit;
 
-pub use campaign::{Campaign, Ended};
+pub use campaign::{Campaign, CampaignSink, Ended, Spent};
 pub use discover::{Discovered, DiscoveredTarget, TargetFailure, discover};
 pub use driver::Driver;
 pub use filter::Filter;
-pub use paired::{
-    PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundLayout, RoundSettings, Spent,
-    lay_out_round,
-};
-pub use schedule::{FlatSchedule, Layout, lay_out};
+pub use launcher::Launcher;
+pub use plan::{PairedPlan, RoundSettings};
+pub use schedule::FlatSchedule;
 pub use subject::Resolved;
+pub use target::PairedTarget;

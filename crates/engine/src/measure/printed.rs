@@ -1,94 +1,119 @@
-//! Launches of benches that print or write down their results: one process for one benchmark. A printed value is the only sample of its launch.
+//! Launches of benches that print or write down their results: one process of each side for one benchmark, one after the other. A printed
+//! value is the only sample of its launch.
 
-use std::time::Duration;
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long benchmarks take, for the time left"
+)]
 
-use super::campaign::{Campaign, Launch};
-use super::criterion::{in_force, told};
-use super::discover::{ConductWatch, launch_spec, printed_harness};
-use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
-use perfcheck_analysis::model::{Event, LaunchOutcome, Sample, Series};
+use std::time::{Duration, Instant};
+
+use super::campaign::Campaign;
+use super::chance;
+use super::driver::Driver;
+use super::launch::{ConductWatch, OpenLaunch};
+use super::subject::Subject;
+use crate::child::{ChildError, Means, PrintedHarness, PrintedRequest, PrintedValue};
+use perfcheck_analysis::model::{
+    Event, LaunchOutcome, LaunchedBenchmark, Sample, Series, Side, Turns,
+};
+
+/// A launch of a round has one value, however long it takes, so it is made worth its start.
+const SHORTEST: Duration = Duration::from_millis(50);
+
+impl Campaign<'_> {
+    /// One process of each side, for the benchmark that is wanted next.
+    pub(super) fn launch_printed(&mut self, launch: &mut OpenLaunch) {
+        let Some(place) = launch.wanted.pop() else {
+            return;
+        };
+        self.announce(launch, place);
+        let drivers = self.targets[launch.index].drivers.clone();
+        let observer = self.launcher.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let means = self.launcher.means(&pass_on);
+        let draw = format!("sides/{}", self.subject(launch, place).benchmark.key.id);
+        let bench = &self.targets[launch.index].executables.candidate;
+        let order = chance::order_of_round(self.seed, &draw, bench, launch.round());
+        let began = Instant::now();
+        let mut sides = Vec::new();
+        for side in drivers.present(order) {
+            let Driver::Printed(harness) = drivers.of(side) else {
+                continue;
+            };
+            match self.print(launch, place, side, harness, &means) {
+                Ok(Some(launched)) => sides.push((side, launched)),
+                Ok(None) => return,
+                Err(ChildError::Interrupted) => {
+                    launch.interrupted = true;
+                    return;
+                }
+                Err(error) => {
+                    let message = error.to_string();
+                    launch.head(side).failure = Some(message.clone());
+                    self.failed(launch, place, side, &message);
+                    return;
+                }
+            }
+        }
+        self.measured(launch, place, sides, Turns::Launches, began.elapsed());
+        launch.interrupted = self.launcher.interrupt.requested();
+    }
+
+    /// One process of one side; `None` if the benchmark declines to be measured.
+    fn print(
+        &mut self,
+        launch: &mut OpenLaunch,
+        place: usize,
+        side: Side,
+        harness: &PrintedHarness,
+        means: &Means<'_>,
+    ) -> Result<Option<LaunchedBenchmark>, ChildError> {
+        let spec = launch.spec(self.targets[launch.index].executables.of(side));
+        let subject = self.subject(launch, place);
+        let watch = ConductWatch::start();
+        let report = harness.measure(&self.printed_request(subject), &spec, means)?;
+        let usage = report.usage;
+        launch.head(side).conduct = usage.map(|usage| watch.conduct(&usage, report.took));
+        match report.reported {
+            PrintedValue::Value(value) => {
+                let outcome = LaunchOutcome::Measured(series(value));
+                Ok(Some(subject.launched(outcome)))
+            }
+            PrintedValue::Samples(reported) => match subject.reported(*reported) {
+                Some(launched) => Ok(Some(launched)),
+                None => Err(ChildError::Bench {
+                    message: "it wrote no samples down".to_owned(),
+                }),
+            },
+            PrintedValue::Nothing(reason) => {
+                self.skipped(launch, place, &reason);
+                Ok(None)
+            }
+        }
+    }
+
+    fn printed_request<'s>(&self, subject: &'s Subject) -> PrintedRequest<'s> {
+        let sampling = &subject.resolved.sampling;
+        let measurement = Duration::from(sampling.measurement);
+        PrintedRequest {
+            id: &subject.benchmark.key.id,
+            warm_up: sampling.warm_up.into(),
+            measurement: match self.in_turn {
+                None => measurement,
+                // The time of a round is that of both sides.
+                Some(_) => (measurement / 2).max(SHORTEST),
+            },
+            samples: sampling.samples,
+        }
+    }
+}
 
 /// The one value of a launch as a series.
-pub(super) fn series(value: Sample) -> Series {
+fn series(value: Sample) -> Series {
     Series {
         warm_up: PrintedValue::NO_WARM_UP,
         linear: Vec::new(),
         flat: vec![value],
-    }
-}
-
-impl Campaign<'_> {
-    /// One process, for the benchmark that is wanted next.
-    pub(super) fn launch_printed(
-        &mut self,
-        index: usize,
-        round: u32,
-        attempt: u32,
-        wanted: Vec<usize>,
-        harness: &PrintedHarness,
-    ) -> Launch {
-        let (target, mut launch) = self.begin(index, round, attempt, wanted);
-        let Some(place) = launch.wanted.pop() else {
-            return launch;
-        };
-        launch.record.head.harness = Some(printed_harness(harness.printer()));
-        self.observe_visit(index, place, &launch);
-        let observer = self.launcher.observer;
-        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let means = self.launcher.means(&pass_on);
-        let subject = &mut self.targets[index].subjects[place];
-        subject.visited += 1;
-        let sampling = &subject.resolved.sampling;
-        let request = PrintedRequest {
-            id: &subject.benchmark.key.id,
-            warm_up: Duration::from(sampling.warm_up),
-            measurement: Duration::from(sampling.measurement),
-            samples: sampling.samples,
-        };
-        let watch = ConductWatch::start();
-        let spec = launch_spec(&target, round, launch.record.head.padding_bytes);
-        match harness.measure(&request, &spec, &means) {
-            Ok(report) => {
-                let conduct = report
-                    .usage
-                    .map(|usage| watch.conduct_of(&usage, report.took));
-                launch.record.head.conduct = conduct;
-                subject.took(report.took);
-                match report.reported {
-                    PrintedValue::Value(value) => {
-                        let launched = subject.launched(LaunchOutcome::Measured(series(value)));
-                        launch.record.benchmarks.push(launched);
-                    }
-                    PrintedValue::Samples(reported) => {
-                        let mut launched = subject.launched(LaunchOutcome::Failed(String::new()));
-                        launched.benchmark = told(&subject.benchmark, &reported);
-                        if let Some(measured) = reported.measured {
-                            launched.sampling = in_force(launched.sampling, &measured);
-                            launched.outcome = LaunchOutcome::Measured(measured.series);
-                        }
-                        launch.record.benchmarks.push(launched);
-                    }
-                    PrintedValue::Nothing(reason) => {
-                        subject.skipped = true;
-                        self.launcher.observer.observe(&Event::Skipped {
-                            benchmark: &subject.benchmark.key,
-                            reason: &reason,
-                        });
-                    }
-                }
-            }
-            Err(ChildError::Interrupted) => {
-                launch.interrupted = true;
-                return launch;
-            }
-            Err(error) => {
-                let message = error.to_string();
-                launch.record.head.failure = Some(message.clone());
-                self.failed(index, place, &mut launch.record, &message);
-            }
-        }
-        self.done += 1;
-        launch.interrupted = self.launcher.interrupt.requested();
-        launch
     }
 }

@@ -28,18 +28,20 @@ pub struct FlatSchedule {
     pub samples: u64,
 }
 
-/// The schedule of a launch, after its warm-up.
+/// The schedule of a launch, after its warm-up: the same for all launches of a run, and for both sides where there are two.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub(super) struct LaunchLayout {
     /// Counts of the linear phase: d, 2d, ..., Nd; may be empty.
-    pub linear: Vec<u64>,
+    pub(super) linear: Vec<u64>,
     /// The flat phase, if there is one.
-    pub flat: Option<FlatSchedule>,
+    pub(super) flat: Option<FlatSchedule>,
+    /// Iterations right before each flat sample that do not count; 0: none.
+    pub(super) lead_in: u64,
 }
 
-impl Layout {
+impl LaunchLayout {
     /// The request for the linear phase.
-    pub fn linear_request(&self) -> Vec<SampleSpec> {
+    pub(super) fn linear_request(&self) -> Vec<SampleSpec> {
         self.linear
             .iter()
             .map(|iterations| SampleSpec {
@@ -50,7 +52,7 @@ impl Layout {
     }
 
     /// The request for the flat phase.
-    pub fn flat_request(&self) -> Vec<SampleSpec> {
+    pub(super) fn flat_request(&self) -> Vec<SampleSpec> {
         self.flat
             .iter()
             .map(|flat| SampleSpec {
@@ -63,12 +65,12 @@ impl Layout {
 
 /// The time of an iteration that a schedule is laid out for, in nanoseconds: that of the body, unless set-up and drops take
 /// so much longer that the launch would go on for ever; then there are fewer iterations.
-pub fn planned_iteration_ns(body_ns: f64, total_ns: f64) -> f64 {
+pub(super) fn planned_iteration_ns(body_ns: f64, total_ns: f64) -> f64 {
     body_ns.max(total_ns / TOTAL_TIME_FACTOR)
 }
 
 /// How long a request should take at `iteration_ns` per iteration.
-pub fn expected(request: &[SampleSpec], iteration_ns: f64) -> Duration {
+pub(super) fn expected(request: &[SampleSpec], iteration_ns: f64) -> Duration {
     let iterations: f64 = request
         .iter()
         .map(|spec| spec.iterations as f64 * spec.count as f64)
@@ -78,11 +80,11 @@ pub fn expected(request: &[SampleSpec], iteration_ns: f64) -> Duration {
 
 /// Lays a launch out. `iteration_ns`: time of one iteration as the warm-up had it; `pinned`: the flat phase of the
 /// run that this one will be compared with, which is followed as far as it still fits.
-pub fn lay_out(
+pub(super) fn lay_out(
     settings: &SamplingSettings,
     iteration_ns: f64,
     pinned: Option<FlatSchedule>,
-) -> Layout {
+) -> LaunchLayout {
     let iteration_ns = iteration_ns.max(1e-3);
     let time_ns = settings.measurement.as_f64();
     let samples = settings.samples.map(u64::from);
@@ -100,9 +102,10 @@ pub fn lay_out(
             let flat = pinned.map_or(own, |pinned| {
                 pin(own, pinned, samples, iteration_ns, time_ns)
             });
-            Layout {
+            LaunchLayout {
                 linear,
                 flat: Some(flat),
+                lead_in: 0,
             }
         }
         SamplingMode::Linear => linear_layout(classic, time_ns, iteration_ns),
@@ -129,12 +132,13 @@ pub(super) fn ramp(iteration_ns: f64) -> Vec<u64> {
 }
 
 /// Criterion's linear sampling: d = max(1, ceil(T / t / (N (N + 1) / 2))).
-fn linear_layout(samples: u64, time_ns: f64, iteration_ns: f64) -> Layout {
+fn linear_layout(samples: u64, time_ns: f64, iteration_ns: f64) -> LaunchLayout {
     let total = samples as f64 * (samples + 1) as f64 / 2.0;
     let first = (time_ns / iteration_ns / total).ceil().max(1.0) as u64;
-    Layout {
+    LaunchLayout {
         linear: (1..=samples).map(|step| step * first).collect(),
         flat: None,
+        lead_in: 0,
     }
 }
 
@@ -144,7 +148,7 @@ fn flat_layout(
     time_ns: f64,
     iteration_ns: f64,
     pinned: Option<FlatSchedule>,
-) -> Layout {
+) -> LaunchLayout {
     let iterations = (time_ns / samples as f64 / iteration_ns).ceil().max(1.0) as u64;
     let own = FlatSchedule {
         iterations,
@@ -153,9 +157,10 @@ fn flat_layout(
     let flat = pinned.map_or(own, |pinned| {
         pin(own, pinned, Some(samples), iteration_ns, time_ns)
     });
-    Layout {
+    LaunchLayout {
         linear: Vec::new(),
         flat: Some(flat),
+        lead_in: 0,
     }
 }
 

@@ -1,13 +1,15 @@
-//! A benchmark of a run: how it is sampled, how often it has been visited, how long a visit takes.
+//! A benchmark of a campaign, on all its sides: how it is sampled, what it has had so far, how long a visit takes.
 
 use std::time::Duration;
 
-use super::schedule::{FlatSchedule, Layout};
+use super::schedule::{FlatSchedule, LaunchLayout};
 use perfcheck_analysis::model::{
-    Benchmark, Beside, LaunchOutcome, LaunchedBenchmark, SamplingSettings,
+    Benchmark, Beside, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings, Turns,
 };
 
-/// A benchmark that failed in this many launches is not tried again.
+/// Rounds that a benchmark has however long they take, as long as it needs them.
+const ENOUGH_ROUNDS: u32 = 20;
+/// A benchmark that failed in this many rounds is not tried again.
 const MOST_FAILURES: u32 = 2;
 
 /// What is settled about a benchmark before it is measured.
@@ -26,71 +28,139 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// How long a visit takes as far as its settings tell: warm-up and measurement, or what it took in the past where that is longer.
-    pub(super) fn visit(&self) -> Duration {
+    /// How long a visit takes as far as its settings tell, or what it took in the past where that is longer.
+    fn visit(&self) -> Duration {
         let sampling = &self.sampling;
-        let planned = Duration::from(sampling.warm_up) + Duration::from(sampling.measurement);
+        let warm_up = Duration::from(sampling.warm_up);
+        let warm_ups = match sampling.turns {
+            Turns::None => warm_up,
+            // That of each side, and something for their starts.
+            Turns::Samples | Turns::Launches => warm_up * 3,
+        };
+        let planned = warm_ups + Duration::from(sampling.measurement);
         planned.max(self.past_visit.unwrap_or_default())
     }
+}
+
+/// How long a benchmark takes, as a launch showed it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pace {
+    /// An iteration, in nanoseconds; unknown where it measures no time.
+    pub(super) iteration_ns: Option<f64>,
+    /// What the bench does before it, from our leave to go on until its warm-up.
+    pub(super) set_up: Duration,
 }
 
 /// A benchmark, and what has become of it so far.
 pub(super) struct Subject {
     pub(super) benchmark: Benchmark,
     pub(super) resolved: Resolved,
-    pub(super) layout: Option<Layout>,
-    /// Time of an iteration, where the bench itself lays its samples out and has told it.
-    pub(super) iteration_ns: Option<f64>,
-    /// Rounds in which it was visited, well or ill.
-    pub(super) visited: u32,
+    /// How its samples are laid out, where it does what it is asked; the first visit settles it.
+    pub(super) layout: Option<LaunchLayout>,
+    /// How long it takes, where the bench itself lays its samples out.
+    pub(super) pace: Option<Pace>,
+    /// Visits that went well.
+    pub(super) measured: u32,
     pub(super) failures: u32,
-    pub(super) skipped: bool,
+    /// Whether it needs no more visits, or declines them.
+    pub(super) done: bool,
+    /// What its visits took so far, its share of the launches included.
+    pub(super) time: Duration,
     /// How long a visit takes: as expected, then as it was.
     pub(super) visit: Duration,
     /// Whether it is known how long an iteration takes. Where it is not, a visit may take much longer than expected.
     pub(super) paced: bool,
-}
-
-impl AsRef<Benchmark> for Subject {
-    fn as_ref(&self) -> &Benchmark {
-        &self.benchmark
-    }
+    /// The samples of both sides, round by round; none where there is one side.
+    pub(super) rounds: Vec<Round>,
+    /// Whether one processor is enough for it; `None` until a round has shown it.
+    pub(super) is_solitary: Option<bool>,
+    /// How often in a row it failed beside the other side and went well without it.
+    pub(super) trials: u32,
 }
 
 impl Subject {
-    pub(super) fn wanted_in(&self, round: u32) -> bool {
-        !self.given_up() && round < self.resolved.sampling.launches
-    }
-
-    pub(super) fn visits_left(&self) -> u32 {
-        if self.given_up() {
-            0
-        } else {
-            self.resolved.sampling.launches - self.visited
+    /// A benchmark that nothing has happened to yet.
+    pub(super) fn new(benchmark: Benchmark, resolved: Resolved) -> Self {
+        Self {
+            benchmark,
+            visit: resolved.visit(),
+            paced: resolved.past_visit.is_some(),
+            resolved,
+            layout: None,
+            pace: None,
+            measured: 0,
+            failures: 0,
+            done: false,
+            time: Duration::ZERO,
+            rounds: Vec::new(),
+            is_solitary: None,
+            trials: 0,
         }
     }
 
-    /// A visit has ended after so long: the next ones take as long.
+    /// Whether it is to be visited again.
+    pub(super) fn is_open(&self) -> bool {
+        !self.done && self.failures < MOST_FAILURES
+    }
+
+    /// Its launches in all.
+    pub(super) fn launches(&self) -> u32 {
+        self.resolved.sampling.launches
+    }
+
+    /// Visits that it still has from this round on, at most, if it is given so much time in all.
+    pub(super) fn visits_left(&self, round: u32, patience: Option<Duration>) -> u32 {
+        if !self.is_open() {
+            return 0;
+        }
+        let had = round.max(self.measured + self.failures);
+        let left = self.launches().saturating_sub(had);
+        left.min(patience.map_or(u32::MAX, |most| self.affordable(most)))
+    }
+
+    /// Rounds that patience has left for it.
+    fn affordable(&self, patience: Duration) -> u32 {
+        let of_one = self.visit.as_secs_f64();
+        let by_time = patience.saturating_sub(self.time).as_secs_f64() / of_one.max(1e-9);
+        (by_time.ceil() as u32).max(ENOUGH_ROUNDS.saturating_sub(self.measured))
+    }
+
+    /// Whether it is too costly for more rounds than these.
+    pub(super) fn has_had_enough(&self, patience: Option<Duration>) -> bool {
+        self.measured >= ENOUGH_ROUNDS && patience.is_some_and(|most| self.time >= most)
+    }
+
+    /// A visit went well and took so long: the next ones take as long as all of them have on average.
     pub(super) fn took(&mut self, visit: Duration) {
-        self.visit = visit;
+        self.measured += 1;
+        self.time += visit;
+        self.visit = self.time / self.measured;
         self.paced = true;
     }
 
-    /// A glance has shown how it is to be sampled, and how long an iteration takes: it has at least so many.
-    pub(super) fn glanced(
-        &mut self,
-        resolved: Resolved,
-        iteration: Option<Duration>,
-        iterations: u32,
-    ) {
-        self.visit = resolved.visit();
+    /// A glance has shown how long it takes, and how it is to be sampled: by so many iterations at least.
+    pub(super) fn glanced(&mut self, resolved: Resolved, pace: Pace, iterations: u32) {
         self.resolved = resolved;
-        if let Some(iteration) = iteration {
+        self.visit = resolved.visit();
+        if let Some(ns) = pace.iteration_ns {
             // One more for the warm-up.
-            self.took(self.visit.max(iteration * (iterations + 1)));
+            let all = Duration::from_nanos(ns as u64) * (iterations + 1);
+            self.visit = self.visit.max(all);
+            self.paced = true;
+        }
+        self.pace = Some(pace);
+    }
+
+    /// Takes in what the launches of a round have shown: one that needed more processors speaks for all.
+    pub(super) fn learn(&mut self, seen: &[Option<bool>]) {
+        if seen.contains(&Some(false)) {
+            self.is_solitary = Some(false);
+        } else if !seen.contains(&None) {
+            self.is_solitary.get_or_insert(true);
         }
     }
 
+    /// What came of it in a launch, as it is recorded.
     pub(super) fn launched(&self, outcome: LaunchOutcome) -> LaunchedBenchmark {
         LaunchedBenchmark {
             benchmark: self.benchmark.clone(),
@@ -100,8 +170,64 @@ impl Subject {
             beside: Beside::default(),
         }
     }
+}
 
-    pub(super) fn given_up(&self) -> bool {
-        self.skipped || self.failures >= MOST_FAILURES
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::model::{AuthorSettings, BenchmarkKey, Metric, Throughput};
+
+    fn after(rounds: u32, seconds: u64) -> Subject {
+        let key = BenchmarkKey {
+            package: "p".into(),
+            target: "t".into(),
+            id: "b".into(),
+        };
+        let benchmark = Benchmark {
+            key,
+            version: None,
+            throughput: Throughput::default(),
+            other_throughput: None,
+            settings: AuthorSettings::default(),
+            metric: Metric::Time,
+        };
+        let resolved = Resolved {
+            sampling: SamplingSettings::default(),
+            noise_threshold: 0.01,
+            pinned: None,
+            pinned_samples: None,
+            past_visit: None,
+        };
+        Subject {
+            measured: rounds,
+            time: Duration::from_secs(seconds),
+            ..Subject::new(benchmark, resolved)
+        }
+    }
+
+    #[test]
+    fn a_costly_benchmark_has_its_twenty_rounds_and_no_more_once_the_time_is_up() {
+        let patience = Some(Duration::from_mins(1));
+        assert!(after(20, 60).has_had_enough(patience));
+        assert!(!after(19, 600).has_had_enough(patience), "too few rounds");
+        assert!(!after(80, 59).has_had_enough(patience), "they are quick");
+        assert!(
+            !after(80, 600).has_had_enough(None),
+            "the user said how much"
+        );
+    }
+
+    #[test]
+    fn once_it_needed_more_than_one_processor_it_is_never_bound() {
+        let mut subject = after(0, 0);
+        subject.learn(&[Some(true), None]);
+        assert_eq!(subject.is_solitary, None, "of one side nothing is known");
+        subject.learn(&[Some(true), Some(true)]);
+        assert_eq!(subject.is_solitary, Some(true));
+        subject.learn(&[None]);
+        assert_eq!(subject.is_solitary, Some(true), "it was bound");
+        subject.learn(&[None, Some(false)]);
+        subject.learn(&[Some(true)]);
+        assert_eq!(subject.is_solitary, Some(false));
     }
 }

@@ -1,78 +1,335 @@
-//! One visit: a benchmark warmed up and sampled in one launch.
+//! One visit: a benchmark of ours warmed up and sampled, in the child of one side or in those of both, which then take samples in turn.
+//!
+//! Invariant: both sides are asked for the same things in the same order of their own, whatever the other one does.
 
-use std::time::Duration;
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long set-up took, to lay rounds out"
+)]
+
+use std::time::{Duration, Instant};
 
 use super::aside::{Aside, noted};
-use super::schedule::{FlatSchedule, Layout, expected, lay_out, planned_iteration_ns};
-use crate::child::{ChildError, Session, Started};
+use super::chance::order;
+use super::plan::{RoundSettings, lay_out_round};
+use super::schedule::{LaunchLayout, expected, lay_out, planned_iteration_ns};
+use super::subject::Resolved;
+use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
 use crate::host;
-use perfcheck_analysis::model::{Beside, SamplingSettings, Series, Throughput};
+use perfcheck_analysis::model::{Beside, Nanos, Sample, Series, Side, Throughput};
+use perfcheck_stats::Draws;
 
+/// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
+const CALIBRATION_SAMPLES: u64 = 20;
+const CALIBRATION_SHARE: f64 = 5.0;
+/// Rounds of a benchmark in which allocations are counted: enough for a test over launches, and no time lost in the others.
+const COUNTED_ROUNDS: usize = 5;
 /// A machine that was suspended for longer than this during a visit has spoilt it.
 const SUSPENDED: Duration = Duration::from_millis(100);
 
+/// What went wrong, and on which side.
+pub(super) type SideError = (Side, ChildError);
+
+/// The child of a side.
+pub(super) type SideChild<'s> = (Side, Session<'s>);
+
+/// What one side gave in a visit.
+pub(super) struct Turn {
+    pub(super) series: Series,
+    pub(super) throughput: Throughput,
+    /// What was noted beside the samples: for each quad whether this side was sampled first, and what was asked afterwards.
+    pub(super) beside: Beside,
+}
+
 /// How a visit ended, if not with an error.
 pub(super) enum Visited {
-    Measured {
-        series: Series,
-        throughput: Throughput,
-        beside: Box<Beside>,
-    },
+    Measured(Vec<(Side, Turn)>),
     Skipped(String),
+    /// This side, which goes through its benchmarks by itself, does not announce it from here on.
+    Absent(Side),
 }
 
-/// How the benchmark is reached in its child.
-#[derive(Clone, Copy)]
-pub(super) enum Reach {
-    /// By its id.
-    Address,
-    /// It was announced a moment ago.
-    Announced,
+/// What is asked of the children.
+pub(super) struct VisitRequest<'a> {
+    pub(super) id: &'a str,
+    /// Laid out by the first visit of a run, repeated by the others.
+    pub(super) layout: &'a mut Option<LaunchLayout>,
+    pub(super) sampling: Sampling,
 }
 
-/// Visits the benchmark `id`. The first visit of a run lays the schedule out; the others repeat it.
-pub(super) fn visit(
-    session: &mut Session<'_>,
-    id: &str,
-    reach: Reach,
-    settings: &SamplingSettings,
-    pinned: Option<FlatSchedule>,
-    layout: &mut Option<Layout>,
-) -> Result<Visited, ChildError> {
-    let started = match reach {
-        Reach::Address => session.start_benchmark(id)?,
-        Reach::Announced => session.run_announced(id)?,
-    };
-    let ready = match started {
-        Started::Ready(ready) => ready,
-        Started::Skipped(reason) => return Ok(Visited::Skipped(reason)),
-    };
-    let suspended = host::suspended();
-    let warm_up = session.warm_up(settings.warm_up)?;
-    let total_ns = warm_up.total_per_iteration();
-    let layout = layout.get_or_insert_with(|| {
-        let planned_ns = planned_iteration_ns(warm_up.body.per_iteration(), total_ns);
-        lay_out(settings, planned_ns, pinned)
-    });
-    let mut phase = |request: Vec<_>| {
-        if request.is_empty() {
-            return Ok(Vec::new());
+/// How much is asked. A launch of a side alone takes all samples of a phase by one request, with no word in between. In a round the other
+/// side has its turn after each sample, and warms this one's caches no more than a lead-in can mend.
+pub(super) enum Sampling {
+    Launch(Resolved),
+    Round(RoundSampling),
+}
+
+/// What a round asks.
+pub(super) struct RoundSampling {
+    pub(super) settings: RoundSettings,
+    /// What launching took, for this benchmark's share.
+    pub(super) launching: Duration,
+    /// The rounds that it has had.
+    pub(super) had: usize,
+    /// Says which side goes first, in all and in each quad.
+    pub(super) coin: Draws,
+}
+
+impl Sampling {
+    fn warm_up(&self) -> Nanos {
+        match self {
+            Self::Launch(resolved) => resolved.sampling.warm_up,
+            Self::Round(round) => round.settings.warm_up,
         }
-        session.sample(&request, expected(&request, total_ns))
+    }
+
+    fn aside(&self) -> Aside {
+        match self {
+            Self::Launch(_) => Aside::InFull,
+            Self::Round(round) => Aside::InRounds {
+                count: round.had < COUNTED_ROUNDS,
+            },
+        }
+    }
+}
+
+/// Visits a benchmark in the children of all sides that are alive. Whose turn comes first is drawn, and `children` are put in that order.
+pub(super) fn visit(
+    children: &mut [SideChild<'_>],
+    mut request: VisitRequest<'_>,
+) -> Result<Visited, SideError> {
+    if let Sampling::Round(round) = &mut request.sampling {
+        let [first, _] = order(&mut round.coin);
+        children.sort_by_key(|(side, _)| *side != first);
+    }
+    let began = Instant::now();
+    let mut ready = Vec::new();
+    let mut skipped = None;
+    for (side, session) in children.iter_mut() {
+        match reach(session, request.id).map_err(|error| (*side, error))? {
+            Some(Started::Ready(found)) => ready.push((*side, found)),
+            Some(Started::Skipped(reason)) => skipped = Some(reason),
+            None => return Ok(Visited::Absent(*side)),
+        }
+    }
+    if let Some(reason) = skipped {
+        // The side that does not skip it lets go of it, or it could not be asked for the next one.
+        for (side, session) in children {
+            if ready.iter().any(|(started, _)| started == side) {
+                session.finish(request.id).map_err(|error| (*side, error))?;
+            }
+        }
+        return Ok(Visited::Skipped(reason));
+    }
+    let suspended = host::suspended();
+    let warm = each(children, |_, session| {
+        session.warm_up(request.sampling.warm_up())
+    })?;
+    let mut turns: Vec<Turn> = (ready.iter().zip(&warm))
+        .map(|((_, ready), warm)| Turn::begun(ready.throughput, warm))
+        .collect();
+    match &mut request.sampling {
+        Sampling::Launch(resolved) => {
+            each(children, |place, session| {
+                let series = &mut turns[place].series;
+                phases(session, resolved, warm[place], request.layout, series)
+            })?;
+        }
+        Sampling::Round(round) => {
+            let layout = round.lay_out(children, &warm, request.layout, began)?;
+            round.sample(children, &warm, &layout, &mut turns)?;
+        }
+    }
+    let aside = request.sampling.aside();
+    let notes = each(children, |place, session| {
+        let (kind, total_ns) = (ready[place].1.kind, warm[place].total_per_iteration());
+        noted(session, kind, aside, total_ns)
+    })?;
+    each(children, |_, session| session.finish(request.id))?;
+    if let Sampling::Launch(_) = request.sampling {
+        spoilt_by_sleep(suspended, host::suspended()).map_err(|error| (Side::Candidate, error))?;
+    }
+    for (turn, notes) in turns.iter_mut().zip(notes) {
+        let led = std::mem::take(&mut turn.beside.led);
+        turn.beside = Beside { led, ..notes };
+    }
+    let sides = ready.into_iter().map(|(side, _)| side);
+    Ok(Visited::Measured(sides.zip(turns).collect()))
+}
+
+impl Turn {
+    fn begun(throughput: Throughput, warm: &WarmUp) -> Self {
+        Self {
+            series: Series {
+                warm_up: warm.body,
+                linear: Vec::new(),
+                flat: Vec::new(),
+            },
+            throughput,
+            beside: Beside::default(),
+        }
+    }
+}
+
+/// Asks one child after the other.
+fn each<T>(
+    children: &mut [SideChild<'_>],
+    mut ask: impl FnMut(usize, &mut Session<'_>) -> Result<T, ChildError>,
+) -> Result<Vec<T>, SideError> {
+    let children = children.iter_mut().enumerate();
+    children
+        .map(|(place, (side, session))| ask(place, session).map_err(|error| (*side, error)))
+        .collect()
+}
+
+/// Starts a benchmark, however its child lets it be reached; `None` where the child goes through its benchmarks by itself and has passed it.
+fn reach(session: &mut Session<'_>, id: &str) -> Result<Option<Started>, ChildError> {
+    if session.hello().capability() == Some(Capability::Addressable) {
+        return session.start_benchmark(id).map(Some);
+    }
+    let mut next = session.advance()?;
+    while let Some(announcement) = next {
+        if announcement.id == id {
+            return session.run_announced(id).map(Some);
+        }
+        next = session.skip()?;
+    }
+    Ok(None)
+}
+
+/// The samples of a launch of one side alone.
+fn phases(
+    session: &mut Session<'_>,
+    resolved: &Resolved,
+    warm: WarmUp,
+    layout: &mut Option<LaunchLayout>,
+    series: &mut Series,
+) -> Result<(), ChildError> {
+    let layout = layout.get_or_insert_with(|| {
+        let planned_ns =
+            planned_iteration_ns(warm.body.per_iteration(), warm.total_per_iteration());
+        lay_out(&resolved.sampling, planned_ns, resolved.pinned)
+    });
+    series.linear = phase(session, &layout.linear_request(), warm)?;
+    series.flat = phase(session, &layout.flat_request(), warm)?;
+    Ok(())
+}
+
+impl RoundSampling {
+    /// The layout of all rounds, which the first one finds.
+    fn lay_out(
+        &self,
+        children: &mut [SideChild<'_>],
+        warm: &[WarmUp],
+        layout: &mut Option<LaunchLayout>,
+        began: Instant,
+    ) -> Result<LaunchLayout, SideError> {
+        let apart = children.len() == 1;
+        let mut body_ns = f64::INFINITY;
+        // Sides that are apart both do so in their first round, though the first one's layout serves both.
+        if layout.is_none() || apart && self.had == 0 {
+            let quickest = each(children, |place, session| {
+                calibrate(session, &self.settings, warm[place])
+            })?;
+            body_ns = quickest.into_iter().fold(body_ns, f64::min);
+        }
+        let overhead = (began.elapsed() + self.launching) * if apart { 2 } else { 1 };
+        let total_ns = |side| {
+            let place = children.iter().position(|(of, _)| *of == side);
+            warm[place.unwrap_or(0)].total_per_iteration()
+        };
+        let laid_out = layout.get_or_insert_with(|| {
+            let (base_ns, candidate_ns) = (total_ns(Side::Base), total_ns(Side::Candidate));
+            lay_out_round(&self.settings, body_ns, base_ns, candidate_ns, overhead)
+        });
+        Ok(laid_out.clone())
+    }
+
+    /// The samples of a round: of two sides ABBA or BAAB, by a coin for each quad; of one as many, one after the other.
+    fn sample(
+        &mut self,
+        children: &mut [SideChild<'_>],
+        warm: &[WarmUp],
+        layout: &LaunchLayout,
+        turns: &mut [Turn],
+    ) -> Result<(), SideError> {
+        if self.had == 0 {
+            each(children, |place, session| {
+                turns[place].series.linear = phase(session, &layout.linear_request(), warm[place])?;
+                Ok(())
+            })?;
+        }
+        let samples = layout.flat.map_or(0, |flat| flat.samples);
+        for _ in 0..samples / 2 {
+            let [leader, _] = order(&mut self.coin);
+            let quad: &[usize] = match children {
+                [_] => &[0, 0],
+                [(first, _), ..] if *first == leader => &[0, 1, 1, 0],
+                _ => &[1, 0, 0, 1],
+            };
+            if children.len() > 1 {
+                turns[quad[0]].beside.led.push(true);
+                turns[quad[1]].beside.led.push(false);
+            }
+            for place in quad.iter().copied() {
+                let (side, session) = &mut children[place];
+                let taken = led_in(session, layout, warm[place]);
+                let taken = taken.map_err(|error| (*side, error))?;
+                turns[place].series.flat.push(taken);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The quickest time of an iteration in a few short samples. A warm-up that a burst has hit would make all samples of the run too short.
+fn calibrate(
+    session: &mut Session<'_>,
+    settings: &RoundSettings,
+    warm: WarmUp,
+) -> Result<f64, ChildError> {
+    let warm_ns = warm.body.per_iteration().max(1e-3);
+    let wanted = settings.sample.as_f64() / CALIBRATION_SHARE / warm_ns;
+    if wanted < 1.0 {
+        // An iteration is longer than that: the warm-up has measured it well enough.
+        return Ok(warm_ns);
+    }
+    let spec = SampleSpec {
+        iterations: wanted.round().max(1.0) as u64,
+        count: CALIBRATION_SAMPLES,
     };
-    let linear = phase(layout.linear_request())?;
-    let flat = phase(layout.flat_request())?;
-    let beside = noted(session, ready.kind, Aside::InFull, total_ns)?;
-    session.finish(id)?;
-    spoilt_by_sleep(suspended, host::suspended())?;
-    Ok(Visited::Measured {
-        series: Series {
-            warm_up: warm_up.body,
-            linear,
-            flat,
-        },
-        throughput: ready.throughput,
-        beside: Box::new(beside),
+    let samples = phase(session, &[spec], warm)?;
+    let times = samples.into_iter().map(Sample::per_iteration);
+    Ok(times.fold(warm_ns, f64::min))
+}
+
+/// The samples of a request, which may be empty.
+fn phase(
+    session: &mut Session<'_>,
+    request: &[SampleSpec],
+    warm: WarmUp,
+) -> Result<Vec<Sample>, ChildError> {
+    if request.is_empty() {
+        return Ok(Vec::new());
+    }
+    session.sample(request, expected(request, warm.total_per_iteration()))
+}
+
+/// A sample after its lead-in, which is not kept.
+fn led_in(
+    session: &mut Session<'_>,
+    layout: &LaunchLayout,
+    warm: WarmUp,
+) -> Result<Sample, ChildError> {
+    let once = |iterations| SampleSpec {
+        iterations,
+        count: 1,
+    };
+    let iterations = layout.flat.map_or(1, |flat| flat.iterations);
+    let both = [once(layout.lead_in.max(1)), once(iterations)];
+    let taken = phase(session, &both[usize::from(layout.lead_in == 0)..], warm)?;
+    taken.last().copied().ok_or_else(|| ChildError::Protocol {
+        what: "it sent no sample".to_owned(),
     })
 }
 

@@ -10,10 +10,10 @@ use crate::app::error::AppError;
 use crate::app::measuring::recorded::Recorded;
 use crate::report::{NoiseFindings, Progress, Resolvable};
 use perfcheck_analysis::compare::{Demand, PairedSeries, Resolution};
-use perfcheck_analysis::model::{BySide, DecisionSettings, LaunchRecord, TargetFacts};
+use perfcheck_analysis::model::{DecisionSettings, LaunchRecord, TargetFacts};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::measure::{
-    Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings,
+    Campaign, CampaignSink, Discovered, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings,
     discover,
 };
 use perfcheck_stats::derived_seed;
@@ -39,17 +39,16 @@ pub(super) fn measure(
     let target = own_bench()?;
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
     let interrupted = || AppError::Interrupted(String::new());
-    let found = discover(
-        vec![target],
-        world.supervisor,
-        world.interrupt,
-        TIMEOUT,
-        &progress,
-    )
-    .map_err(|_| interrupted())?;
+    let launcher = Launcher {
+        supervisor: world.supervisor,
+        interrupt: world.interrupt,
+        observer: &progress,
+        timeout: TIMEOUT,
+    };
+    let found = discover(vec![target], launcher).map_err(|_| interrupted())?;
     let pairs = pairs(found)?;
     let benchmarks = pairs.iter().map(|pair| pair.benchmarks.len()).sum();
-    let campaign = PairedCampaign::plan(
+    let campaign = Campaign::in_turn(
         pairs,
         |_| DecisionSettings::PAIRED_NOISE_THRESHOLD,
         PairedPlan {
@@ -61,14 +60,11 @@ pub(super) fn measure(
             patience: None,
             bind: true,
             seed,
-            timeout: TIMEOUT,
         },
-        world.supervisor,
-        world.interrupt,
-        &progress,
+        launcher,
     );
     let mut recorded = Recorded::default();
-    let mut sink = PairedSink {
+    let mut sink = CampaignSink {
         record: &mut |side, launch: &LaunchRecord| {
             recorded.record(side, launch);
             Ok::<(), AppError>(())
@@ -129,18 +125,7 @@ fn pairs(found: Discovered) -> Result<Vec<PairedTarget>, AppError> {
     if let Some(failure) = found.failures.first() {
         return Err(AppError::NothingToMeasure(failure.message.clone()));
     }
-    let pair = |found: perfcheck_engine::measure::DiscoveredTarget| PairedTarget {
-        targets: BySide {
-            base: found.target.clone(),
-            candidate: found.target,
-        },
-        benchmarks: found.benchmarks,
-        drivers: BySide {
-            base: found.driver.clone(),
-            candidate: found.driver,
-        },
-    };
-    Ok(found.targets.into_iter().map(pair).collect())
+    Ok(found.targets.into_iter().map(PairedTarget::same).collect())
 }
 
 fn usual_threshold() -> f64 {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::child::{CriterionSession, Session};
 use crate::process::{Binding, Usage};
+use perfcheck_analysis::model::Side;
 
 /// CPU time of others than the main thread, as a share of all and in all, that may be the kernel's.
 const SLACK_SHARE: f64 = 0.05;
@@ -45,19 +46,24 @@ pub(super) enum Seat {
     /// On one processor.
     Bound(Binding),
     /// Anywhere; how each had run before.
-    Free(Vec<Option<Usage>>),
+    Free(Vec<(Side, Option<Usage>)>),
 }
 
 impl Seat {
     /// Before the benchmark; `choose` names one of so many processors where its children, and this thread, are to be bound.
     pub(super) fn take(
-        children: &mut [&mut dyn Seated],
+        children: &mut [(Side, impl Seated)],
         choose: Option<impl FnOnce(u32) -> usize>,
     ) -> Self {
-        let ids: Vec<u32> = children.iter_mut().map(|child| child.id()).collect();
+        let ids: Vec<u32> = children.iter_mut().map(|(_, child)| child.id()).collect();
         match choose.and_then(|choose| Binding::to_one(&ids, choose)) {
             Some(binding) => Self::Bound(binding),
-            None => Self::Free(children.iter_mut().map(|child| child.usage()).collect()),
+            None => Self::Free(
+                children
+                    .iter_mut()
+                    .map(|(side, child)| (*side, child.usage()))
+                    .collect(),
+            ),
         }
     }
 
@@ -70,17 +76,18 @@ impl Seat {
     }
 
     /// After it: whether one processor was enough for each; `None` where nothing speaks for it or against it.
-    pub(super) fn leave(self, children: &mut [&mut dyn Seated]) -> Option<bool> {
+    pub(super) fn leave(self, children: &mut [(Side, impl Seated)]) -> Option<bool> {
         match self {
             // What is bound shows no more than that it has more threads after all.
             Self::Bound(_) => {
-                let mut usages = children.iter_mut().filter_map(|child| child.usage());
+                let mut usages = children.iter_mut().filter_map(|(_, child)| child.usage());
                 usages.any(|usage| !is_alone(&usage)).then_some(false)
             }
             Self::Free(before) => {
                 let mut solitary = true;
-                for (before, child) in before.into_iter().zip(children) {
-                    solitary &= kept_to_one(&before?, &child.usage()?);
+                for (side, child) in children {
+                    let before = before.iter().find(|(of, _)| of == side)?;
+                    solitary &= kept_to_one(&before.1?, &child.usage()?);
                 }
                 Some(solitary)
             }

@@ -1,0 +1,339 @@
+//! Launches of benches of ours, which do what they are asked: those of all sides alive at once, or one after the other where two cannot
+//! live at once.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long launches take, for the time left"
+)]
+
+use std::time::{Duration, Instant};
+
+use super::campaign::Campaign;
+use super::chance;
+use super::launch::{ConductWatch, OpenLaunch};
+use super::seat::Seat;
+use super::target::Coexistence;
+use super::visit::{
+    RoundSampling, Sampling, SideChild, SideError, Turn, VisitRequest, Visited, visit,
+};
+use crate::cargo::BenchTarget;
+use crate::child::{Capability, ChildError, Means, Session};
+use perfcheck_analysis::model::{
+    Conduct, Event, Harness, LaunchOutcome, LaunchedBenchmark, Side, Throughput, Turns,
+};
+
+/// So often must a benchmark fail beside the other side and go well without it until the two sides are launched in turn.
+const TRIALS: u32 = 2;
+
+impl Campaign<'_> {
+    /// Launches each side once, for as many of the wanted benchmarks as that serves.
+    pub(super) fn launch_own(&mut self, launch: &mut OpenLaunch) {
+        let coexistence = self.targets[launch.index].coexistence;
+        let ended = match coexistence {
+            Coexistence::Together => self.together(launch),
+            Coexistence::OnTrial | Coexistence::Apart => self.apart(launch),
+        };
+        let (side, error) = match ended {
+            Ok(()) => return,
+            Err((_, ChildError::Interrupted)) => {
+                launch.interrupted = true;
+                return;
+            }
+            Err(failure) => failure,
+        };
+        let message = error.to_string();
+        match coexistence {
+            Coexistence::Together if !launch.is_pair() => {
+                launch.head(side).failure = Some(message.clone());
+                if launch.records.of(side).benchmarks.is_empty() {
+                    // A launch in which no benchmark was reached would go the same way again.
+                    for place in std::mem::take(&mut launch.wanted) {
+                        self.failed(launch, place, side, &message);
+                    }
+                }
+            }
+            // Before it counts as a failure of the benchmark, it is tried without the other side at its side.
+            Coexistence::Together => self.targets[launch.index].coexistence = Coexistence::OnTrial,
+            Coexistence::OnTrial | Coexistence::Apart => {
+                if coexistence == Coexistence::OnTrial {
+                    self.targets[launch.index].coexistence = Coexistence::Together;
+                }
+                if let Some(place) = launch.wanted.pop() {
+                    self.failed(launch, place, side, &message);
+                }
+            }
+        }
+    }
+
+    /// All sides alive. With two sides a benchmark stays wanted until it has been measured.
+    fn together(&mut self, launch: &mut OpenLaunch) -> Result<(), SideError> {
+        let executables = self.targets[launch.index].executables.clone();
+        let observer = self.launcher.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let means = self.launcher.means(&pass_on);
+        let mut coin = chance::draws(self.seed, "sides", &executables.candidate, launch.block);
+        let began = Instant::now();
+        let mut watch = ConductWatch::after_control(self.control.as_ref(), launch.round());
+        let mut children = Vec::new();
+        for side in executables.present(chance::order(&mut coin)) {
+            let session = start(executables.of(side), launch, side, &means);
+            children.push((side, session.map_err(|error| (side, error))?));
+        }
+        let share = began.elapsed() / u32::try_from(launch.wanted.len()).unwrap_or(u32::MAX);
+        self.visit_all(launch, &mut children, share, &mut watch)?;
+        children.sort_by_key(|(side, _)| *side);
+        for (side, session) in &mut children {
+            launch.head(*side).conduct = conduct(&watch, session);
+        }
+        for (side, session) in children {
+            match session.bye() {
+                Ok(()) => {}
+                Err(ChildError::Interrupted) => return Err((side, ChildError::Interrupted)),
+                // The failure of the last benchmark says all there is to say.
+                Err(_) if failed_last(&launch.records.of(side).benchmarks) => {}
+                Err(error) => self.warn_of_end(launch, side, &error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Visits the wanted benchmarks, as far as the children live.
+    fn visit_all(
+        &mut self,
+        launch: &mut OpenLaunch,
+        children: &mut [SideChild<'_>],
+        share: Duration,
+        watch: &mut ConductWatch,
+    ) -> Result<(), SideError> {
+        let addressable = children
+            .iter()
+            .all(|(_, session)| session.hello().capability() == Some(Capability::Addressable));
+        if !addressable {
+            // They come in the order of the program, and are taken from the end.
+            launch.wanted.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        let mut progress = false;
+        while let Some(place) = launch.wanted.last().copied() {
+            self.announce(launch, place);
+            let began = Instant::now();
+            let choice = self.processor(launch, place);
+            match self.visit_seated(launch, place, children, share, watch, choice) {
+                Ok((Visited::Measured(turns), is_solitary)) => {
+                    launch.wanted.pop();
+                    let subject = self.subject_mut(launch, place);
+                    subject.learn(&[is_solitary]);
+                    subject.trials = 0;
+                    let took = began.elapsed() + share;
+                    self.sampled(launch, place, turns, Turns::Samples, took);
+                }
+                Ok((Visited::Skipped(reason), _)) => {
+                    launch.wanted.pop();
+                    self.skipped(launch, place, &reason);
+                }
+                // The program of a side may have another order by now: what has passed there is reached by a launch of its own.
+                Ok((Visited::Absent(_), _)) if progress => break,
+                Err((_, error))
+                    if launch.is_pair() && !addressable && progress && error.child_goes_on() =>
+                {
+                    break;
+                }
+                Ok((Visited::Absent(side), _)) => {
+                    self.visit_failed(launch, place, (side, absent()))?;
+                }
+                Err(failure) => self.visit_failed(launch, place, failure)?,
+            }
+            progress = true;
+            if self.launcher.interrupt.requested() {
+                return Err((Side::Candidate, ChildError::Interrupted));
+            }
+        }
+        Ok(())
+    }
+
+    /// A visit failed while all sides were alive. That counts at once where there is one side, whose child may go on; `Err` where it is of
+    /// no more use, or the benchmark is to be tried without the other side first.
+    fn visit_failed(
+        &mut self,
+        launch: &mut OpenLaunch,
+        place: usize,
+        (side, error): SideError,
+    ) -> Result<(), SideError> {
+        if launch.is_pair() || matches!(error, ChildError::Interrupted) {
+            return Err((side, error));
+        }
+        launch.wanted.pop();
+        self.failed(launch, place, side, &error.to_string());
+        if error.child_goes_on() {
+            Ok(())
+        } else {
+            Err((side, error))
+        }
+    }
+
+    /// One benchmark, in one launch of each side after the other; the order turns around with each round.
+    fn apart(&mut self, launch: &mut OpenLaunch) -> Result<(), SideError> {
+        let Some(place) = launch.wanted.last().copied() else {
+            return Ok(());
+        };
+        self.announce(launch, place);
+        let executables = self.targets[launch.index].executables.clone();
+        let observer = self.launcher.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let means = self.launcher.means(&pass_on);
+        let whole = Instant::now();
+        let mut turns = Vec::new();
+        // Decided before both, as it was for neither of them yet.
+        let choice = self.processor(launch, place);
+        let mut seen = Vec::new();
+        for side in
+            chance::order_of_round(self.seed, "sides", &executables.candidate, launch.round())
+        {
+            let began = Instant::now();
+            let mut watch = ConductWatch::start();
+            let session = start(executables.of(side), launch, side, &means);
+            let mut children = [(side, session.map_err(|error| (side, error))?)];
+            let (launching, choice) = (began.elapsed(), choice.clone());
+            let (visited, is_solitary) =
+                self.visit_seated(launch, place, &mut children, launching, &mut watch, choice)?;
+            seen.push(is_solitary);
+            let [(_, mut session)] = children;
+            launch.head(side).conduct = conduct(&watch, &mut session);
+            match visited {
+                Visited::Measured(turn) => turns.extend(turn),
+                Visited::Skipped(reason) => {
+                    session.bye().map_err(|error| (side, error))?;
+                    launch.wanted.pop();
+                    self.skipped(launch, place, &reason);
+                    return Ok(());
+                }
+                Visited::Absent(side) => return Err((side, absent())),
+            }
+            session.bye().map_err(|error| (side, error))?;
+        }
+        launch.wanted.pop();
+        self.subject_mut(launch, place).learn(&seen);
+        let how = self.tried(launch, place);
+        self.sampled(launch, place, turns, how, whole.elapsed());
+        Ok(())
+    }
+
+    /// A benchmark went well in launches in turn; the answer says what its samples count as.
+    fn tried(&mut self, launch: &OpenLaunch, place: usize) -> Turns {
+        let target = &mut self.targets[launch.index];
+        if target.coexistence != Coexistence::OnTrial {
+            return Turns::Launches;
+        }
+        let subject = &mut target.subjects[place];
+        subject.trials += 1;
+        if subject.trials < TRIALS {
+            // Once may be an accident, of which the run makes no other one.
+            target.coexistence = Coexistence::Together;
+            return Turns::Samples;
+        }
+        target.coexistence = Coexistence::Apart;
+        let bench = &target.executables.candidate;
+        let message = format!(
+            "{}/{}: the two sides cannot run at once, so they are launched in turn",
+            bench.package, bench.target
+        );
+        self.launcher.observer.observe(&Event::Warning(&message));
+        Turns::Launches
+    }
+
+    /// Visits one benchmark in these children, on the processor that `choice` names. Tells whether one processor was enough, too.
+    fn visit_seated(
+        &mut self,
+        launch: &OpenLaunch,
+        place: usize,
+        children: &mut [SideChild<'_>],
+        launching: Duration,
+        watch: &mut ConductWatch,
+        choice: Option<impl FnOnce(u32) -> usize>,
+    ) -> Result<(Visited, Option<bool>), SideError> {
+        let target = &mut self.targets[launch.index];
+        let subject = &mut target.subjects[place];
+        let id = subject.benchmark.key.id.clone();
+        let bench = &target.executables.candidate;
+        let coin = chance::draws(self.seed, &format!("quads/{id}"), bench, launch.block);
+        let sampling = match &self.in_turn {
+            None => Sampling::Launch(subject.resolved),
+            Some(plan) => Sampling::Round(RoundSampling {
+                settings: plan.round,
+                launching,
+                had: subject.rounds.len(),
+                coin,
+            }),
+        };
+        let request = VisitRequest {
+            id: &id,
+            layout: &mut subject.layout,
+            sampling,
+        };
+        let seat = Seat::take(children, choice);
+        watch.bound(seat.processor());
+        let visited = visit(children, request)?;
+        Ok((visited, seat.leave(children)))
+    }
+
+    /// Records what a visit gave.
+    fn sampled(
+        &mut self,
+        launch: &mut OpenLaunch,
+        place: usize,
+        turns: Vec<(Side, Turn)>,
+        how: Turns,
+        took: Duration,
+    ) {
+        let subject = self.subject(launch, place);
+        let launched = |turn: Turn| {
+            let mut launched = subject.launched(LaunchOutcome::Measured(turn.series));
+            launched.beside = turn.beside;
+            if turn.throughput != Throughput::default() {
+                launched.benchmark.throughput = turn.throughput;
+            }
+            launched
+        };
+        let turns = turns.into_iter();
+        let sides = turns.map(|(side, turn)| (side, launched(turn))).collect();
+        self.measured(launch, place, sides, how, took);
+    }
+}
+
+/// Starts the executable of one side.
+fn start<'s>(
+    target: &BenchTarget,
+    launch: &mut OpenLaunch,
+    side: Side,
+    means: &Means<'s>,
+) -> Result<Session<'s>, ChildError> {
+    let started = Session::start(&launch.spec(target), means);
+    let session =
+        started.inspect_err(|error| launch.head(side).failure = Some(error.to_string()))?;
+    let hello = session.hello();
+    launch.head(side).harness = Some(Harness {
+        name: hello.harness.clone(),
+        version: hello.version.clone(),
+        quantum: hello.quantum_ns,
+    });
+    match hello.capability() {
+        Some(_) => Ok(session),
+        None => Err(ChildError::Capability),
+    }
+}
+
+/// How a process ran that has answered its last request.
+fn conduct(watch: &ConductWatch, session: &mut Session<'_>) -> Option<Conduct> {
+    let usage = session.usage()?;
+    Some(watch.conduct(&usage, session.asked()))
+}
+
+fn absent() -> ChildError {
+    let message = "the bench did not announce it again in this launch".to_owned();
+    ChildError::Bench { message }
+}
+
+/// Whether a launch ended with the failure of a benchmark.
+fn failed_last(benchmarks: &[LaunchedBenchmark]) -> bool {
+    let last = benchmarks.last().map(|last| &last.outcome);
+    matches!(last, Some(LaunchOutcome::Failed(_)))
+}

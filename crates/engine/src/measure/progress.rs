@@ -1,0 +1,142 @@
+//! How far a campaign is: what is left of it, whether the time is up, what its observer hears of that.
+//!
+//! Launches of one side go on to their end, so the time left can be told. Rounds of two sides end as soon as the benchmark is settled,
+//! so only the most that is left can.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how much time is left of the budget"
+)]
+
+use std::time::Duration;
+
+use super::campaign::Campaign;
+use super::launch::OpenLaunch;
+use super::subject::Subject;
+use super::target::Target;
+use perfcheck_analysis::model::{Bound, Course, Event};
+
+impl Campaign<'_> {
+    /// Tells what will be measured.
+    pub(super) fn tell_plan(&self, course: Course) {
+        self.launcher.observer.observe(&Event::Planned {
+            benchmarks: self.subjects().count(),
+            visits: self.visits_left(0),
+            expected: self.time_left(0),
+            bound: self.bound(),
+            course,
+        });
+    }
+
+    /// Tells that a benchmark is about to be visited.
+    pub(super) fn announce(&self, launch: &OpenLaunch, place: usize) {
+        let round = launch.round();
+        self.launcher.observer.observe(&Event::Visiting {
+            benchmark: &self.subject(launch, place).benchmark.key,
+            launch: round,
+            done: self.done,
+            visits: self.done + self.visits_left(round),
+            left: self.time_left(round),
+            bound: self.bound(),
+            settled: self.subjects().filter(|subject| !subject.is_open()).count(),
+        });
+    }
+
+    /// Whether the time would be up before this round of a target had ended; then it has no later one either.
+    pub(super) fn is_late(&mut self, index: usize, round: u32) -> bool {
+        let Some(budget) = self.time_budget else {
+            return false;
+        };
+        let target = &self.targets[index];
+        let next = match self.in_turn {
+            None => target.round_time,
+            // Benchmarks that are settled have left.
+            Some(_) => target.open().map(|subject| subject.visit).sum(),
+        };
+        let is_late = !next.is_zero() && self.began.elapsed() + next > budget;
+        let late = &mut self.targets[index].late;
+        if is_late {
+            late.get_or_insert(round);
+        }
+        late.is_some()
+    }
+
+    /// Tells which targets had fewer launches than asked for. Rounds are no promise.
+    pub(super) fn tell_who_was_late(&self, rounds: u32) {
+        if self.in_turn.is_some() {
+            return;
+        }
+        for target in &self.targets {
+            if let (Some(had), Some(budget)) = (target.late, self.time_budget) {
+                let bench = &target.executables.candidate;
+                let message = format!(
+                    "{}/{}: {had} of {rounds} launches, as one takes {:.1} s and `--time-budget` is {:.1} s",
+                    bench.package,
+                    bench.target,
+                    target.round_time.as_secs_f64(),
+                    budget.as_secs_f64()
+                );
+                self.launcher.observer.observe(&Event::Warning(&message));
+            }
+        }
+    }
+
+    /// How long a costly benchmark may take.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        self.in_turn.and_then(|plan| plan.patience)
+    }
+
+    pub(super) fn subjects(&self) -> impl Iterator<Item = &Subject> {
+        self.targets.iter().flat_map(|target| &target.subjects)
+    }
+
+    fn visits_left(&self, round: u32) -> usize {
+        let patience = self.patience();
+        let left = self
+            .subjects()
+            .map(|subject| subject.visits_left(round, patience) as usize);
+        left.sum()
+    }
+
+    /// How long the visits that are left take, by what visits have taken so far.
+    fn time_left(&self, round: u32) -> Duration {
+        let patience = self.patience();
+        let mut left = Duration::ZERO;
+        for target in &self.targets {
+            let visits_left = |subject: &Subject| subject.visits_left(round, patience);
+            let open = || target.open().filter(|subject| visits_left(subject) > 0);
+            left += open()
+                .map(|subject| subject.visit * visits_left(subject))
+                .sum::<Duration>();
+            if self.in_turn.is_none() {
+                // What stands between visits, such as recording; nothing is known of it before the first round has ended.
+                let of_a_round: Duration = open().map(|subject| subject.visit).sum();
+                let rounds = open().map(visits_left).max().unwrap_or(0);
+                left += target.round_time.saturating_sub(of_a_round) * rounds;
+            }
+        }
+        match (&self.in_turn, self.time_budget) {
+            (Some(_), Some(budget)) => left.min(budget.saturating_sub(self.began.elapsed())),
+            _ => left,
+        }
+    }
+
+    /// How the time left is to be read. Nothing bounds a benchmark that nobody has seen yet.
+    fn bound(&self) -> Bound {
+        let mut open = self.subjects().filter(|subject| subject.is_open());
+        match &self.in_turn {
+            None if open.all(|subject| subject.paced) => Bound::About,
+            None => Bound::AtLeast,
+            Some(_) if self.time_budget.is_some() || open.all(|subject| subject.measured > 0) => {
+                Bound::AtMost
+            }
+            Some(_) => Bound::UsuallyAtMost,
+        }
+    }
+}
+
+impl Target {
+    fn open(&self) -> impl Iterator<Item = &Subject> {
+        self.subjects.iter().filter(|subject| subject.is_open())
+    }
+}

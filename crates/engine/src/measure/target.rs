@@ -1,0 +1,98 @@
+//! A bench target of a campaign: its executables, one for each side, and the benchmarks that all sides have.
+
+use std::time::Duration;
+
+use super::discover::DiscoveredTarget;
+use super::driver::Driver;
+use super::sides::OneOrTwo;
+use super::subject::{Resolved, Subject};
+use crate::cargo::BenchTarget;
+use perfcheck_analysis::model::{Benchmark, BySide};
+
+/// A bench target on both sides, with the benchmarks that both have.
+#[derive(Debug, Clone)]
+pub struct PairedTarget {
+    /// The executables.
+    pub targets: BySide<BenchTarget>,
+    /// The benchmarks as the candidate announced them.
+    pub benchmarks: Vec<Benchmark>,
+    /// What they are written against.
+    pub drivers: BySide<Driver>,
+}
+
+impl PairedTarget {
+    /// The same executable on both sides.
+    pub fn same(found: DiscoveredTarget) -> Self {
+        Self {
+            targets: BySide {
+                base: found.target.clone(),
+                candidate: found.target,
+            },
+            benchmarks: found.benchmarks,
+            drivers: BySide {
+                base: found.driver.clone(),
+                candidate: found.driver,
+            },
+        }
+    }
+}
+
+/// How the two sides of a target get along. Only benches of ours live side by side while they are sampled: the others stand still or follow
+/// one another. One side alone has nobody to get along with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coexistence {
+    /// Both alive, sampled in turn.
+    Together,
+    /// One failed beside the other: it is tried alone.
+    OnTrial,
+    /// They cannot live at once: launched in turn.
+    Apart,
+}
+
+/// A bench target under measurement.
+pub(super) struct Target {
+    pub(super) executables: OneOrTwo<BenchTarget>,
+    /// Drives both sides alike.
+    pub(super) drivers: OneOrTwo<Driver>,
+    pub(super) coexistence: Coexistence,
+    pub(super) subjects: Vec<Subject>,
+    /// How long its last round of launches took.
+    pub(super) round_time: Duration,
+    /// The round for which there was no time left.
+    pub(super) late: Option<u32>,
+}
+
+impl Target {
+    /// Nothing of it has been launched; `resolve` settles each benchmark.
+    pub(super) fn new(
+        executables: OneOrTwo<BenchTarget>,
+        drivers: OneOrTwo<Driver>,
+        benchmarks: Vec<Benchmark>,
+        resolve: &impl Fn(&Benchmark) -> Resolved,
+    ) -> Self {
+        let subjects = benchmarks.into_iter().map(|benchmark| {
+            let resolved = resolve(&benchmark);
+            Subject::new(benchmark, resolved)
+        });
+        Self {
+            executables,
+            drivers,
+            coexistence: Coexistence::Together,
+            subjects: subjects.collect(),
+            round_time: Duration::ZERO,
+            late: None,
+        }
+    }
+
+    /// The ids of the benchmarks at `places`. A campaign counts places; a bench that goes through its benchmarks by itself names them.
+    pub(super) fn ids(&self, places: &[usize]) -> Vec<String> {
+        let of = |place: &usize| self.subjects[*place].benchmark.key.id.clone();
+        places.iter().map(of).collect()
+    }
+
+    /// Where the benchmark `id` stands.
+    pub(super) fn place_of(&self, id: &str) -> Option<usize> {
+        let mut subjects = self.subjects.iter();
+        subjects.position(|subject| subject.benchmark.key.id == id)
+    }
+}
