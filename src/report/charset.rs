@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-/// Which characters a stream takes.
+/// The characters that a stream takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Charset {
     /// The stream takes all characters.

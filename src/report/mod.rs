@@ -25,11 +25,12 @@ pub use explanation::{Explanation, MeasuredSide, explained, write_explanation};
 pub use json::write_json;
 pub use layout::TableFormat;
 pub use messages::{
-    Advice, BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectAnswer, BisectFindings,
-    BisectStep, DoctorFinding, DoctorFindings, Grouped, GroupedCell, GroupedRow, ImportFindings,
-    ImportedBenchmark, KeptLine, NoiseFindings, PivotCell, PivotKind, PivotRow, PivotTable,
-    Progressed, PruneLine, Rate, Resolvable, RunFate, RunLine, SCHEMA, SelfTestFindings,
-    SelfTestRow, Severity, TakenOver, WorkspaceLine,
+    BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
+    DoctorFinding, DoctorFindings, Grouped, GroupedCell, GroupedRow, ImportFindings,
+    ImportedBenchmark, KeptLine, NoiseFindings, PerSecond, PivotCell, PivotKind, PivotRow,
+    PivotTable, Progressed, PruneLine, Rate, Resolvable, RunFate, RunLine, SCHEMA,
+    SelfTestFindings, SelfTestRow, Severity, SkippedBenchmark, TakenOver, ValueBounds,
+    WorkspaceLine,
 };
 pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use text::{

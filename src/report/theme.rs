@@ -10,7 +10,7 @@ use perfcheck_analysis::model::Verdict;
 /// What text is, for its colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Ink {
-    /// Like most.
+    /// Text like most.
     #[default]
     Plain,
     /// Something that matters less.

@@ -88,7 +88,7 @@ pub(super) fn reading(metric: &Metric, value: f64) -> String {
     }
 }
 
-/// As many characters as fit into so many columns.
+/// The characters that fit into so many columns.
 fn fitting(text: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     text.take_while(|c| {

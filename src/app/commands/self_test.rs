@@ -11,7 +11,7 @@ use crate::app::measuring::prepare::{build, find_benchmarks, nothing_found, time
 use crate::app::measuring::recorded::Recorded;
 use crate::app::measuring::request::Request;
 use crate::app::options::{PairedOptions, StoreOptions};
-use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow};
+use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
 use perfcheck_analysis::compare::{PairedSeries, Plan, judge};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
@@ -184,7 +184,7 @@ impl HarnessKind {
 /// What can be tested, and what cannot and why.
 struct Subjects {
     targets: Vec<PairedTarget>,
-    skipped: Vec<(BenchmarkKey, String)>,
+    skipped: Vec<SkippedBenchmark>,
 }
 
 impl Subjects {
@@ -197,11 +197,13 @@ impl Subjects {
             if found.capabilities.iter().any(|word| word == CAPABILITY) {
                 subjects.targets.push(PairedTarget::same(found));
             } else {
-                let reason = "its harness cannot slow itself down";
-                let keys = found.benchmarks.into_iter().map(|benchmark| benchmark.key);
+                let benchmarks = found.benchmarks.into_iter();
                 subjects
                     .skipped
-                    .extend(keys.map(|key| (key, reason.to_owned())));
+                    .extend(benchmarks.map(|benchmark| SkippedBenchmark {
+                        key: benchmark.key,
+                        why: "its harness cannot slow itself down".to_owned(),
+                    }));
             }
         }
         subjects

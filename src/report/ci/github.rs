@@ -16,7 +16,7 @@ const SHOWN: usize = 10;
 const LONGEST_TITLE: usize = 100;
 const LONGEST_MESSAGE: usize = 2_000;
 
-/// One of them.
+/// A command that marks something in the log.
 struct Annotation {
     file: Option<String>,
     title: String,
@@ -63,7 +63,7 @@ impl Annotation {
     }
 }
 
-/// Writes them.
+/// Writes the annotations.
 pub(crate) fn write_annotations(
     writer: &mut dyn Write,
     findings: &Findings<'_>,

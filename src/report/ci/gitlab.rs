@@ -39,7 +39,7 @@ struct IssueLines {
     begin: u32,
 }
 
-/// Writes it; an empty list where nothing got worse.
+/// Writes the report; an empty list where nothing got worse.
 pub(crate) fn write_code_quality(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
@@ -103,7 +103,7 @@ impl Issue {
     }
 }
 
-/// The same for the same benchmark with the same thing wrong with it.
+/// A text that is the same for the same benchmark with the same thing wrong with it.
 fn fingerprint(check: &str, key: &BenchmarkKey) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [check, &key.package, &key.target, &key.id] {

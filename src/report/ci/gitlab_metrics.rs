@@ -12,7 +12,7 @@ use perfcheck_analysis::model::Metric;
 /// A metric: its name, its unit, what it is, and its value of a row.
 type MetricFamily<'a> = (&'a str, &'a str, &'a str, fn(&Row<'_>) -> Option<f64>);
 
-/// Writes it.
+/// Writes the metrics.
 pub(crate) fn write_metrics(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
     let families: [MetricFamily<'_>; 4] = [
         (

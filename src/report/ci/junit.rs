@@ -64,7 +64,7 @@ impl TestSuite<'_, '_> {
     }
 }
 
-/// Writes it.
+/// Writes the test suites.
 pub(crate) fn write_junit(
     writer: &mut dyn Write,
     findings: &Findings<'_>,

@@ -28,7 +28,7 @@ pub enum ReportKind {
 }
 
 impl ReportKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 5] = [
         Self::Markdown,
         Self::GitHub,

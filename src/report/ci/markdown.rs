@@ -33,7 +33,7 @@ const MOST_OF_REMARK: usize = 2_400;
 /// Characters that a key of a report may have.
 const LONGEST_KEY: usize = 100;
 
-/// Writes it.
+/// Writes the Markdown.
 pub(crate) fn write_markdown(
     writer: &mut dyn Write,
     findings: &Findings<'_>,

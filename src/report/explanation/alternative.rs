@@ -3,14 +3,14 @@
 use super::content::Explanation;
 use super::effects::effects;
 use super::measured::{failures, level, p_is};
-use super::stored::{notes, threshold};
+use super::stored::{notes, so_it_is, threshold};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use crate::report::words::analysis;
 use perfcheck_analysis::compare::{Comparison, Share, SharedLevel, Tested};
 use perfcheck_analysis::model::{Observations, Statistic, Test, Thresholds, Verdict};
 
-/// From the observations to what decided.
+/// The statements from the observations to what decided.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let thresholds = &explanation.run.decision.thresholds;
     let mut statements = failures(explanation.failures);
@@ -36,7 +36,7 @@ pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison)
     statements
 }
 
-/// Of a verdict that is not about the time.
+/// The statements on a verdict that is not about the time.
 pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statement> {
     let seen = if let Some(count) = comparison.count(subject) {
         let how = if count.exact {
@@ -80,10 +80,7 @@ pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statemen
         },
     )];
     statements.push(threshold(comparison));
-    statements.push(Statement::new(
-        format!("So it is {}.", comparison.verdict),
-        Numbers::decision(comparison),
-    ));
+    statements.push(so_it_is("", comparison));
     statements.extend(notes(&comparison.notes));
     statements
 }
@@ -226,8 +223,5 @@ fn decision(comparison: &Comparison) -> Statement {
         _ if bounds.is_none() => "No test was possible: the notes say what was missing.",
         _ => "Neither a change beyond noise nor its absence is shown.",
     };
-    Statement::new(
-        format!("{text} So it is {}.", comparison.verdict),
-        Numbers::decision(comparison),
-    )
+    so_it_is(text, comparison)
 }

@@ -26,7 +26,7 @@ pub(super) fn statements(
     allocations.into_iter().chain(latencies).collect()
 }
 
-/// That the verdict does not rest on this; of a verdict about something else than time the statement about its metric says on what.
+/// Says that the verdict does not rest on this; of a verdict about something else than time the statement about its metric says on what.
 fn of_time_alone(subject: Statistic, time: &str) -> String {
     if subject == Statistic::Time {
         format!(" The verdict above is about {time} alone.")

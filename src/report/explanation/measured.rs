@@ -173,7 +173,7 @@ pub(super) fn failures(failures: &[Failure]) -> Vec<Statement> {
     statements.collect()
 }
 
-/// With a capital letter.
+/// A text with a capital letter.
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {

@@ -2,7 +2,10 @@
 
 use super::content::Explanation;
 use super::measured::{failures, level, p_is};
-use super::stored::{bound, finite, notes, open_interval, slower_and_faster, threshold};
+use super::stored::{
+    at_levels, bound, callable, faster_than_noise, finite, notes, open_interval, slower_and_faster,
+    so_it_is, threshold,
+};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use perfcheck_analysis::compare::{
@@ -10,7 +13,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::model::{Side, Verdict};
 
-/// From what was taken of the samples to what decided.
+/// The statements from what was taken of the samples to what decided.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
     let rounds = comparison.extent.launches_candidate();
@@ -106,15 +109,6 @@ fn estimate(look: &LookGrounds, change: Estimate) -> Statement {
 
 fn family(look: &LookGrounds, change: Estimate) -> Statement {
     let test = &look.test;
-    let (p, adjusted, direction) = if change.estimate >= 0.0 {
-        (test.p.slower, test.adjusted.slower, "slower")
-    } else {
-        (test.p.faster, test.adjusted.faster, "faster")
-    };
-    let (lower, upper) = (
-        test.step_level.slower * look.share,
-        test.step_level.faster * look.share,
-    );
     let family = if test.family == 1 {
         "which was all its own as it was the only benchmark".to_owned()
     } else {
@@ -125,28 +119,14 @@ fn family(look: &LookGrounds, change: Estimate) -> Statement {
             level(test.step_level.faster)
         )
     };
-    Statement::new(
-        format!(
-            "The speed test has a level of {}, one-sided, for each direction, {family}; with the share of the look that is {} and {}. At these levels the change lies in {}. For `{direction} by more than the threshold` {} over the share of the look, adjusted {}.",
-            level(test.family_level),
-            level(lower),
-            level(upper),
-            units::change_interval(change.lower, change.upper),
-            p_is(p),
-            units::p_value(adjusted),
-        ),
-        Numbers::Interval {
-            change,
-            family: test.family,
-            family_level: test.family_level,
-            level_slower: lower,
-            level_faster: upper,
-            p_slower: test.p.slower,
-            p_faster: test.p.faster,
-            adjusted_p_slower: test.adjusted.slower,
-            adjusted_p_faster: test.adjusted.faster,
-        },
-    )
+    let shared = format!(
+        "The speed test has a level of {}, one-sided, for each direction, {family}; with the share of the look that is {} and {}.",
+        level(test.family_level),
+        level(test.step_level.slower * look.share),
+        level(test.step_level.faster * look.share),
+    );
+    let look = (look.share, " over the share of the look");
+    at_levels(&shared, test, change, look)
 }
 
 fn slow_path(found: &SlowPathGrounds, verdict: Verdict) -> Statement {
@@ -191,10 +171,7 @@ fn decision(comparison: &Comparison) -> Statement {
         (Some(look), Some((lower, upper))) => condition(comparison, look, lower, upper),
         _ => "No test was possible: the notes say what was missing.".to_owned(),
     };
-    Statement::new(
-        format!("{text} So it is {}.", comparison.verdict),
-        Numbers::decision(comparison),
-    )
+    so_it_is(&text, comparison)
 }
 
 /// The condition that decided, in the order in which they are looked at.
@@ -214,7 +191,7 @@ fn condition(comparison: &Comparison, look: &LookGrounds, lower: f64, upper: f64
             level(look.test.family_level)
         ),
         Verdict::Suspect => "The slow-path test would have found something at the level of a single benchmark.".to_owned(),
-        Verdict::Improved if look.slow_path.side == Some(Side::Base) && upper >= (-threshold.ln_1p()).exp_m1() => {
+        Verdict::Improved if look.slow_path.side == Some(Side::Base) && upper >= faster_than_noise(threshold) => {
             "The slow-path test has found that some samples of the base are slower, though its fastest ones are not.".to_owned()
         }
         Verdict::Improved => format!(
@@ -229,7 +206,7 @@ fn condition(comparison: &Comparison, look: &LookGrounds, lower: f64, upper: f64
             "The whole interval {} lies within {low} and {high}, but a slow path is suspected.",
             units::change_interval(lower, upper)
         ),
-        _ if lower >= (-threshold.ln_1p()).exp_m1() && upper <= threshold => format!(
+        _ if lower >= faster_than_noise(threshold) && upper <= threshold => format!(
             "The whole interval {} lies within {low} and {high}, but this host differs from itself too much to call anything unchanged.",
             units::change_interval(lower, upper)
         ),
@@ -240,14 +217,9 @@ fn condition(comparison: &Comparison, look: &LookGrounds, lower: f64, upper: f64
 fn otherwise(comparison: &Comparison, rounds: usize) -> Statement {
     let needed = comparison.look().and_then(|look| look.rounds_needed);
     let smallest = finite(comparison.smallest_callable);
-    let callable = smallest.map(|smallest| {
-        format!(
-            "A change seen of more than {} would have been `regressed`.",
-            units::change(smallest)
-        )
-    });
+    let callable = callable(comparison);
     let threshold = comparison.noise_threshold;
-    let lower_threshold = (-threshold.ln_1p()).exp_m1();
+    let lower_threshold = faster_than_noise(threshold);
     let text = match (comparison.verdict, comparison.change, comparison.look()) {
         (Verdict::Regressed | Verdict::Improved, Some(change), Some(_))
             if change.lower <= threshold && change.upper >= lower_threshold =>

@@ -2,15 +2,16 @@
 
 use super::content::Explanation;
 use super::effects::effects;
-use super::measured::{failures, level, p_is};
+use super::measured::{capital, failures, level, p_is};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use perfcheck_analysis::compare::{
-    Comparison, Decider, Estimate, Location, Note, Prediction, RunGrounds, TScoreGrounds,
+    Comparison, Decider, Estimate, FamilyTest, Location, Note, Prediction, RunGrounds,
+    TScoreGrounds,
 };
 use perfcheck_analysis::model::Verdict;
 
-/// From what was taken of the samples to what decided.
+/// The statements from what was taken of the samples to what decided.
 pub(super) fn statements(
     explanation: &Explanation<'_>,
     comparison: &Comparison,
@@ -105,12 +106,6 @@ fn estimate(
 
 fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
     let test = &grounds.test;
-    let slower = change.estimate >= 0.0;
-    let (p, adjusted, direction) = if slower {
-        (test.p.slower, test.adjusted.slower, "slower")
-    } else {
-        (test.p.faster, test.adjusted.faster, "faster")
-    };
     let shared = match test.family {
         1 => format!(
             "It was the only benchmark compared, so it had the whole level of {}, one-sided, for slower, and the same for faster.",
@@ -123,9 +118,24 @@ fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
             level(test.step_level.faster),
         ),
     };
+    at_levels(&shared, test, change, (1.0, ""))
+}
+
+/// How a test shares its level, and what it says at that: of several looks with the share of this one.
+pub(super) fn at_levels(
+    shared: &str,
+    test: &FamilyTest,
+    change: Estimate,
+    (share, of_look): (f64, &str),
+) -> Statement {
+    let (p, adjusted, direction) = if change.estimate >= 0.0 {
+        (test.p.slower, test.adjusted.slower, "slower")
+    } else {
+        (test.p.faster, test.adjusted.faster, "faster")
+    };
     Statement::new(
         format!(
-            "{shared} At these levels the change lies in {}. For `{direction} by more than the threshold` {}, adjusted {}.",
+            "{shared} At these levels the change lies in {}. For `{direction} by more than the threshold` {}{of_look}, adjusted {}.",
             units::change_interval(change.lower, change.upper),
             p_is(p),
             units::p_value(adjusted),
@@ -134,8 +144,8 @@ fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
             change,
             family: test.family,
             family_level: test.family_level,
-            level_slower: test.step_level.slower,
-            level_faster: test.step_level.faster,
+            level_slower: test.step_level.slower * share,
+            level_faster: test.step_level.faster * share,
             p_slower: test.p.slower,
             p_faster: test.p.faster,
             adjusted_p_slower: test.adjusted.slower,
@@ -198,10 +208,20 @@ fn decision(comparison: &Comparison, decider: Decider) -> Statement {
         }
         (_, Some((lower, upper))) => open_interval(lower, upper, comparison.noise_threshold),
     };
+    so_it_is(&text, comparison)
+}
+
+/// A statement with the condition that decided.
+pub(super) fn so_it_is(condition: &str, comparison: &Comparison) -> Statement {
     Statement::new(
-        format!("{text} So it is {}.", comparison.verdict),
+        format!("{condition} So it is {}.", comparison.verdict).trim_start(),
         Numbers::decision(comparison),
     )
+}
+
+/// The change from which on one is faster than noise. Decisions are made on logarithms, so it is a little less than the threshold.
+pub(super) fn faster_than_noise(threshold: f64) -> f64 {
+    (-threshold.ln_1p()).exp_m1()
 }
 
 /// Why an interval shows nothing.
@@ -221,9 +241,9 @@ pub(super) fn open_interval(lower: f64, upper: f64, threshold: f64) -> String {
     }
 }
 
-/// The threshold in both directions, as changes. As decisions are made on logarithms, that of `faster` is a little less.
+/// The threshold in both directions, as changes.
 pub(super) fn slower_and_faster(threshold: f64) -> (String, String) {
-    let faster = (-threshold.ln_1p()).exp_m1();
+    let faster = faster_than_noise(threshold);
     (units::change(faster), units::change(threshold))
 }
 
@@ -252,7 +272,7 @@ fn t_score(found: &TScoreGrounds, comparison: &Comparison) -> Statement {
     let threshold = comparison.noise_threshold;
     let says = if change.lower > threshold {
         "by itself it would say `regressed`"
-    } else if change.upper < (-threshold.ln_1p()).exp_m1() {
+    } else if change.upper < faster_than_noise(threshold) {
         "by itself it would say `improved`"
     } else {
         "by itself it would call no change"
@@ -277,31 +297,28 @@ fn t_score(found: &TScoreGrounds, comparison: &Comparison) -> Statement {
     )
 }
 
-/// A statement for each.
+/// A statement for each note.
 pub(super) fn notes(notes: &[Note]) -> Vec<Statement> {
     let statement = |note: &Note| {
-        let text = super::measured::capital(&note.to_string());
-        Statement::new(
-            format!("{text}."),
-            Numbers::Note {
-                notes: [note.clone()],
-            },
-        )
+        let text = format!("{}.", capital(&note.to_string()));
+        let notes = [note.clone()];
+        Statement::new(text, Numbers::Note { notes })
     };
     notes.iter().map(statement).collect()
 }
 
+/// The smallest slowdown that could have been called, in a sentence.
+pub(super) fn callable(comparison: &Comparison) -> Option<String> {
+    let smallest = finite(comparison.smallest_callable)?;
+    Some(format!(
+        "A change seen of more than {} would have been `regressed`.",
+        units::change(smallest)
+    ))
+}
+
 fn otherwise(comparison: &Comparison, decider: Decider) -> Statement {
     let (low, high) = slower_and_faster(comparison.noise_threshold);
-    let callable = comparison
-        .smallest_callable
-        .filter(|smallest| smallest.is_finite())
-        .map(|smallest| {
-            format!(
-                "A change seen of more than {} would have been `regressed`.",
-                units::change(smallest)
-            )
-        });
+    let callable = callable(comparison);
     let more = match decider {
         Decider::RunLevel => {
             "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both sides in turn (`--against REV`) make the interval narrower"

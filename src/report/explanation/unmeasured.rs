@@ -2,6 +2,7 @@
 
 use super::content::Explanation;
 use super::measured::{capital, failures};
+use super::stored::notes;
 use crate::report::messages::{DecisionNumbers, Numbers, Statement};
 use perfcheck_analysis::findings::{Method, Remark};
 use perfcheck_analysis::model::{MIN_LAUNCHES, Verdict};
@@ -85,14 +86,7 @@ fn incomparable(
 
 fn failed(explanation: &Explanation<'_>, statements: &mut Vec<Statement>) -> (String, String) {
     let comparison = explanation.comparison();
-    for note in comparison.map_or(&[][..], |comparison| &comparison.notes) {
-        statements.push(Statement::new(
-            format!("{}.", capital(&note.to_string())),
-            Numbers::Note {
-                notes: [note.clone()],
-            },
-        ));
-    }
+    statements.extend(notes(comparison.map_or(&[], |found| &found.notes)));
     let of_pair = explanation.method == Some(Method::Paired) || explanation.run.pair.is_some();
     let good = explanation
         .candidate

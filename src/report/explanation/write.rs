@@ -151,7 +151,7 @@ fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
     ))
 }
 
-/// That the store has the verdict alone.
+/// Says that the store has the verdict alone.
 fn unknown(explanation: &Explanation<'_>) -> Statement {
     let compare = explanation.reference.map_or_else(String::new, |reference| {
         format!(

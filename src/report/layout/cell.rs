@@ -58,7 +58,7 @@ impl Cell {
         }
     }
 
-    /// That there is no value: a dash for people, an empty cell for machines.
+    /// The cell of a value that there is not: a dash for people, empty for machines.
     pub(crate) fn nothing() -> Self {
         Self {
             value: Value::Nothing,
@@ -66,7 +66,7 @@ impl Cell {
         }
     }
 
-    /// The same with a mark behind it.
+    /// Puts a mark behind the text.
     pub(crate) fn with_mark(self, ink: Ink, mark: impl Into<String>) -> Self {
         Self {
             mark: Some((ink, mark.into())),
@@ -99,10 +99,10 @@ impl Cell {
         plain.split(' ').map(units::width).max().unwrap_or(0)
     }
 
-    /// Its text for machines that know no colours, as it was given.
+    /// Its text for machines that know no colours, as it was given; a mark without the blanks that align it.
     pub(super) fn raw(&self) -> String {
         match &self.mark {
-            Some((_, mark)) => format!("{} {mark}", self.plain()),
+            Some((_, mark)) => format!("{} {}", self.plain(), mark.replace(' ', "")),
             None => self.plain(),
         }
     }
@@ -182,6 +182,11 @@ impl Cell {
         }
         paragraphs
     }
+}
+
+/// Makes a cell of what is said of each of `things`, column by column.
+pub(crate) fn cells_of<T>(things: &[T]) -> impl Fn(&dyn Fn(&T) -> String) -> Vec<Cell> {
+    move |said| things.iter().map(|thing| said(thing).into()).collect()
 }
 
 impl From<String> for Cell {

@@ -119,7 +119,7 @@ impl Column {
         }
     }
 
-    /// The same below another heading, a cell for each of its lines.
+    /// Puts the column below another heading, a cell for each of its lines.
     pub(crate) fn headed(mut self, heading: &[Cell]) -> Self {
         for form in &mut self.forms {
             form.heading = heading.to_vec();

@@ -14,7 +14,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(super) use cell::Cell;
+pub(super) use cell::{Cell, cells_of};
 pub(super) use column::Column;
 pub use forms::TableFormat;
 pub(super) use table::{Section, SectionRow, Table};

@@ -71,7 +71,7 @@ impl Table {
         Self::new(columns.collect()).in_blocks_after(labels)
     }
 
-    /// The same with its rows in sections.
+    /// Puts the rows in sections.
     pub(crate) fn in_sections(mut self, sections: Vec<Section>) -> Self {
         let titles = sections
             .iter()
@@ -83,7 +83,7 @@ impl Table {
         Self { sections, ..self }
     }
 
-    /// The same without leaving out anything: columns that do not fit go on below, each block with so many of the first columns.
+    /// Lets columns that do not fit go on below, each block with so many of the first columns, so that nothing is left out.
     pub(crate) fn in_blocks_after(self, labels: usize) -> Self {
         Self {
             labels: Some(labels),
@@ -91,7 +91,7 @@ impl Table {
         }
     }
 
-    /// The same with names of rows that take no more than one line of so many columns: their ends tell them apart.
+    /// Shortens names of rows to one line of so many columns: their ends tell them apart.
     pub(crate) fn with_names_on_one_line(mut self, room: usize) -> Self {
         if let Some(names) = self.columns.first_mut() {
             for cell in names.forms.iter_mut().flat_map(|form| &mut form.cells) {
@@ -108,7 +108,7 @@ impl Table {
         self
     }
 
-    /// The same with what is to be said of each section: a sentence each, of the rows at these places.
+    /// Adds what is to be said of each section: a sentence each, of the rows at these places.
     pub(crate) fn with_remarks(mut self, remarks: impl Fn(&[usize]) -> Vec<String>) -> Self {
         for section in &mut self.sections {
             let places = section.rows.iter().filter_map(|row| match row {

@@ -45,43 +45,11 @@ pub struct BisectStep {
     pub seconds: Option<f64>,
 }
 
-/// What came out.
-#[derive(Debug, Clone, PartialEq)]
-pub enum BisectAnswer {
-    /// The first slow commit is one of these; the last of them is known to be slow.
-    Among(Vec<BisectStep>),
-    /// The last commit is not slower.
-    NotSlower(BisectStep),
-    /// Whether the last commit is slower could not be told.
-    Undecided(BisectStep),
-}
-
-/// The whole search.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BisectFindings {
-    /// What was measured.
-    pub benchmark: BenchmarkKey,
-    /// What everything was compared with, as the user calls it.
-    pub good: (String, Commit),
-    /// The last commit, as the user calls it.
-    pub bad: (String, Commit),
-    /// How many there are after the good one.
-    pub commits: usize,
-    /// How many comparisons it took.
-    pub measurements: u32,
-    /// What came out.
-    pub answer: BisectAnswer,
-    /// The change of the last commit against the good one.
-    pub total: Option<Estimate>,
-    /// The status that the process ends with.
-    pub exit_code: u8,
-}
-
 /// What the search came to.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-enum BisectOutcome {
+pub enum BisectOutcome {
     /// The first slow commit is known.
     Found,
     /// The first slow commit is one of several.
@@ -93,53 +61,35 @@ enum BisectOutcome {
 }
 
 /// The answer of the search.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct BisectFinished<'a> {
+#[cfg_attr(test, schemars(rename = "BisectFinished"))]
+pub struct BisectFindings {
     /// The benchmark that was measured.
-    benchmark: &'a BenchmarkKey,
+    pub benchmark: BenchmarkKey,
     /// What the search came to.
-    outcome: BisectOutcome,
+    pub outcome: BisectOutcome,
     /// The first slow commit, or all that it can be, oldest first; the last of them is known to be slow. Where the outcome is `not-slower` or
     /// `undecided`, the last commit.
-    commits: &'a [BisectStep],
+    pub commits: Vec<BisectStep>,
     /// The commit that everything was compared with.
-    good: &'a Commit,
+    pub good: Commit,
     /// The last commit.
-    bad: &'a Commit,
+    pub bad: Commit,
     /// How many commits there are after the good one.
-    commits_in_all: usize,
+    pub commits_in_all: usize,
     /// How many comparisons the search took.
-    measurements: u32,
+    pub measurements: u32,
     /// The change of the last of `commits` against the good one; null without a comparison.
-    change: Option<Estimate>,
+    pub change: Option<Estimate>,
     /// The change of `bad` against `good`; null without a comparison.
-    total_change: Option<Estimate>,
+    pub total_change: Option<Estimate>,
     /// The status that the process ends with.
-    exit_code: u8,
-}
-
-impl<'a> From<&'a BisectFindings> for BisectFinished<'a> {
-    fn from(findings: &'a BisectFindings) -> Self {
-        let (outcome, commits) = match &findings.answer {
-            BisectAnswer::Among(possible) if possible.len() == 1 => {
-                (BisectOutcome::Found, &possible[..])
-            }
-            BisectAnswer::Among(possible) => (BisectOutcome::Narrowed, &possible[..]),
-            BisectAnswer::NotSlower(step) => (BisectOutcome::NotSlower, std::slice::from_ref(step)),
-            BisectAnswer::Undecided(step) => (BisectOutcome::Undecided, std::slice::from_ref(step)),
-        };
-        Self {
-            benchmark: &findings.benchmark,
-            outcome,
-            commits,
-            good: &findings.good.1,
-            bad: &findings.bad.1,
-            commits_in_all: findings.commits,
-            measurements: findings.measurements,
-            change: commits.last().and_then(|step| step.change),
-            total_change: findings.total,
-            exit_code: findings.exit_code,
-        }
-    }
+    pub exit_code: u8,
+    /// What the user calls `good`.
+    #[serde(skip)]
+    pub good_name: String,
+    /// What the user calls `bad`.
+    #[serde(skip)]
+    pub bad_name: String,
 }

@@ -1,6 +1,6 @@
 //! What is known of the machine (`doctor`).
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::{Happenings, HostFacts, MachineState};
@@ -20,70 +20,54 @@ pub enum Severity {
     Bad,
 }
 
-/// A fact and what to think of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A fact about the machine and what to think of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DoctorFinding {
-    /// What it is about.
+    /// What the fact is about.
     pub topic: &'static str,
-    /// What it means.
+    /// What it means for measurements.
     pub severity: Severity,
-    /// The fact.
+    /// The fact, in words.
     pub found: String,
-    /// What to do, if anything.
-    pub advice: Option<Advice>,
-}
-
-/// What to do about a finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advice {
-    /// Why, and what.
-    pub what: String,
-    /// Commands that do it, one a line.
+    /// Why it matters and what to do; null where nothing has to be done.
+    pub advice: Option<String>,
+    /// The commands that do it.
     pub commands: Vec<String>,
 }
 
-/// Everything that is known of the machine.
-#[derive(Debug, Clone, PartialEq)]
+/// The machine as a whole; after all findings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "DoctorFinished"))]
 pub struct DoctorFindings {
     /// The machine by name.
+    #[serde(rename = "machine", serialize_with = "by_name")]
+    #[cfg_attr(test, schemars(with = "MachineName<'static>"))]
     pub host: HostFacts,
-    /// What was read of it.
+    /// What was read of it before the measurement.
     pub state: MachineState,
-    /// What it did while the noise was measured.
+    /// What it did during the measurement.
+    #[serde(rename = "meanwhile")]
     pub happenings: Happenings,
     /// The findings, in the order in which they are shown.
+    #[serde(skip)]
     pub findings: Vec<DoctorFinding>,
     /// The noise, workload by workload.
+    #[serde(skip)]
     pub noise: Vec<NoiseFindings>,
-    /// Rounds of a comparison at most, where the user says nothing.
+    /// How many rounds an A/B comparison has at most where the user says nothing.
     pub usual_rounds: u32,
-    /// Noise threshold where the user says nothing.
+    /// The noise threshold of an A/B comparison where the user says nothing, a fraction.
     pub usual_threshold: f64,
-    /// Share of comparisons that find a slowdown which is said to be found.
+    /// The share of comparisons that find a slowdown which is said to be found.
     pub power: f64,
-    /// Level of the intervals.
+    /// The two-sided level of `difference`.
     pub confidence_level: f64,
-    /// The seed.
+    /// The seed of everything random.
     pub seed: u64,
     /// The status that the process ends with.
     pub exit_code: u8,
-}
-
-/// A fact about the machine and what to think of it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "DoctorFinding"))]
-pub(crate) struct DoctorFindingMessage<'a> {
-    /// What the fact is about.
-    topic: &'a str,
-    /// What it means for measurements.
-    severity: Severity,
-    /// The fact, in words.
-    found: &'a str,
-    /// Why it matters and what to do; null where nothing has to be done.
-    advice: Option<&'a str>,
-    /// The commands that do it.
-    commands: &'a [String],
 }
 
 /// What one workload against itself has shown.
@@ -121,30 +105,6 @@ pub struct Resolvable {
     pub seconds: Option<f64>,
 }
 
-/// The machine as a whole; after all findings.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct DoctorFinished<'a> {
-    /// The machine by name.
-    machine: MachineName<'a>,
-    /// What was read of it before the measurement.
-    state: &'a MachineState,
-    /// What it did during the measurement.
-    meanwhile: &'a Happenings,
-    /// How many rounds an A/B comparison has at most where the user says nothing.
-    usual_rounds: u32,
-    /// The noise threshold of an A/B comparison where the user says nothing, a fraction.
-    usual_threshold: f64,
-    /// The share of comparisons that find a slowdown which is said to be found.
-    power: f64,
-    /// The two-sided level of `difference`.
-    confidence_level: f64,
-    /// The seed of everything random.
-    seed: u64,
-    /// The status that the process ends with.
-    exit_code: u8,
-}
-
 /// A machine by name.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -159,42 +119,12 @@ struct MachineName<'a> {
     kernel: &'a str,
 }
 
-impl<'a> From<&'a DoctorFinding> for DoctorFindingMessage<'a> {
-    fn from(finding: &'a DoctorFinding) -> Self {
-        let advice = finding.advice.as_ref();
-        Self {
-            topic: finding.topic,
-            severity: finding.severity,
-            found: &finding.found,
-            advice: advice.map(|advice| advice.what.as_str()),
-            commands: advice.map_or(&[], |advice| &advice.commands),
-        }
-    }
-}
-
-impl<'a> From<&'a DoctorFindings> for DoctorFinished<'a> {
-    fn from(findings: &'a DoctorFindings) -> Self {
-        Self {
-            machine: (&findings.host).into(),
-            state: &findings.state,
-            meanwhile: &findings.happenings,
-            usual_rounds: findings.usual_rounds,
-            usual_threshold: findings.usual_threshold,
-            power: findings.power,
-            confidence_level: findings.confidence_level,
-            seed: findings.seed,
-            exit_code: findings.exit_code,
-        }
-    }
-}
-
-impl<'a> From<&'a HostFacts> for MachineName<'a> {
-    fn from(host: &'a HostFacts) -> Self {
-        Self {
-            cpu: &host.cpu,
-            architecture: &host.architecture,
-            os: &host.os,
-            kernel: &host.kernel,
-        }
-    }
+fn by_name<S: Serializer>(host: &HostFacts, serializer: S) -> Result<S::Ok, S::Error> {
+    let name = MachineName {
+        cpu: &host.cpu,
+        architecture: &host.architecture,
+        os: &host.os,
+        kernel: &host.kernel,
+    };
+    name.serialize(serializer)
 }

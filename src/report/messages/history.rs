@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::report::text::history::{BenchmarkHistory, LeftOut, SinceBaseline};
-use perfcheck_analysis::compare::{Band, Difference, Estimate, Location, Position, Step};
-use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
+use crate::report::text::history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline};
+use perfcheck_analysis::compare::{Band, Difference, Location, Position, Step};
+use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
 /// A benchmark in one of its runs.
 #[derive(Debug, Serialize)]
@@ -13,24 +13,8 @@ use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunI
 pub(crate) struct HistoryPointMessage<'a> {
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// The number of the run.
-    run: RunId,
-    /// When the run began, RFC 3339.
-    started: &'a str,
-    /// The checkout that the run measured; null outside of a repository.
-    git: Option<&'a GitState>,
-    /// Whether the run may serve as a reference by itself.
-    acceptance: Acceptance,
-    /// Whether the user accepted this value as a new level, with the whole run or by itself.
-    accepted: bool,
-    /// The verdict as the run found it; null where it has none.
-    verdict: Option<Verdict>,
-    /// The change as the run found it, a fraction; null without a comparison.
-    change: Option<f64>,
-    /// The run value in nanoseconds per iteration, or as the metric says; null where it is left out.
-    value: Option<f64>,
-    /// The median over launches; null where several benchmarks are asked for.
-    median: Option<Estimate>,
+    #[serde(flatten)]
+    point: &'a HistoryPoint,
     /// The value of the level that the run belongs to; null where it is left out.
     level: Option<f64>,
     /// How the level began, for the first run of a level but the first; else null.
@@ -119,15 +103,7 @@ impl<'a> HistoryPointMessage<'a> {
         let begins = level.filter(|level| history.counted[level.first] == place);
         Self {
             benchmark: &history.key,
-            run: point.run,
-            started: &point.started,
-            git: point.git.as_ref(),
-            acceptance: point.acceptance,
-            accepted: point.accepted,
-            verdict: point.verdict,
-            change: point.change,
-            value: point.value,
-            median: point.median,
+            point,
             level: level.map(|level| level.value),
             step: begins.and_then(|level| level.step),
             stray: history.is_stray(place),

@@ -4,39 +4,6 @@ use serde::Serialize;
 
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId, Source};
 
-/// A benchmark that was imported, as it would be summarised. All values are stored.
-#[derive(Debug, Clone)]
-pub struct ImportedBenchmark {
-    /// Which.
-    pub key: BenchmarkKey,
-    /// What its samples mean.
-    pub metric: Metric,
-    /// Values read.
-    pub runs_raw: usize,
-    /// Values kept apart as warm-up.
-    pub warmup_skipped: usize,
-    /// Values that the policy removes from the summary.
-    pub outliers_removed: usize,
-    /// Values that the summary is of.
-    pub runs: usize,
-    /// Values that the policy replaced.
-    pub replaced: usize,
-    /// ValueBounds beyond which values are outliers.
-    pub fences: Option<(f64, f64)>,
-    /// Mean, per iteration.
-    pub mean: f64,
-    /// 95 % interval of the mean.
-    pub interval: Option<(f64, f64)>,
-    /// Median, per iteration.
-    pub median: f64,
-    /// 1e9 over mean, longest and shortest value.
-    pub per_second: [f64; 3],
-    /// Whether the mean is absurdly far above the median.
-    pub absurd: bool,
-    /// Values of 0.
-    pub zeros: usize,
-}
-
 /// What an import brought.
 #[derive(Debug)]
 pub struct ImportFindings<'a> {
@@ -55,64 +22,74 @@ pub struct ImportFindings<'a> {
 }
 
 /// A benchmark that was imported, as its values are summarised. All of them are stored.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ImportedBenchmark {
+    /// The benchmark.
+    #[serde(rename = "benchmark")]
+    pub key: BenchmarkKey,
+    /// What its samples mean.
+    pub metric: Metric,
+    /// How many values were read: the sum of `warmup_skipped`, `outliers_removed` and `runs`.
+    pub runs_raw: usize,
+    /// How many values were kept apart as warm-up.
+    pub warmup_skipped: usize,
+    /// How many values the policy leaves out of this summary.
+    pub outliers_removed: usize,
+    /// How many values are in this summary.
+    pub runs: usize,
+    /// How many values the policy replaced.
+    pub replaced: usize,
+    /// The bounds beyond which values are outliers; null where the policy has none.
+    #[serde(rename = "fences_ns")]
+    pub fences: Option<ValueBounds>,
+    /// The mean of the values in the summary, per iteration: nanoseconds, or of an amount its unit.
+    pub mean: f64,
+    /// The 95 % interval of the mean; null for fewer than five values.
+    pub mean_interval: Option<ValueBounds>,
+    /// The median of the values in the summary.
+    pub median: f64,
+    /// How often the operation runs per second.
+    pub per_second: PerSecond,
+    /// Whether the mean is more medians than the threshold `mean-over-median` allows, usually a thousand.
+    pub absurd: bool,
+    /// How many values are 0: less than the clock could see.
+    pub zeros: usize,
+}
+
+/// A benchmark that was imported, with its run.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BenchmarkImported<'a> {
     /// The number of the run; null with `--dry-run`.
-    run: Option<RunId>,
-    /// The benchmark.
-    benchmark: &'a BenchmarkKey,
-    /// What its samples mean.
-    metric: &'a Metric,
-    /// How many values were read: the sum of `warmup_skipped`, `outliers_removed` and `runs`.
-    runs_raw: usize,
-    /// How many values were kept apart as warm-up.
-    warmup_skipped: usize,
-    /// How many values the policy leaves out of this summary.
-    outliers_removed: usize,
-    /// How many values are in this summary.
-    runs: usize,
-    /// How many values the policy replaced.
-    replaced: usize,
-    /// The bounds beyond which values are outliers; null where the policy has none.
-    fences_ns: Option<ValueBounds>,
-    /// The mean of the values in the summary, per iteration: nanoseconds, or of an amount its unit.
-    mean: f64,
-    /// The 95 % interval of the mean; null for fewer than five values.
-    mean_interval: Option<ValueBounds>,
-    /// The median of the values in the summary.
-    median: f64,
-    /// How often the operation runs per second.
-    per_second: PerSecond,
-    /// Whether the mean is more medians than the threshold `mean-over-median` allows, usually a thousand.
-    absurd: bool,
-    /// How many values are 0: less than the clock could see.
-    zeros: usize,
+    pub run: Option<RunId>,
+    #[serde(flatten)]
+    pub row: &'a ImportedBenchmark,
 }
 
 /// A lower and an upper bound.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ValueBounds {
+pub struct ValueBounds {
     /// The lower bound.
-    lower: f64,
+    pub lower: f64,
     /// The upper bound.
-    upper: f64,
+    pub upper: f64,
 }
 
 /// Operations per second: 1e9 over a time.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct PerSecond {
+pub struct PerSecond {
     /// Of the mean.
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
-    mean: f64,
+    pub mean: f64,
     /// Of the longest value.
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
-    min: f64,
+    pub min: f64,
     /// Of the shortest value; null where that is 0.
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
-    max: f64,
+    pub max: f64,
 }
 
 /// What an import brought; after its benchmarks.
@@ -190,35 +167,6 @@ pub(crate) struct ReportWritten<'a> {
 pub(crate) enum PageFormat {
     /// One file of HTML that needs no other.
     Html,
-}
-
-impl<'a> BenchmarkImported<'a> {
-    pub fn of(findings: &ImportFindings<'_>, row: &'a ImportedBenchmark) -> Self {
-        let [mean, min, max] = row.per_second;
-        Self {
-            run: findings.run,
-            benchmark: &row.key,
-            metric: &row.metric,
-            runs_raw: row.runs_raw,
-            warmup_skipped: row.warmup_skipped,
-            outliers_removed: row.outliers_removed,
-            runs: row.runs,
-            replaced: row.replaced,
-            fences_ns: row.fences.map(ValueBounds::from),
-            mean: row.mean,
-            mean_interval: row.interval.map(ValueBounds::from),
-            median: row.median,
-            per_second: PerSecond { mean, min, max },
-            absurd: row.absurd,
-            zeros: row.zeros,
-        }
-    }
-}
-
-impl From<(f64, f64)> for ValueBounds {
-    fn from((lower, upper): (f64, f64)) -> Self {
-        Self { lower, upper }
-    }
 }
 
 impl<'a> From<&ImportFindings<'a>> for ImportFinished<'a> {

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use std::io::{self, Write};
 
-use super::bisect::{BisectFinished, BisectStep};
+use super::bisect::{BisectFindings, BisectStep};
 use super::columns::{BenchmarkColumns, ColumnsFinished};
 use super::compared::BenchmarkCompared;
-use super::doctor::{DoctorFindingMessage, DoctorFinished, NoiseFindings};
+use super::doctor::{DoctorFinding, DoctorFindings, NoiseFindings};
 use super::explanation::ExplanationMessage;
 use super::grouped::{GroupMessage, Grouped};
 use super::history::{HistoryCourse, HistoryPointMessage};
@@ -18,7 +18,7 @@ use super::measured::BenchmarkMeasured;
 use super::pivot::{PivotRowMessage, PivotTable};
 use super::prune::{PruneFinished, PruneLine};
 use super::run::{RuleViolated, RunFinished};
-use super::self_test::{SelfTestBenchmark, SelfTestFinished};
+use super::self_test::{SelfTestBenchmark, SelfTestFindings};
 use super::statistics::BenchmarkStatisticsMessage;
 use crate::escape;
 
@@ -58,16 +58,16 @@ pub(crate) enum JsonMessage<'a> {
     BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
     Explanation(ExplanationMessage<'a>),
     BisectStep(&'a BisectStep),
-    BisectFinished(BisectFinished<'a>),
+    BisectFinished(&'a BisectFindings),
     SelfTestBenchmark(SelfTestBenchmark<'a>),
-    SelfTestFinished(SelfTestFinished<'a>),
+    SelfTestFinished(&'a SelfTestFindings),
     HistoryPoint(HistoryPointMessage<'a>),
     BenchmarkHistory(HistoryCourse<'a>),
     RunPruned(&'a PruneLine),
     PruneFinished(PruneFinished),
-    DoctorFinding(DoctorFindingMessage<'a>),
+    DoctorFinding(&'a DoctorFinding),
     DoctorNoise(&'a NoiseFindings),
-    DoctorFinished(DoctorFinished<'a>),
+    DoctorFinished(&'a DoctorFindings),
     BenchmarkImported(BenchmarkImported<'a>),
     ImportFinished(ImportFinished<'a>),
     RunImported(&'a TakenOver),

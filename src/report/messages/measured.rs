@@ -227,7 +227,7 @@ impl From<&Summary> for SampleSummary {
 }
 
 impl Rates {
-    /// Those of a benchmark whose metric is a rate.
+    /// The rates of a benchmark whose metric is one.
     fn of(benchmark: &Benchmark, summary: &Summary) -> Option<Self> {
         matches!(benchmark.metric, Metric::Rate { .. }).then(|| Self {
             mean: per_second(&summary.mean),

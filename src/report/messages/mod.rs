@@ -23,16 +23,16 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-pub use bisect::{BisectAnswer, BisectFindings, BisectStep, Progressed};
+pub use bisect::{BisectFindings, BisectOutcome, BisectStep, Progressed};
 pub(crate) use columns::{BenchmarkColumns, unit_of_statistic};
 pub(crate) use compared::{BenchmarkCompared, decided_by};
-pub use doctor::{Advice, DoctorFinding, DoctorFindings, NoiseFindings, Resolvable, Severity};
+pub use doctor::{DoctorFinding, DoctorFindings, NoiseFindings, Resolvable, Severity};
 pub(crate) use explanation::{DecisionNumbers, ExplanationMessage, Numbers, Statement};
 pub(crate) use grouped::GroupMessage;
 pub use grouped::{Grouped, GroupedCell, GroupedRow};
 pub(crate) use history::HistoryPointMessage;
 pub(crate) use import::{BenchmarkImported, ExportFinished, PageFormat, ReportWritten};
-pub use import::{ImportFindings, ImportedBenchmark, TakenOver};
+pub use import::{ImportFindings, ImportedBenchmark, PerSecond, TakenOver, ValueBounds};
 pub use line::SCHEMA;
 pub(crate) use line::{JsonMessage, write_message};
 pub(crate) use listing::BenchmarkFound;
@@ -43,6 +43,6 @@ pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable};
 pub(crate) use prune::PruneFinished;
 pub use prune::{PruneLine, RunFate};
 pub(crate) use run::RuleViolated;
-pub use self_test::{Rate, SelfTestFindings, SelfTestRow};
+pub use self_test::{Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
 pub use statistics::BenchmarkStatistics;
 pub(crate) use statistics::BenchmarkStatisticsMessage;

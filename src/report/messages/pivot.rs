@@ -65,7 +65,7 @@ pub struct PivotCell {
 /// How a number is read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum PivotKind {
-    /// As the metric says.
+    /// It is read as the metric says.
     Metric(Metric),
     /// Operations per second.
     OperationRate,

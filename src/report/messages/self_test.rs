@@ -20,39 +20,53 @@ pub struct Rate {
     pub upper: f64,
 }
 
-/// What a self-test found.
-#[derive(Debug, Clone, PartialEq)]
+/// What a self-test says about the machine; after its benchmarks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "SelfTestFinished"))]
 pub struct SelfTestFindings {
-    /// In the order in which they are to be shown.
+    /// The benchmarks in the order in which they are to be shown.
+    #[serde(skip)]
     pub rows: Vec<SelfTestRow>,
-    /// What could not be tested, and why.
-    pub skipped: Vec<(BenchmarkKey, String)>,
-    /// By how much one side was slower, a fraction.
+    /// By how much one side was slowed down, a fraction.
     pub slowdown: f64,
-    /// Comparisons of each kind that were asked for.
+    /// How many comparisons of each kind were asked for.
     pub trials: u32,
-    /// Rounds of a comparison at most.
+    /// How many rounds a comparison had at most.
     pub rounds: u32,
-    /// One-sided level for all benchmarks of a comparison together.
+    /// The one-sided level for all benchmarks of a comparison together.
     pub significance_level: f64,
-    /// Changes called where there was none.
+    /// The changes that were called where there was none.
     pub false_alarms: Rate,
-    /// Slowdowns called as such.
+    /// The slowdowns that were called `regressed`.
     pub found: Rate,
-    /// Level of the bounds of both.
+    /// The one-sided level of the bounds of both rates.
     pub bound_level: f64,
-    /// The seed.
+    /// The benchmarks that could not be tested.
+    pub skipped: Vec<SkippedBenchmark>,
+    /// The seed of everything random.
     pub seed: u64,
-    /// Whether the user stopped it.
+    /// Whether the user stopped it before all trials had ended.
     pub interrupted: bool,
     /// The status that the process ends with.
     pub exit_code: u8,
 }
 
+/// A benchmark that could not be tested.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SkippedBenchmark {
+    /// The benchmark.
+    #[serde(rename = "benchmark")]
+    pub key: BenchmarkKey,
+    /// The reason, in words.
+    pub why: String,
+}
+
 /// What is known of one benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelfTestRow {
-    /// Which.
+    /// The benchmark.
     pub key: BenchmarkKey,
     /// Changes up to this are noise, a fraction.
     pub noise_threshold: f64,
@@ -130,44 +144,6 @@ pub(crate) struct SelfTestBenchmark<'a> {
     seconds_per_verdict: Option<f64>,
 }
 
-/// What that says about the machine.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct SelfTestFinished<'a> {
-    /// By how much one side was slowed down, a fraction.
-    slowdown: f64,
-    /// How many comparisons of each kind were asked for.
-    trials: u32,
-    /// How many rounds a comparison had at most.
-    rounds: u32,
-    /// The one-sided level for all benchmarks of a comparison together.
-    significance_level: f64,
-    /// The changes that were called where there was none.
-    false_alarms: Rate,
-    /// The slowdowns that were called `regressed`.
-    found: Rate,
-    /// The one-sided level of the bounds of both rates.
-    bound_level: f64,
-    /// The benchmarks that could not be tested.
-    skipped: Vec<SkippedBenchmark<'a>>,
-    /// The seed of everything random.
-    seed: u64,
-    /// Whether the user stopped it before all trials had ended.
-    interrupted: bool,
-    /// The status that the process ends with.
-    exit_code: u8,
-}
-
-/// A benchmark that could not be tested.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct SkippedBenchmark<'a> {
-    /// The benchmark.
-    benchmark: &'a BenchmarkKey,
-    /// The reason, in words.
-    why: &'a str,
-}
-
 impl<'a> From<&'a SelfTestRow> for SelfTestBenchmark<'a> {
     fn from(row: &'a SelfTestRow) -> Self {
         Self {
@@ -176,27 +152,6 @@ impl<'a> From<&'a SelfTestRow> for SelfTestBenchmark<'a> {
             slowed: (&row.slowed.iter().copied().collect::<Tally>()).into(),
             noise_threshold: row.noise_threshold,
             seconds_per_verdict: row.seconds_per_verdict(),
-        }
-    }
-}
-
-impl<'a> From<&'a SelfTestFindings> for SelfTestFinished<'a> {
-    fn from(findings: &'a SelfTestFindings) -> Self {
-        let skipped = findings.skipped.iter();
-        Self {
-            slowdown: findings.slowdown,
-            trials: findings.trials,
-            rounds: findings.rounds,
-            significance_level: findings.significance_level,
-            false_alarms: findings.false_alarms,
-            found: findings.found,
-            bound_level: findings.bound_level,
-            skipped: skipped
-                .map(|(benchmark, why)| SkippedBenchmark { benchmark, why })
-                .collect(),
-            seed: findings.seed,
-            interrupted: findings.interrupted,
-            exit_code: findings.exit_code,
         }
     }
 }

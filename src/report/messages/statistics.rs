@@ -15,7 +15,7 @@ use perfcheck_analysis::model::{
 /// One benchmark of a run.
 #[derive(Debug, Clone)]
 pub struct BenchmarkStatistics<'a> {
-    /// Which.
+    /// The benchmark.
     pub key: &'a BenchmarkKey,
     /// What was measured, launch by launch.
     pub measurement: &'a Measurement,

@@ -26,7 +26,7 @@ pub struct Page<'a> {
     pub limits: Limits,
     /// What the page leaves out so that its size stays within bounds, a sentence each.
     pub omissions: Vec<String>,
-    /// In the order in which they are shown first.
+    /// The benchmarks in the order in which they are shown first.
     pub benchmarks: Vec<PageBenchmark<'a>>,
 }
 

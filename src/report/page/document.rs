@@ -126,7 +126,7 @@ struct HeadData<'a> {
     /// Number, day and commit of each run that histories have.
     history: Vec<(RunId, Option<&'a str>, Option<&'a str>)>,
     environment: Vec<FactData>,
-    /// That the run did not come to its end.
+    /// A sentence where the run did not come to its end.
     incomplete: Option<String>,
     how: Option<String>,
     /// Every verdict with its symbol, worst first.
@@ -266,7 +266,7 @@ fn write_value(writer: &mut dyn Write, value: &impl Serialize) -> io::Result<()>
     writer.write_all(json_in_script(&text).as_bytes())
 }
 
-/// That a page was written, and where.
+/// Says that a page was written, and where.
 pub fn write_page_place(
     writer: &mut dyn Write,
     page: &Page<'_>,

@@ -53,7 +53,7 @@ impl Phrasebook {
         (index, numbers.join("|"))
     }
 
-    /// All of them, each with what it is about.
+    /// The phrases, each with what it is about.
     pub(super) fn into_phrases(self) -> Vec<(&'static str, String)> {
         self.phrases
     }

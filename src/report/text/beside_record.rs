@@ -129,7 +129,7 @@ pub(crate) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
     Some(Table::new(std::iter::once(labels).chain(columns).collect()))
 }
 
-/// The same as lines, for readers that lay them out themselves.
+/// The seconds as lines, for readers that lay them out themselves.
 pub(crate) fn lines_of_seconds(windows: &[WindowSummary]) -> LabelledLines {
     let Some(rows) = rows_of_seconds(windows) else {
         return Vec::new();

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::escape;
 use crate::report::layout::{Column, Table};
 use crate::report::messages::{
-    BisectAnswer, BisectFindings, BisectStep, JsonMessage, Progressed, write_message,
+    BisectFindings, BisectOutcome, BisectStep, JsonMessage, Progressed, write_message,
 };
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
@@ -69,46 +69,49 @@ pub fn write_bisect(
 ) -> io::Result<()> {
     match format {
         MessageFormat::Human => write_for_people(writer, findings),
-        MessageFormat::Json => write_message(writer, JsonMessage::BisectFinished(findings.into())),
+        MessageFormat::Json => write_message(writer, JsonMessage::BisectFinished(findings)),
     }
 }
 
 fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Result<()> {
     let id = escape::one_line(&findings.benchmark.id);
     let (good, bad) = (
-        escape::one_line(&findings.good.0),
-        escape::one_line(&findings.bad.0),
+        escape::one_line(&findings.good_name),
+        escape::one_line(&findings.bad_name),
     );
-    match &findings.answer {
-        BisectAnswer::NotSlower(step) => writeln!(
+    let Some((last, others)) = findings.commits.split_last() else {
+        return Ok(());
+    };
+    match findings.outcome {
+        BisectOutcome::NotSlower => writeln!(
             writer,
             "`{id}` is not slower in {bad} than in {good}: {}. There is nothing to search for.",
-            in_words(step)
+            in_words(last)
         ),
-        BisectAnswer::Undecided(step) => {
+        BisectOutcome::Undecided => {
             writeln!(
                 writer,
                 "Whether `{id}` is slower in {bad} than in {good} could not be told: {}.",
-                in_words(step)
+                in_words(last)
             )?;
             writeln!(
                 writer,
                 "More --rounds or a longer --time-budget may tell; a quieter machine, too."
             )
         }
-        BisectAnswer::Among(possible) => write_possible(writer, findings, possible),
+        BisectOutcome::Found | BisectOutcome::Narrowed => {
+            write_possible(writer, findings, last, others)
+        }
     }
 }
 
 fn write_possible(
     writer: &mut dyn Write,
     findings: &BisectFindings,
-    possible: &[BisectStep],
+    slow: &BisectStep,
+    others: &[BisectStep],
 ) -> io::Result<()> {
     let id = escape::one_line(&findings.benchmark.id);
-    let Some((slow, others)) = possible.split_last() else {
-        return Ok(());
-    };
     if others.is_empty() {
         writeln!(
             writer,
@@ -126,7 +129,7 @@ fn write_possible(
             "{}",
             theme::heading(format!(
                 "The first slow commit is one of {}; the others could not be told:",
-                possible.len()
+                findings.commits.len()
             ))
         )?;
         for step in others {
@@ -141,12 +144,12 @@ fn write_possible(
         || "slower".to_owned(),
         |change| format!("{} there", units::change_with_interval(change)),
     );
-    let total = match &findings.total {
+    let total = match &findings.total_change {
         Some(total) if slow.place < slow.of => {
             format!(
                 " ({} in {})",
                 units::change_with_interval(total),
-                findings.bad.0
+                findings.bad_name
             )
         }
         _ => String::new(),
@@ -154,7 +157,7 @@ fn write_possible(
     writeln!(
         writer,
         "`{id}`: {change} against {}{total}.",
-        findings.good.0
+        findings.good_name
     )?;
     let command = match others.first() {
         None => format!("git show {}", slow.commit.short()),
@@ -226,19 +229,23 @@ mod tests {
         }
     }
 
-    fn findings(answer: BisectAnswer) -> BisectFindings {
+    fn findings(outcome: BisectOutcome, commits: Vec<BisectStep>) -> BisectFindings {
         BisectFindings {
             benchmark: BenchmarkKey {
                 package: "p".into(),
                 target: "t".into(),
                 id: "sort/10".into(),
             },
-            good: ("v1.0 (1111111111)".to_owned(), commit('1', "Release")),
-            bad: ("HEAD (2222222222)".to_owned(), commit('2', "Latest")),
-            commits: 16,
+            outcome,
+            change: commits.last().and_then(|step| step.change),
+            commits,
+            good: commit('1', "Release"),
+            bad: commit('2', "Latest"),
+            commits_in_all: 16,
             measurements: 5,
-            answer,
-            total: Some(Estimate {
+            good_name: "v1.0 (1111111111)".to_owned(),
+            bad_name: "HEAD (2222222222)".to_owned(),
+            total_change: Some(Estimate {
                 estimate: 1.1,
                 lower: 1.0,
                 upper: 1.2,
@@ -254,27 +261,30 @@ mod tests {
         anstream::adapter::strip_str(&text).to_string()
     }
 
-    fn answered(answer: BisectAnswer) -> String {
-        shown(|writer| write_bisect(writer, &findings(answer), MessageFormat::Human))
+    fn answered(outcome: BisectOutcome, commits: Vec<BisectStep>) -> String {
+        let findings = findings(outcome, commits);
+        shown(|writer| write_bisect(writer, &findings, MessageFormat::Human))
     }
 
     #[test]
     fn the_answer_has_the_commit_its_change_and_a_command_to_look_at_it() {
-        insta::assert_snapshot!(answered(BisectAnswer::Among(vec![slow()])));
+        insta::assert_snapshot!(answered(BisectOutcome::Found, vec![slow()]));
     }
 
     #[test]
     fn where_commits_cannot_be_told_apart_all_are_named_with_the_reason() {
-        insta::assert_snapshot!(answered(BisectAnswer::Among(vec![skipped(), slow()])));
+        insta::assert_snapshot!(answered(BisectOutcome::Narrowed, vec![skipped(), slow()]));
     }
 
     #[test]
     fn that_there_is_nothing_to_find_is_said_with_the_change() {
+        let unchanged = BisectStep {
+            verdict: Some(Verdict::Unchanged),
+            ..slow()
+        };
         insta::assert_snapshot!(
-            answered(BisectAnswer::NotSlower(BisectStep {
-                verdict: Some(Verdict::Unchanged),
-                ..slow()
-            })) + &answered(BisectAnswer::Undecided(slow()))
+            answered(BisectOutcome::NotSlower, vec![unchanged])
+                + &answered(BisectOutcome::Undecided, vec![slow()])
         );
     }
 

@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
-    Advice, DoctorFinding, DoctorFindings, JsonMessage, NoiseFindings, Resolvable, Severity,
-    write_message,
+    DoctorFinding, DoctorFindings, JsonMessage, NoiseFindings, Resolvable, Severity, write_message,
 };
 use crate::report::theme::{self, Ink};
 use crate::report::units;
@@ -181,7 +180,7 @@ fn write_advice(
     findings: &[DoctorFinding],
     columns: usize,
 ) -> io::Result<()> {
-    let mut advised: Vec<(&DoctorFinding, &Advice)> = findings
+    let mut advised: Vec<(&DoctorFinding, &String)> = findings
         .iter()
         .filter_map(|finding| Some((finding, finding.advice.as_ref()?)))
         .collect();
@@ -191,11 +190,11 @@ fn write_advice(
     advised.sort_by_key(|(finding, _)| std::cmp::Reverse(finding.severity));
     writeln!(writer, "\n{}", theme::heading("What to change"))?;
     for (finding, advice) in advised {
-        let text = format!("{}: {}", finding.topic, advice.what);
+        let text = format!("{}: {advice}", finding.topic);
         let (ink, mark) = mark(finding.severity);
         let text = prose(&text, columns, "    ");
         writeln!(writer, "  {} {text}", theme::inked(ink, mark))?;
-        for command in &advice.commands {
+        for command in &finding.commands {
             writeln!(writer, "        {command}")?;
         }
     }
@@ -218,12 +217,12 @@ fn conclusion(findings: &DoctorFindings) -> String {
 
 fn write_messages(writer: &mut dyn Write, findings: &DoctorFindings) -> io::Result<()> {
     for finding in &findings.findings {
-        write_message(writer, JsonMessage::DoctorFinding(finding.into()))?;
+        write_message(writer, JsonMessage::DoctorFinding(finding))?;
     }
     for noise in &findings.noise {
         write_message(writer, JsonMessage::DoctorNoise(noise))?;
     }
-    write_message(writer, JsonMessage::DoctorFinished(findings.into()))
+    write_message(writer, JsonMessage::DoctorFinished(findings))
 }
 
 #[cfg(test)]
@@ -261,18 +260,16 @@ mod tests {
     }
 
     fn findings() -> DoctorFindings {
-        let finding = |topic, severity, found: &str, advice| DoctorFinding {
-            topic,
-            severity,
-            found: found.to_owned(),
-            advice,
-        };
-        let advice = |what: &str, command: Option<&str>| {
-            Some(Advice {
-                what: what.to_owned(),
-                commands: command.into_iter().map(str::to_owned).collect(),
-            })
-        };
+        let finding =
+            |topic, severity, found: &str, advice: Option<(&str, &[&str])>| DoctorFinding {
+                topic,
+                severity,
+                found: found.to_owned(),
+                advice: advice.map(|(what, _)| what.to_owned()),
+                commands: advice.map_or_else(Vec::new, |(_, lines)| {
+                    lines.iter().map(|line| (*line).to_owned()).collect()
+                }),
+            };
         DoctorFindings {
             host: HostFacts {
                 cpu: "Some CPU @ 3 GHz".into(),
@@ -309,16 +306,16 @@ mod tests {
                     "boost",
                     Severity::Improvable,
                     "on",
-                    advice(
+                    Some((
                         "How far a core may boost depends on its temperature and on what the others do. Off, results are slower and steadier.",
-                        Some("echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"),
-                    ),
+                        &["echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"],
+                    )),
                 ),
                 finding(
                     "other programs",
                     Severity::Bad,
                     "used 2.31 of 8 processors meanwhile (\u{1b}[31mrustc 1.50, a program with a long name 0.40); load 2.9",
-                    advice("Close them.", None),
+                    Some(("Close them.", &[])),
                 ),
             ],
             noise: vec![

@@ -13,7 +13,7 @@ use crate::report::units;
 use crate::report::view::{MessageFormat, prose};
 use perfcheck_analysis::compare::{Contender, Rank};
 
-/// Writes it in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
+/// Writes the groups in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
 pub fn write_grouped(
     writer: &mut dyn Write,
     found: &Grouped,

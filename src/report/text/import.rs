@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use crate::escape;
-use crate::report::layout::{Cell, Column, Table};
+use crate::report::layout::{Column, Table, cells_of};
 use crate::report::messages::{
     BenchmarkImported, ImportFindings, ImportedBenchmark, JsonMessage, write_message,
 };
 use crate::report::units;
 use crate::report::view::MessageFormat;
 
-/// Writes it.
+/// Writes the benchmarks, and what the import comes to.
 pub fn write_import(
     writer: &mut dyn Write,
     findings: &ImportFindings<'_>,
@@ -29,24 +29,25 @@ pub fn write_import(
 
 fn write_messages(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::Result<()> {
     for row in &findings.rows {
-        let message = BenchmarkImported::of(findings, row);
+        let message = BenchmarkImported {
+            run: findings.run,
+            row,
+        };
         write_message(writer, JsonMessage::BenchmarkImported(message))?;
     }
     write_message(writer, JsonMessage::ImportFinished(findings.into()))
 }
 
 fn write_rows(writer: &mut dyn Write, rows: &[ImportedBenchmark]) -> io::Result<()> {
-    let cells = |cell: &dyn Fn(&ImportedBenchmark) -> String| -> Vec<Cell> {
-        rows.iter().map(|row| cell(row).into()).collect()
-    };
+    let cells = cells_of(rows);
     let interval = |row: &ImportedBenchmark| {
-        row.interval.map_or_else(
+        row.mean_interval.map_or_else(
             || "-".to_owned(),
-            |(lower, upper)| units::interval(&row.metric, lower, upper),
+            |mean| units::interval(&row.metric, mean.lower, mean.upper),
         )
     };
     let rate = |row: &ImportedBenchmark| {
-        let rate = row.metric.is_time().then_some(row.per_second[0]);
+        let rate = row.metric.is_time().then_some(row.per_second.mean);
         rate.map_or_else(String::new, units::per_second)
     };
     Table::new(vec![

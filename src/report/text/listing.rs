@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::sparkline::sparkline;
 use crate::escape;
-use crate::report::layout::{Cell, Column, Table};
+use crate::report::layout::{Cell, Column, Table, cells_of};
 use crate::report::messages::{
     BaselineLine, BenchmarkFound, BenchmarkLine, JsonMessage, KeptLine, RunLine, WorkspaceLine,
     write_message,
@@ -19,7 +19,7 @@ use perfcheck_analysis::model::{
 /// Runs that the picture of a benchmark's course has room for.
 const SPARKLINE: usize = 16;
 
-/// Benchmarks that were found but not measured: `PACKAGE/TARGET: ID` a line.
+/// Writes benchmarks that were found but not measured: `PACKAGE/TARGET: ID` a line.
 pub fn write_announced<'a>(
     writer: &mut dyn Write,
     keys: impl Iterator<Item = &'a BenchmarkKey>,
@@ -73,9 +73,7 @@ pub(crate) fn write_keyed(
 
 /// What is told of benchmarks.
 fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
-    let cells = |cell: &dyn Fn(&BenchmarkLine) -> String| -> Vec<Cell> {
-        lines.iter().map(|line| cell(line).into()).collect()
-    };
+    let cells = cells_of(lines);
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let typical = |line: &BenchmarkLine| {
         let typical = line.typical_ns;
@@ -105,6 +103,23 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     ]
 }
 
+/// Writes a message for each of `lines`, or for people their table in so many columns.
+fn write_lines<'l, T>(
+    writer: &mut dyn Write,
+    lines: &'l [T],
+    message: impl Fn(&'l T) -> JsonMessage<'l>,
+    format: MessageFormat,
+    columns: usize,
+    table: impl FnOnce() -> Table,
+) -> io::Result<()> {
+    match format {
+        MessageFormat::Human => table().write(writer, columns),
+        MessageFormat::Json => {
+            (lines.iter()).try_for_each(|line| write_message(writer, message(line)))
+        }
+    }
+}
+
 /// Writes runs in lines of so many columns.
 pub fn write_runs(
     writer: &mut dyn Write,
@@ -112,15 +127,18 @@ pub fn write_runs(
     format: MessageFormat,
     columns: usize,
 ) -> io::Result<()> {
-    if format == MessageFormat::Json {
-        for line in lines {
-            write_message(writer, JsonMessage::Run(line.into()))?;
-        }
-        return Ok(());
-    }
-    let cells = |cell: &dyn Fn(&RunLine) -> String| -> Vec<Cell> {
-        lines.iter().map(|line| cell(line).into()).collect()
-    };
+    write_lines(
+        writer,
+        lines,
+        |line| JsonMessage::Run(line.into()),
+        format,
+        columns,
+        || runs_table(lines, columns),
+    )
+}
+
+fn runs_table(lines: &[RunLine], columns: usize) -> Table {
+    let cells = cells_of(lines);
     let checkouts = lines.iter().map(|line| {
         let run = &line.run;
         checkout(run.git.as_ref(), run.pair, columns)
@@ -139,7 +157,6 @@ pub fn write_runs(
         Column::words("baselines", cells(&|line| line.names.join(", "))).dispensable(1),
         Column::words("verdicts", lines.iter().map(|line| counts(&line.tally))),
     ])
-    .write(writer, columns)
 }
 
 /// `4 regressed, 1 inconclusive`, each with its number on one line.
@@ -227,15 +244,18 @@ pub fn write_baselines(
     format: MessageFormat,
     columns: usize,
 ) -> io::Result<()> {
-    if format == MessageFormat::Json {
-        for line in lines {
-            write_message(writer, JsonMessage::Baseline(line))?;
-        }
-        return Ok(());
-    }
-    let cells = |cell: &dyn Fn(&BaselineLine) -> String| -> Vec<Cell> {
-        lines.iter().map(|line| cell(line).into()).collect()
-    };
+    write_lines(
+        writer,
+        lines,
+        JsonMessage::Baseline,
+        format,
+        columns,
+        || baselines_table(lines, columns),
+    )
+}
+
+fn baselines_table(lines: &[BaselineLine], columns: usize) -> Table {
+    let cells = cells_of(lines);
     let checkouts = lines.iter();
     let checkouts = checkouts.map(|line| checkout(line.git.as_ref(), line.pair, columns));
     let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
@@ -249,7 +269,6 @@ pub fn write_baselines(
         Column::words("commit", commits),
         Column::name("branch", branches).dispensable(1),
     ])
-    .write(writer, columns)
 }
 
 /// Writes runs whose executables could go, in lines of so many columns.
@@ -259,18 +278,21 @@ pub fn write_kept(
     format: MessageFormat,
     columns: usize,
 ) -> io::Result<()> {
-    if format == MessageFormat::Json {
-        for line in lines {
-            write_message(writer, JsonMessage::KeptExecutables(line))?;
-        }
-        return Ok(());
-    }
     if lines.is_empty() {
         return Ok(());
     }
-    let cells = |cell: &dyn Fn(&KeptLine) -> String| -> Vec<Cell> {
-        lines.iter().map(|line| cell(line).into()).collect()
-    };
+    write_lines(
+        writer,
+        lines,
+        JsonMessage::KeptExecutables,
+        format,
+        columns,
+        || kept_table(lines, columns),
+    )
+}
+
+fn kept_table(lines: &[KeptLine], columns: usize) -> Table {
+    let cells = cells_of(lines);
     let size = |line: &KeptLine| format!("{} MiB", line.freed_bytes >> 20);
     Table::new(vec![
         Column::number("run", cells(&|line| line.run.to_string())),
@@ -283,7 +305,6 @@ pub fn write_kept(
         Column::number("size", cells(&size)),
         Column::name("workspace", cells(&|line| line.workspace.clone())),
     ])
-    .write(writer, columns)
 }
 
 /// Writes workspaces in lines of so many columns.
@@ -293,15 +314,18 @@ pub fn write_workspaces(
     format: MessageFormat,
     columns: usize,
 ) -> io::Result<()> {
-    if format == MessageFormat::Json {
-        for line in lines {
-            write_message(writer, JsonMessage::Workspace(line))?;
-        }
-        return Ok(());
-    }
-    let cells = |cell: &dyn Fn(&WorkspaceLine) -> String| -> Vec<Cell> {
-        lines.iter().map(|line| cell(line).into()).collect()
-    };
+    write_lines(
+        writer,
+        lines,
+        JsonMessage::Workspace,
+        format,
+        columns,
+        || workspaces_table(lines),
+    )
+}
+
+fn workspaces_table(lines: &[WorkspaceLine]) -> Table {
+    let cells = cells_of(lines);
     let own = |line: &WorkspaceLine| if line.own { "this one" } else { "" }.to_owned();
     Table::new(vec![
         // Keys are there to be copied.
@@ -310,5 +334,4 @@ pub fn write_workspaces(
         Column::number("runs", cells(&|line| line.runs.to_string())),
         Column::fact("", cells(&own)),
     ])
-    .write(writer, columns)
 }

@@ -7,14 +7,14 @@ use crate::report::messages::{JsonMessage, PruneFinished, PruneLine, RunFate, wr
 use crate::report::units;
 use crate::report::view::MessageFormat;
 
-/// What was done.
+/// What pruning has done.
 #[derive(Debug, Clone, Copy)]
 pub struct PruneSummary {
     /// Runs that are gone; `None`: nothing was done yet.
     pub removed: Option<usize>,
     /// Bytes given back on the disk.
     pub freed_bytes: Option<u64>,
-    /// Results only.
+    /// Whether results alone are written.
     pub is_quiet: bool,
 }
 

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use super::listing::{self, write_keyed};
 use crate::escape;
-use crate::report::layout::{Cell, Column};
-use crate::report::messages::{JsonMessage, Rate, SelfTestFindings, SelfTestRow, write_message};
+use crate::report::layout::{Cell, Column, cells_of};
+use crate::report::messages::{
+    JsonMessage, Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark, write_message,
+};
 use crate::report::view::{MessageFormat, View};
 use crate::report::{theme, units};
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
@@ -34,9 +36,9 @@ fn write_for_people(
 ) -> io::Result<()> {
     let keys: Vec<&BenchmarkKey> = findings.rows.iter().map(|row| &row.key).collect();
     write_keyed(writer, &keys, columns(findings), view)?;
-    for (key, reason) in &findings.skipped {
+    for SkippedBenchmark { key, why } in &findings.skipped {
         let skipped = format!(
-            "skipped {}/{}: {}: {reason}",
+            "skipped {}/{}: {}: {why}",
             key.package,
             key.target,
             units::name_in_prose(&key.id, view.columns)
@@ -52,9 +54,7 @@ fn write_for_people(
 
 fn columns(findings: &SelfTestFindings) -> Vec<Column> {
     let rows = &findings.rows;
-    let cells = |cell: &dyn Fn(&SelfTestRow) -> String| -> Vec<Cell> {
-        rows.iter().map(|row| cell(row).into()).collect()
-    };
+    let cells = cells_of(rows);
     let slower = format!("{} slower", units::percent(findings.slowdown));
     let seconds = |row: &SelfTestRow| {
         row.seconds_per_verdict()
@@ -191,7 +191,7 @@ fn write_messages(writer: &mut dyn Write, findings: &SelfTestFindings) -> io::Re
     for row in &findings.rows {
         write_message(writer, JsonMessage::SelfTestBenchmark(row.into()))?;
     }
-    write_message(writer, JsonMessage::SelfTestFinished(findings.into()))
+    write_message(writer, JsonMessage::SelfTestFinished(findings))
 }
 
 #[cfg(test)]
@@ -224,7 +224,10 @@ mod tests {
                 upper: 1.0,
             },
             rows: vec![row],
-            skipped: vec![(key, "its harness cannot slow itself down".to_owned())],
+            skipped: vec![SkippedBenchmark {
+                key,
+                why: "its harness cannot slow itself down".to_owned(),
+            }],
             slowdown: 0.02,
             trials: 5,
             rounds: 60,

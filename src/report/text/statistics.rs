@@ -15,7 +15,7 @@ use crate::report::words::beside;
 use perfcheck_analysis::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
 use perfcheck_analysis::model::{Measurement, Metric, RunId};
 
-/// Writes all of them. The level is that of every interval.
+/// Writes the statistics of all benchmarks, with intervals at this level.
 pub fn write_statistics(
     writer: &mut dyn Write,
     run: RunId,

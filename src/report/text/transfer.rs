@@ -7,7 +7,7 @@ use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
 use perfcheck_analysis::model::RunId;
 
-/// A line or message for each run.
+/// Writes a line or a message for each run.
 pub fn write_taken_over(
     writer: &mut dyn Write,
     runs: &[TakenOver],
@@ -54,7 +54,7 @@ pub fn write_taken_over(
     Ok(())
 }
 
-/// What was written, where it is not the result itself.
+/// Says what was written, where it is not the result itself.
 pub fn write_exported(
     writer: &mut dyn Write,
     runs: &[RunId],

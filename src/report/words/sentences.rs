@@ -24,7 +24,7 @@ pub(crate) enum Gravity {
 }
 
 impl Gravity {
-    /// Of a benchmark.
+    /// The gravity of a benchmark.
     pub(crate) fn of(row: &Row<'_>, findings: &Findings<'_>, fail_on: &[Verdict]) -> Self {
         match row.verdict {
             Some(Verdict::Failed) => Self::Error,
@@ -252,14 +252,14 @@ pub(crate) fn tally(findings: &Findings<'_>) -> String {
     }
 }
 
-/// Which benchmarks of those that were compared were measured again, in turn with their reference.
+/// How many of the compared benchmarks were measured again, in turn with their reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InTurnShare {
-    /// None of them.
+    /// None of them was.
     None,
-    /// So many of more.
+    /// So many were, and others not.
     Some(usize),
-    /// All of them.
+    /// All of them were.
     All,
 }
 
@@ -296,7 +296,7 @@ pub(crate) fn cut(text: &str, characters: usize) -> String {
     }
 }
 
-/// The same in the middle, for names: both ends tell most.
+/// At most so many characters of a name, with an ellipsis in its middle: both ends tell most.
 pub(crate) fn shortened(name: &str, characters: usize) -> String {
     let length = name.chars().count();
     if length <= characters {

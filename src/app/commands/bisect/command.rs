@@ -9,7 +9,7 @@ use crate::app::error::AppError;
 use crate::app::measuring::cache_build::cache_directory;
 use crate::app::naming::{candidates, list};
 use crate::app::options::StoreOptions;
-use crate::report::{self, BisectAnswer, BisectFindings, BisectStep, ProgressMode, Progressed};
+use crate::report::{self, BisectFindings, BisectOutcome, BisectStep, ProgressMode, Progressed};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, Environment};
@@ -287,11 +287,11 @@ impl<'a> Bisection<'a> {
     ) -> Result<ExitCode, AppError> {
         let last = self.commits.len() - 1;
         let step = self.step(last, bad, false)?;
-        let (answer, exit_code) = match bad.finding {
-            Finding::Fast => (BisectAnswer::NotSlower(step), ExitCode::Usage),
-            _ => (BisectAnswer::Undecided(step), ExitCode::BenchmarkFailed),
+        let (outcome, exit_code) = match bad.finding {
+            Finding::Fast => (BisectOutcome::NotSlower, ExitCode::Usage),
+            _ => (BisectOutcome::Undecided, ExitCode::BenchmarkFailed),
         };
-        self.report(answer, None, exit_code, world)
+        self.report(outcome, vec![step], None, exit_code, world)
     }
 
     fn answer(
@@ -310,28 +310,36 @@ impl<'a> Bisection<'a> {
             possible.push(self.step(place, &outcome, false)?);
         }
         let total = bad.change.map(Estimate::from);
-        self.report(BisectAnswer::Among(possible), total, ExitCode::Clean, world)
+        let outcome = match possible.len() {
+            1 => BisectOutcome::Found,
+            _ => BisectOutcome::Narrowed,
+        };
+        self.report(outcome, possible, total, ExitCode::Clean, world)
     }
 
     fn report(
         &mut self,
-        answer: BisectAnswer,
-        total: Option<Estimate>,
+        outcome: BisectOutcome,
+        commits: Vec<BisectStep>,
+        total_change: Option<Estimate>,
         exit_code: ExitCode,
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
         let checkout = self.workshop.context.require_checkout()?;
-        let named =
-            |revision: &Revision| (revision.to_string(), checkout.describe(&revision.commit));
+        let (good, bad) = (&self.good.revision, &self.commits[self.commits.len() - 1]);
         let findings = BisectFindings {
             benchmark: self.good.benchmark.key.clone(),
-            good: named(&self.good.revision),
-            bad: named(&self.commits[self.commits.len() - 1]),
-            commits: self.commits.len(),
+            outcome,
+            change: commits.last().and_then(|step| step.change),
+            commits,
+            good: checkout.describe(&good.commit),
+            bad: checkout.describe(&bad.commit),
+            commits_in_all: self.commits.len(),
             measurements: self.ledger.memory.measured(),
-            answer,
-            total,
+            total_change,
             exit_code: exit_code.number(),
+            good_name: good.to_string(),
+            bad_name: bad.to_string(),
         };
         report::write_bisect(world.stdout, &findings, self.workshop.common.output.format)?;
         // It was answered: who asks again wants it measured again.

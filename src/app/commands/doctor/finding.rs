@@ -1,6 +1,6 @@
 //! How a finding begins: with a fact that is good or unknown, to which comes what is wrong about it.
 
-use crate::report::{Advice, DoctorFinding, Severity};
+use crate::report::{DoctorFinding, Severity};
 
 /// What is said of a fact that the system does not tell.
 pub(super) const NOT_TOLD: &str = "not readable here";
@@ -12,6 +12,7 @@ pub(super) fn good(topic: &'static str, found: String) -> DoctorFinding {
         severity: Severity::Good,
         found,
         advice: None,
+        commands: Vec::new(),
     }
 }
 
@@ -22,6 +23,7 @@ pub(super) fn unknown(topic: &'static str, why: &str) -> DoctorFinding {
         severity: Severity::Unknown,
         found: why.to_owned(),
         advice: None,
+        commands: Vec::new(),
     }
 }
 
@@ -30,10 +32,8 @@ impl DoctorFinding {
     pub(super) fn but(self, severity: Severity, what: &str, commands: &[&str]) -> Self {
         Self {
             severity,
-            advice: Some(Advice {
-                what: what.to_owned(),
-                commands: commands.iter().map(|line| (*line).to_owned()).collect(),
-            }),
+            advice: Some(what.to_owned()),
+            commands: commands.iter().map(|line| (*line).to_owned()).collect(),
             ..self
         }
     }

@@ -4,7 +4,7 @@ use super::ImportOptions;
 use crate::exchange::{
     ColumnMap, IdGroup, Imported, IterationLayout, ValueSummary, ValueUnit, clean, warm_up_rows,
 };
-use crate::report::ImportedBenchmark;
+use crate::report::{ImportedBenchmark, PerSecond, ValueBounds};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, DecisionSettings, Environment,
@@ -89,6 +89,10 @@ pub(super) fn benchmarks(
     rows
 }
 
+fn bounds((lower, upper): (f64, f64)) -> ValueBounds {
+    ValueBounds { lower, upper }
+}
+
 fn shown(
     key: BenchmarkKey,
     metric: Metric,
@@ -103,15 +107,15 @@ fn shown(
         outliers_removed: summary.outliers_removed,
         runs: summary.runs,
         replaced: summary.replaced,
-        fences: summary.fences,
+        fences: summary.fences.map(bounds),
         mean: summary.mean,
-        interval: summary.interval,
+        mean_interval: summary.interval.map(bounds),
         median: summary.median,
-        per_second: [
-            summary.per_second.mean,
-            summary.per_second.least,
-            summary.per_second.most,
-        ],
+        per_second: PerSecond {
+            mean: summary.per_second.mean,
+            min: summary.per_second.least,
+            max: summary.per_second.most,
+        },
         absurd: (summary.mean_over_median).is_some_and(|medians| medians > most_medians),
         zeros: summary.zeros,
     }

@@ -35,12 +35,12 @@ impl Shown {
     }
 }
 
-/// In which terms values stand in text and Markdown; CSV and messages have all.
+/// The terms in which values stand in text and Markdown; CSV and messages have all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueTerms {
-    /// As they were measured.
+    /// Values stand as they were measured.
     Values,
-    /// Relative to the reference; above 1 is worse.
+    /// Values are relative to the reference; above 1 is worse.
     Ratios,
 }
 
@@ -49,7 +49,7 @@ pub enum ValueTerms {
 pub struct SideBySide {
     /// What is shown.
     pub shown: Shown,
-    /// In which terms.
+    /// The terms of the values.
     pub terms: ValueTerms,
     /// The reference, then the others as the user named them.
     pub columns: Vec<RunColumn>,
@@ -124,7 +124,7 @@ pub struct Together {
 /// A benchmark in all columns.
 #[derive(Debug, Clone)]
 pub struct ColumnsLine {
-    /// Which.
+    /// The benchmark.
     pub key: BenchmarkKey,
     /// What its values mean.
     pub metric: Metric,

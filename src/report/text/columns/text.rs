@@ -14,19 +14,8 @@ use perfcheck_analysis::compare::{Decider, Difference, column_label};
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{Metric, Statistic, Verdict};
 
-/// A line of text.
-struct TextLine {
-    label: String,
-    cells: Vec<Marked>,
-}
-
-/// The text of a cell, and the verdict that colours its mark.
-#[derive(Clone, Default)]
-struct Marked {
-    value: String,
-    mark: String,
-    verdict: Option<Verdict>,
-}
+/// A line: what it is about, and a cell for each run.
+type RunsLine = (String, Vec<Cell>);
 
 /// Columns that `( +8.00%)` takes where a change has two digits.
 const MARK: usize = 10;
@@ -56,7 +45,7 @@ pub(super) fn write_text(
 /// The lines of each bench target below its name, and that of all together at the end.
 fn table(found: &SideBySide, room: usize) -> Table {
     let mut sections: Vec<Section> = Vec::new();
-    let mut lines: Vec<TextLine> = Vec::new();
+    let mut lines: Vec<RunsLine> = Vec::new();
     for line in &found.lines {
         let target = Some(format!("{}/{}", line.key.package, line.key.target));
         if sections.last().is_none_or(|last| last.title != target) {
@@ -74,13 +63,11 @@ fn table(found: &SideBySide, room: usize) -> Table {
         }
         for (at, figure) in found.shown.figures().into_iter().enumerate() {
             section.rows.push(SectionRow::At(lines.len()));
-            lines.push(TextLine {
-                label: match found.shown {
-                    Shown::Block => format!("    {}", column_label(figure, &line.metric)),
-                    Shown::Judged | Shown::One(_) => id.clone(),
-                },
-                cells: marked_cells(found, line, (at, figure)),
-            });
+            let label = match found.shown {
+                Shown::Block => format!("    {}", column_label(figure, &line.metric)),
+                Shown::Judged | Shown::One(_) => id.clone(),
+            };
+            lines.push((label, marked_cells(found, line, (at, figure))));
         }
     }
     if let Some(line) = together(found) {
@@ -90,9 +77,9 @@ fn table(found: &SideBySide, room: usize) -> Table {
         });
         lines.push(line);
     }
-    let labels = Column::name("", lines.iter().map(|line| line.label.clone()));
+    let labels = Column::name("", lines.iter().map(|(label, _)| label.clone()));
     let runs = found.columns.iter().enumerate().map(|(at, run)| {
-        let cells = lines.iter().map(|line| cell_of(&line.cells[at]));
+        let cells = lines.iter().map(|(_, cells)| cells[at].clone());
         Column::number("", cells).headed(&heading_of(run, room))
     });
     let columns = std::iter::once(labels).chain(runs).collect();
@@ -118,17 +105,8 @@ fn heading_of(run: &RunColumn, room: usize) -> Vec<Cell> {
     vec![Cell::inked(Ink::Heading, name), Cell::faint(number)]
 }
 
-fn cell_of(marked: &Marked) -> Cell {
-    let cell = Cell::from(marked.value.clone());
-    if marked.mark.is_empty() {
-        return cell;
-    }
-    let ink = marked.verdict.map_or(Ink::Plain, Ink::Verdict);
-    cell.with_mark(ink, marked.mark.clone())
-}
-
 /// The cells of one figure of a benchmark, run by run.
-fn marked_cells(found: &SideBySide, line: &ColumnsLine, figure: (usize, Statistic)) -> Vec<Marked> {
+fn marked_cells(found: &SideBySide, line: &ColumnsLine, figure: (usize, Statistic)) -> Vec<Cell> {
     let cells = line.cells.iter().zip(0..);
     cells
         .map(|(cell, column)| marked(found, line, cell, column, figure))
@@ -136,27 +114,20 @@ fn marked_cells(found: &SideBySide, line: &ColumnsLine, figure: (usize, Statisti
 }
 
 /// What all benchmarks come to together, where that is known of any run.
-fn together(found: &SideBySide) -> Option<TextLine> {
+fn together(found: &SideBySide) -> Option<RunsLine> {
     let mut columns = found.columns.iter();
     columns.find(|column| column.together.is_some())?;
-    let of = |ratio: f64| Marked {
-        value: format!("{ratio:.4}"),
-        mark: bracketed(['(', ')'], &percent(ratio - 1.0)),
-        verdict: None,
+    let of = |ratio: f64| {
+        let change = bracketed(['(', ')'], &percent(ratio - 1.0));
+        Cell::from(format!("{ratio:.4}")).with_mark(Ink::Plain, change)
     };
     let cells = found.columns.iter().zip(0..);
     let cells = cells.map(|(column, at)| match column.together {
         _ if at == 0 => of(1.0),
         Some(together) => of(together.ratio),
-        None => Marked {
-            value: "-".to_owned(),
-            ..Marked::default()
-        },
+        None => Cell::from("-"),
     });
-    Some(TextLine {
-        label: "geometric mean".to_owned(),
-        cells: cells.collect(),
-    })
+    Some(("geometric mean".to_owned(), cells.collect()))
 }
 
 fn marked(
@@ -165,14 +136,11 @@ fn marked(
     cell: &ColumnCell,
     column: usize,
     (at, figure): (usize, Statistic),
-) -> Marked {
+) -> Cell {
     let (value, change) = cell.figures.get(at).copied().unwrap_or_default();
     let Some(value) = value else {
         let failed = cell.verdict == Some(Verdict::Failed);
-        return Marked {
-            value: if failed { "failed" } else { "-" }.to_owned(),
-            ..Marked::default()
-        };
+        return Cell::from(if failed { "failed" } else { "-" });
     };
     let value = match (found.terms, column, change) {
         (ValueTerms::Values, ..) => figure_text(figure, &line.metric, value),
@@ -184,14 +152,11 @@ fn marked(
     let mark = match (column, change, cell.verdict) {
         (0, ..) => bracketed(['(', ')'], &percent(0.0)),
         (_, _, Some(Verdict::Incomparable)) => bracketed(['(', ')'], "n/c"),
-        (_, None, _) => String::new(),
+        (_, None, _) => return Cell::from(value),
         (_, Some(change), _) => bracketed(marks_of(verdict), &percent(change)) + direction(verdict),
     };
-    Marked {
-        value,
-        mark,
-        verdict,
-    }
+    let ink = verdict.map_or(Ink::Plain, Ink::Verdict);
+    Cell::from(value).with_mark(ink, mark)
 }
 
 /// What stands around a change.
@@ -443,10 +408,6 @@ pub(super) fn markdown(found: &SideBySide) -> Table {
     }
     let labels = heading.len();
     heading.extend(found.columns.iter().map(RunColumn::title));
-    let cell = |marked: Marked| {
-        let mark = marked.mark.replace(' ', "");
-        Cell::from(format!("{} {mark}", marked.value).trim_end())
-    };
     let mut rows = Vec::new();
     for line in &found.lines {
         for (at, figure) in found.shown.figures().into_iter().enumerate() {
@@ -455,18 +416,14 @@ pub(super) fn markdown(found: &SideBySide) -> Table {
             if found.shown == Shown::Block {
                 row.push(column_label(figure, &line.metric).into());
             }
-            row.extend(
-                marked_cells(found, line, (at, figure))
-                    .into_iter()
-                    .map(cell),
-            );
+            row.extend(marked_cells(found, line, (at, figure)));
             rows.push(row);
         }
     }
-    if let Some(line) = together(found) {
-        let mut row = vec![Cell::from(line.label)];
+    if let Some((label, cells)) = together(found) {
+        let mut row = vec![Cell::from(label)];
         row.resize(labels, Cell::default());
-        row.extend(line.cells.into_iter().map(cell));
+        row.extend(cells);
         rows.push(row);
     }
     Table::of_rows(labels, &heading, rows)

@@ -8,7 +8,7 @@ use crate::escape;
 use crate::report::layout::TableFormat;
 use crate::report::view::MessageFormat;
 
-/// Writes them in lines of so many columns. `format`: for people as text, unless they want another form; JSON is one message a benchmark.
+/// Writes the runs in lines of so many columns. `format`: for people as text, unless they want another form; JSON is one message a benchmark.
 pub fn write_columns(
     writer: &mut dyn Write,
     found: &SideBySide,

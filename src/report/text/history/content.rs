@@ -8,7 +8,7 @@ use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunI
 /// A benchmark over runs, with the course that its values take.
 #[derive(Debug, Clone)]
 pub struct BenchmarkHistory {
-    /// Which.
+    /// The benchmark.
     pub key: BenchmarkKey,
     /// What its samples mean.
     pub metric: Metric,
@@ -16,11 +16,11 @@ pub struct BenchmarkHistory {
     pub location: Option<Location>,
     /// A step that is not larger does not matter, a fraction.
     pub noise_threshold: f64,
-    /// Of all intervals.
+    /// The level of all intervals.
     pub confidence_level: f64,
     /// Its runs, oldest first; never empty.
     pub points: Vec<HistoryPoint>,
-    /// Those of `points`, by place, that the course is of. The places in `course` are places in here.
+    /// The places of the `points` that the course is of. The places in `course` are places in here.
     pub counted: Vec<usize>,
     /// Levels, band, and where the newest value stands.
     pub course: Course,
@@ -30,28 +30,31 @@ pub struct BenchmarkHistory {
     pub accept_words: String,
 }
 
-/// A benchmark in one of the runs.
-#[derive(Debug, Clone)]
+/// A benchmark in one of its runs.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "RunOfHistory"))]
 pub struct HistoryPoint {
-    /// The run.
+    /// The number of the run.
     pub run: RunId,
-    /// When it began, RFC 3339.
+    /// When the run began, RFC 3339.
     pub started: String,
-    /// Its checkout.
+    /// The checkout that the run measured; null outside of a repository.
     pub git: Option<GitState>,
-    /// Whether the run may be a reference.
+    /// Whether the run may serve as a reference by itself.
     pub acceptance: Acceptance,
     /// Whether the user accepted this value as a new level, with the whole run or by itself.
     pub accepted: bool,
-    /// The verdict at that time.
+    /// The verdict as the run found it; null where it has none.
     pub verdict: Option<Verdict>,
-    /// The change against the reference of that time, a fraction.
+    /// The change as the run found it, a fraction; null without a comparison.
     pub change: Option<f64>,
-    /// The run value, nanoseconds per iteration or as the metric says; `None` where it is left out.
+    /// The run value in nanoseconds per iteration, or as the metric says; null where it is left out.
     pub value: Option<f64>,
-    /// The median of its samples with its interval, where it was asked for.
+    /// The median over launches; null where several benchmarks are asked for.
     pub median: Option<Estimate>,
     /// Why the course is without it.
+    #[serde(skip)]
     pub left_out: Option<LeftOut>,
 }
 
@@ -62,7 +65,7 @@ pub enum LeftOut {
     Incomparable(Vec<Difference>),
     /// The benchmark failed.
     Failed,
-    /// No samples, or far fewer than the newest run has, or of another kind.
+    /// It has no samples, or far fewer than the newest run has, or of another kind.
     OtherSamples,
 }
 

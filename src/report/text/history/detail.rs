@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::content::{BenchmarkHistory, HistoryPoint};
 use super::scale::ValueColumns;
 use super::words::conclusion;
-use crate::report::layout::{Cell, Column, Table};
+use crate::report::layout::{Cell, Column, Table, cells_of};
 use crate::report::theme::{self, Ink};
 use crate::report::units;
 use perfcheck_analysis::model::GitState;
@@ -36,9 +36,7 @@ pub(super) fn detail(
 /// What is told of each run, and its place on the scale.
 fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     let points = &history.points;
-    let cells = |cell: &dyn Fn(&HistoryPoint) -> String| -> Vec<Cell> {
-        points.iter().map(|point| cell(point).into()).collect()
-    };
+    let cells = cells_of(points);
     let day = |point: &HistoryPoint| point.started.get(..10).unwrap_or(&point.started).to_owned();
     let commit = |point: &HistoryPoint| point.git.as_ref().map_or("-".to_owned(), commit);
     let value = |point: &HistoryPoint| {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::content::BenchmarkHistory;
-use crate::report::layout::{Cell, Column};
+use crate::report::layout::{Column, cells_of};
 use crate::report::text::listing::write_keyed;
 use crate::report::text::sparkline::sparkline;
 use crate::report::view::View;
@@ -45,9 +45,7 @@ pub(super) fn overview(
 }
 
 fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
-    let cells = |cell: &dyn Fn(&BenchmarkHistory) -> String| -> Vec<Cell> {
-        histories.iter().map(|one| cell(one).into()).collect()
-    };
+    let cells = cells_of(histories);
     let course = |history: &BenchmarkHistory| {
         let values: Vec<Option<f64>> = history.points.iter().map(|point| point.value).collect();
         sparkline(&values, BARS)

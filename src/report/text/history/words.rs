@@ -103,7 +103,7 @@ fn newest_in_words(history: &BenchmarkHistory) -> String {
     }
 }
 
-/// Which runs do not count, and why.
+/// Says which runs do not count, and why.
 fn left_out(history: &BenchmarkHistory) -> Vec<String> {
     let mut reasons: Vec<(String, usize)> = Vec::new();
     for reason in history

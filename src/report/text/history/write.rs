@@ -1,4 +1,4 @@
-//! Which of the forms it is.
+//! Writes histories in the form that was asked for.
 
 use std::io::{self, Write};
 

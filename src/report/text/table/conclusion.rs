@@ -12,7 +12,7 @@ use perfcheck_analysis::compare::Decider;
 use perfcheck_analysis::findings::{Findings, Method, Verdicts};
 use perfcheck_analysis::model::{Metric, Statistic};
 
-/// Writes it. `hidden`: rows that were not shown.
+/// Writes the conclusion. `hidden`: rows that were not shown.
 pub(super) fn write_conclusion(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
