@@ -31,7 +31,7 @@ pub use doctor::{DoctorOptions, WORKLOADS_ARGUMENT, doctor, run_workloads};
 pub use explain::explain;
 pub use export::{ExportFormat, ExportOptions, export};
 pub use history::{HistoryBranch, HistoryOptions, history};
-pub use import::{Filter as ImportFilter, ImportOptions, StatedFact, import};
+pub use import::{ImportFilter, ImportOptions, StatedFact, import};
 pub use list::list;
 pub use prune::{PruneOptions, prune, remove_runs};
 pub use report::{PageOptions, report};

@@ -168,7 +168,7 @@ impl<'a> Campaign<'a> {
     }
 
     fn course(&self) -> Course {
-        let launches = self.subjects().map(|subject| subject.launches()).max();
+        let launches = self.subjects().map(Subject::launches).max();
         match &self.in_turn {
             None => Course::Launches(launches.unwrap_or(0)),
             Some(plan) => Course::Rounds(plan.rounds),
@@ -235,13 +235,9 @@ impl<'a> Campaign<'a> {
         let block = u64::from(round) << 32 | u64::from(attempt);
         let padding = chance::padding(self.seed, &target.executables.candidate, block);
         let begun = |executable: &_| begun(executable, round, attempt, padding);
-        let mut records = target.executables.map(begun);
-        for side in Side::BOTH {
-            records.of_mut(side).head.harness = target.drivers.of(side).harness();
-        }
         OpenLaunch {
             index,
-            records,
+            records: target.executables.map(begun),
             wanted,
             block,
             interrupted: false,

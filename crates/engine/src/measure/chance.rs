@@ -43,9 +43,39 @@ pub(super) fn order_of_round(
     round: u32,
 ) -> [Side; 2] {
     let [first, second] = order(&mut draws(seed, purpose, target, u64::from(round / 2)));
-    if round % 2 == 0 {
+    if round.is_multiple_of(2) {
         [first, second]
     } else {
         [second, first]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::model::TargetFacts;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn of_two_rounds_the_second_turns_the_order_of_the_first_around() {
+        let target = BenchTarget {
+            package: "p".into(),
+            target: "t".into(),
+            program: "/p".into(),
+            first_arguments: Vec::new(),
+            directory: "/".into(),
+            variables: BTreeMap::new(),
+            facts: TargetFacts::default(),
+        };
+        let of = |round| order_of_round(7, "sides", &target, round);
+        for pair in 0..20 {
+            let [first, second] = of(2 * pair);
+            assert_ne!(first, second);
+            assert_eq!(of(2 * pair + 1), [second, first]);
+        }
+        let firsts: Vec<Side> = (0..20).map(|pair| of(2 * pair)[0]).collect();
+        for side in Side::BOTH {
+            assert!(firsts.contains(&side), "{side} is never the first");
+        }
     }
 }

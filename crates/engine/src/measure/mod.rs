@@ -11,7 +11,8 @@
 //!   OpenLaunch        launch.rs                  one process of each side, and the records of both
 //! Driver              driver.rs                  how an executable is driven; each way has a file that serves one side and two:
 //!                     own.rs (visit.rs)          by commands: two sides live at once and take samples in turn, or are launched in turn
-//!                     criterion.rs               at our leave, from benchmark to benchmark: two sides live at once and measure in turn
+//!                     criterion.rs (criterion_config.rs)
+//!                                                at our leave, from benchmark to benchmark: two sides live at once and measure in turn
 //!                     printed.rs                 one process for one benchmark: two sides are launched in turn
 //! ```
 //!
@@ -26,6 +27,7 @@ mod aside;
 mod campaign;
 mod chance;
 mod criterion;
+mod criterion_config;
 mod discover;
 mod driver;
 mod filter;

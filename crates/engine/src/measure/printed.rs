@@ -69,7 +69,9 @@ impl Campaign<'_> {
         harness: &PrintedHarness,
         means: &Means<'_>,
     ) -> Result<Option<LaunchedBenchmark>, ChildError> {
-        let spec = launch.spec(self.targets[launch.index].executables.of(side));
+        let target = &self.targets[launch.index];
+        launch.head(side).harness = target.drivers.of(side).harness();
+        let spec = launch.spec(target.executables.of(side));
         let subject = self.subject(launch, place);
         let watch = ConductWatch::start();
         let report = harness.measure(&self.printed_request(subject), &spec, means)?;

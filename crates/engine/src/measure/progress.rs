@@ -3,11 +3,6 @@
 //! Launches of one side go on to their end, so the time left can be told. Rounds of two sides end as soon as the benchmark is settled,
 //! so only the most that is left can.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "how much time is left of the budget"
-)]
-
 use std::time::Duration;
 
 use super::campaign::Campaign;

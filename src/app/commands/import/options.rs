@@ -18,7 +18,7 @@ pub struct StatedFact {
 
 /// What the summary of an import leaves out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Filter {
+pub struct ImportFilter {
     /// Whether the first row of each launch is its warm-up.
     pub drop_first: bool,
     /// Which values count as outliers, in each column by itself.
@@ -29,7 +29,7 @@ pub struct Filter {
     pub paired: bool,
 }
 
-impl Filter {
+impl ImportFilter {
     /// At these thresholds; quartiles are interpolated, as the serializer methodology has them.
     pub(super) fn cleaning(&self, thresholds: &Thresholds) -> Cleaning {
         let thresholds = self.in_force(thresholds);
@@ -87,7 +87,7 @@ pub struct ImportOptions {
     /// Skip rows that cannot be read.
     pub lenient: bool,
     /// How the summary is made.
-    pub filter: Filter,
+    pub filter: ImportFilter,
     /// Package and bench target that the benchmarks are stored under; without them `imported` and the format.
     pub place: Option<(String, String)>,
     /// What is known of the machine and the build.
