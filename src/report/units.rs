@@ -187,9 +187,12 @@ pub(super) fn change_with_interval(found: &Estimate) -> String {
 
 /// The bounds of a change; one that the data do not give is a question mark: `[+1.90 %, ?]`.
 pub(super) fn change_interval(lower: f64, upper: f64) -> String {
-    let bound = |value: f64| match value.is_finite() {
-        true => change(value),
-        false => "?".to_owned(),
+    let bound = |value: f64| {
+        if value.is_finite() {
+            change(value)
+        } else {
+            "?".to_owned()
+        }
     };
     format!("[{}, {}]", bound(lower), bound(upper))
 }

@@ -81,7 +81,7 @@ impl Alone<'_> {
             }
         };
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-        if let Some(warning) = busy(request.load, self.environment) {
+        if let Some(warning) = busy(request.load, self.environment.host.cores) {
             progress.observe(&Event::Warning(&warning));
         }
         let mut watches = if self.watches {

@@ -245,7 +245,7 @@ impl<'a> InTurn<'a> {
             return Ok((Ended::Complete, Vec::new()));
         }
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-        if let Some(warning) = busy(self.load, self.environment) {
+        if let Some(warning) = busy(self.load, self.environment.host.cores) {
             progress.observe(&Event::Warning(&warning));
         }
         let threshold = |benchmark: &Benchmark| self.noise_threshold(benchmark);

@@ -51,11 +51,8 @@ pub(in crate::app) fn git_state(context: &Context, world: &World<'_>) -> Option<
 }
 
 /// The warning that others keep the machine busy: more than half of the cores, by the one-minute load average.
-pub(in crate::app) fn busy(load: Option<f64>, environment: &Environment) -> Option<String> {
-    busy_words(load?, environment.host.cores)
-}
-
-fn busy_words(load: f64, cores: u32) -> Option<String> {
+pub(in crate::app) fn busy(load: Option<f64>, cores: u32) -> Option<String> {
+    let load = load?;
     let plural = if cores == 1 { "" } else { "s" };
     (load > f64::from(cores) / 2.0).then(|| {
         format!(
@@ -66,16 +63,16 @@ fn busy_words(load: f64, cores: u32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::busy_words;
+    use super::busy;
 
     #[test]
     fn a_machine_is_busy_when_more_than_half_of_its_cores_are() {
         assert_eq!(
-            busy_words(2.66, 2).as_deref(),
+            busy(Some(2.66), 2).as_deref(),
             Some("the machine is busy (load 2.7 on 2 cores): intervals will be wide")
         );
-        assert!(busy_words(0.51, 1).is_some());
-        assert_eq!(busy_words(1.0, 2), None);
-        assert_eq!(busy_words(0.0, 64), None);
+        assert!(busy(Some(0.51), 1).is_some());
+        assert_eq!(busy(Some(1.0), 2), None);
+        assert_eq!(busy(Some(0.0), 64), None);
     }
 }

@@ -343,7 +343,10 @@ impl DrawnData {
         });
         let quantiles = shape.quantiles.iter().map(|value| logarithm(*value));
         let end = |value: Option<f64>| value.unwrap_or(0.0);
-        let ends = (end(quantiles.clone().next()), end(quantiles.clone().last()));
+        let ends = (
+            end(quantiles.clone().next()),
+            end(quantiles.clone().next_back()),
+        );
         Self {
             range: [range.0, range.1].map(Short),
             density: places(shape.density.heights.iter().copied(), (0.0, top), 2),

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 
 use crate::report::text::status::write_warning_within;
-use crate::report::theme;
-use crate::report::units;
 use crate::report::view::prose;
+use crate::report::{theme, units};
 use perfcheck_analysis::compare::{Estimate, Share, SharedLevel};
 use perfcheck_analysis::findings::{Exceeded, LimitRemark, Limits};
 use perfcheck_analysis::model::{BenchmarkKey, Statistic, Unit};

@@ -15,7 +15,7 @@ pub(crate) fn remark(remark: &Remark) -> String {
         Remark::CutShort { launches } => {
             format!(
                 "`--time-budget` left time for {}, and a verdict needs {MIN_LAUNCHES}: give it more time, or fewer benchmarks",
-                units::counted(*launches as usize, "launch")
+                units::counted(*launches, "launch")
             )
         }
         Remark::MoreRounds { needed } => {

@@ -2,7 +2,6 @@
 
 mod content;
 mod detail;
-mod exact;
 mod overview;
 mod scale;
 mod words;

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::content::BenchmarkHistory;
 use super::detail::detail;
-use super::exact;
 use super::overview::overview;
+use crate::report::messages::{HistoryPointMessage, JsonMessage, write_message};
 use crate::report::view::{MessageFormat, View};
 
 /// Writes histories as `view` lays them out; `which` says in words of which runs they are. One is shown run by run, several are a line each.
@@ -17,9 +17,21 @@ pub fn write_histories(
     view: &View,
 ) -> io::Result<()> {
     match (format, histories) {
-        (MessageFormat::Json, _) => exact::write(writer, histories),
+        (MessageFormat::Json, _) => write_messages(writer, histories),
         (MessageFormat::Human, []) => Ok(()),
         (MessageFormat::Human, [only]) => detail(writer, only, which, view.columns),
         (MessageFormat::Human, several) => overview(writer, several, which, view),
     }
+}
+
+/// Writes `history-point` for each run of a benchmark, then its `benchmark-history`.
+fn write_messages(writer: &mut dyn Write, histories: &[BenchmarkHistory]) -> io::Result<()> {
+    for history in histories {
+        for place in 0..history.points.len() {
+            let point = HistoryPointMessage::of(history, place);
+            write_message(writer, JsonMessage::HistoryPoint(point))?;
+        }
+        write_message(writer, JsonMessage::BenchmarkHistory(history.into()))?;
+    }
+    Ok(())
 }

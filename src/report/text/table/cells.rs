@@ -16,91 +16,72 @@ type OfSomeRows = fn(&Row<'_>) -> Option<String>;
 /// Bars are as wide as this where there is room, and then as narrow as these before columns that matter are left out.
 const BARS: [usize; 4] = [31, 21, 15, 11];
 
-/// What columns are made from.
-struct Contents<'t> {
-    rows: &'t [&'t Row<'t>],
-    findings: &'t Findings<'t>,
-    view: &'t View,
-}
-
 /// All columns of these rows, from left to right.
 pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Column> {
-    let contents = Contents {
-        rows,
-        findings,
-        view,
-    };
-    contents.columns()
+    let compared = findings.rows.iter().any(|row| row.comparison.is_some());
+    // Of a comparison people want to know what moved, which notes tell; without one these are results.
+    let in_full = !compared || view.verbosity == Verbosity::Verbose;
+    let interval = format!("{} interval", units::percent(findings.confidence_level()));
+    let mut columns = vec![
+        Column::number("median", cells(rows, median_cell)),
+        Column::number(&interval, cells(rows, interval_cell)).dispensable(6),
+    ];
+    let of_some_rows: [(&str, u8, OfSomeRows, bool); 3] = [
+        ("throughput", 2, throughput_cell, true),
+        ("p50, p99", 4, latency_cell, in_full),
+        ("allocations", 4, allocations_cell, in_full),
+    ];
+    for (heading, dispensable, cell, wanted) in of_some_rows {
+        if wanted {
+            let told = cells(rows, |row| cell(row).unwrap_or_default());
+            columns.push(Column::number(heading, told).dispensable(dispensable));
+        }
+    }
+    if in_full {
+        let told = cells(rows, |row| Cell::faint(outlier_cell(row)));
+        columns.push(Column::number("outliers", told).dispensable(8));
+    }
+    if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
+        let level = units::percent(analysis::interval_level(&verdicts.decision));
+        let heading = format!("{level} interval");
+        columns.push(Column::number("change", cells(rows, change_cell)));
+        columns.extend(bars(rows, view));
+        let intervals = cells(rows, change_interval_cell);
+        columns.push(Column::number(&heading, intervals).dispensable(5));
+        columns.push(Column::number("adjusted p", cells(rows, p_cell)).dispensable(7));
+    }
+    if findings.rows.iter().any(|row| row.verdict.is_some()) && findings.verdicts.is_some() {
+        columns.push(Column::fact("verdict", cells(rows, verdict_cell)));
+        let told = cells(rows, |row| {
+            let smallest = smallest_callable(row);
+            Cell::faint(smallest.map_or_else(String::new, units::change))
+        });
+        columns.push(Column::number("callable from", told).dispensable(4));
+    }
+    columns
 }
 
-impl Contents<'_> {
-    fn columns(&self) -> Vec<Column> {
-        let findings = self.findings;
-        let compared = findings.rows.iter().any(|row| row.comparison.is_some());
-        // Of a comparison people want to know what moved, which notes tell; without one these are results.
-        let in_full = !compared || self.view.verbosity == Verbosity::Verbose;
-        let interval = format!("{} interval", units::percent(findings.confidence_level()));
-        let mut columns = vec![
-            Column::number("median", self.cells(median_cell)),
-            Column::number(&interval, self.cells(interval_cell)).dispensable(6),
-        ];
-        let of_some_rows: [(&str, u8, OfSomeRows, bool); 3] = [
-            ("throughput", 2, throughput_cell, true),
-            ("p50, p99", 4, latency_cell, in_full),
-            ("allocations", 4, allocations_cell, in_full),
-        ];
-        for (heading, dispensable, cell, wanted) in of_some_rows {
-            if wanted {
-                let cells = self.cells(|row| cell(row).unwrap_or_default());
-                columns.push(Column::number(heading, cells).dispensable(dispensable));
-            }
-        }
-        if in_full {
-            let cells = self.cells(|row| Cell::faint(outlier_cell(row)));
-            columns.push(Column::number("outliers", cells).dispensable(8));
-        }
-        if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
-            let level = units::percent(analysis::interval_level(&verdicts.decision));
-            let heading = format!("{level} interval");
-            columns.push(Column::number("change", self.cells(change_cell)));
-            columns.extend(self.bars());
-            let intervals = self.cells(change_interval_cell);
-            columns.push(Column::number(&heading, intervals).dispensable(5));
-            columns.push(Column::number("adjusted p", self.cells(p_cell)).dispensable(7));
-        }
-        if findings.rows.iter().any(|row| row.verdict.is_some()) && findings.verdicts.is_some() {
-            columns.push(Column::fact("verdict", self.cells(verdict_cell)));
-            let cells = self.cells(|row| {
-                let smallest = smallest_callable(row);
-                Cell::faint(smallest.map_or_else(String::new, units::change))
-            });
-            columns.push(Column::number("callable from", cells).dispensable(4));
-        }
-        columns
-    }
+/// The bars of all rows, as wide as there is room for.
+fn bars(rows: &[&Row<'_>], view: &View) -> Option<Column> {
+    let changes = changes(rows);
+    let widest = match view.columns {
+        usize::MAX => BARS[1],
+        140.. => BARS[0],
+        100.. => BARS[1],
+        _ => BARS[2],
+    };
+    let widths = BARS.into_iter().filter(|width| *width <= widest);
+    let drawings = widths.map(|width| {
+        let scale = ChangeBars::of(&changes, width);
+        Column::fact(&scale.heading(), cells(rows, |row| bar_cell(row, scale)))
+    });
+    let bars = Column::drawn(drawings.collect());
+    // Last of all that can be left out.
+    bars.map(|bars| bars.dispensable(1))
+}
 
-    /// The bars of all rows, as wide as there is room for.
-    fn bars(&self) -> Option<Column> {
-        let changes = changes(self.rows);
-        let widest = match self.view.columns {
-            usize::MAX => BARS[1],
-            140.. => BARS[0],
-            100.. => BARS[1],
-            _ => BARS[2],
-        };
-        let widths = BARS.into_iter().filter(|width| *width <= widest);
-        let drawings = widths.map(|width| {
-            let scale = ChangeBars::of(&changes, width);
-            Column::fact(&scale.heading(), self.cells(|row| bar_cell(row, scale)))
-        });
-        let bars = Column::drawn(drawings.collect());
-        // Last of all that can be left out.
-        bars.map(|bars| bars.dispensable(1))
-    }
-
-    fn cells<C: Into<Cell>>(&self, cell: impl Fn(&Row<'_>) -> C) -> Vec<Cell> {
-        self.rows.iter().map(|row| cell(row).into()).collect()
-    }
+fn cells<C: Into<Cell>>(rows: &[&Row<'_>], cell: impl Fn(&Row<'_>) -> C) -> Vec<Cell> {
+    rows.iter().map(|row| cell(row).into()).collect()
 }
 
 /// The changes that are drawn, each with its noise threshold.
