@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::error::AppError;
 use crate::report::{MessageFormat, RowOrder, Verbosity, View};
 use crate::settings::{Tables, WorkspaceOnly};
-use perfcheck_analysis::compare::{Decider, Fact};
+use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::findings::Limit;
 use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{
@@ -87,8 +87,6 @@ pub struct ComparisonOptions {
     pub confidence_level: Option<f64>,
     /// Bootstrap resamples.
     pub resamples: Option<u32>,
-    /// The t-score alone decides.
-    pub screen: bool,
     /// Which of the published systems' statistics decide.
     pub analysis: Analysis,
     /// Rules that benchmarks must keep, beside those of the workspace.
@@ -109,7 +107,7 @@ impl ComparisonOptions {
             |own: Option<f64>, other: Option<f64>, default| own.or(other).unwrap_or(default);
         let thresholds = workspace.thresholds;
         let usual = match self.analysis.test {
-            Test::BootstrapT => default.significance_level,
+            Test::BootstrapT | Test::TScore => default.significance_level,
             _ => thresholds.test_level,
         };
         DecisionSettings {
@@ -180,7 +178,8 @@ impl ComparisonOptions {
             (analysis.correction != default.correction, "--correction"),
         ];
         let said = of_the_test.iter().find(|(said, _)| *said);
-        if let (Test::BootstrapT, Some((_, flag))) = (analysis.test, said) {
+        let is_ours = !analysis.test.is_of_another_system();
+        if let (true, Some((_, flag))) = (is_ours, said) {
             return Err(AppError::Usage(format!(
                 "`{flag}` is about another test than the tool's own, which has one way\n  help: add `--test welch` or another one; `--help` lists them"
             )));
@@ -190,7 +189,7 @@ impl ComparisonOptions {
                 "`--rank-p` goes with `--test mann-whitney`".to_owned(),
             ));
         }
-        if analysis.test != Test::BootstrapT && !self.is_about_time() {
+        if !is_ours && !self.is_about_time() {
             return Err(AppError::Usage(format!(
                 "`--metric {}` has rules of its own, and `--test` is about times\n  help: leave out one of them",
                 analysis.subject
@@ -222,15 +221,6 @@ impl ComparisonOptions {
     /// Whether the user lets this fact differ.
     pub(super) fn allows(&self, fact: Fact) -> bool {
         self.allow_different.contains(&fact)
-    }
-
-    /// Which test decides.
-    pub(super) fn decider(&self) -> Decider {
-        match self.analysis.test {
-            Test::BootstrapT if self.screen => Decider::Screen,
-            Test::BootstrapT => Decider::RunLevel,
-            test => Decider::Test(test),
-        }
     }
 }
 

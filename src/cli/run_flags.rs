@@ -11,7 +11,7 @@ use crate::settings::{
 };
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{SamplingMode, Verdict, parse_duration};
+use perfcheck_analysis::model::{SamplingMode, Test, Verdict, parse_duration};
 
 /// How benchmarks are sampled.
 #[derive(Debug, Clone, Args)]
@@ -104,13 +104,16 @@ pub(super) struct ComparisonFlags {
 
 impl ComparisonFlags {
     pub(super) fn options(self) -> ComparisonOptions {
+        let mut analysis = self.analysis.options();
+        if self.screen {
+            analysis.test = Test::TScore;
+        }
         ComparisonOptions {
             noise_threshold: self.noise_threshold,
             significance_level: self.significance_level,
             confidence_level: self.confidence_level,
             resamples: self.resamples,
-            screen: self.screen,
-            analysis: self.analysis.options(),
+            analysis,
             fail: self.analysis.fail,
             fail_on: self.fail_on,
             allow_different: self.allow_different,

@@ -54,7 +54,7 @@ fn expect_in_turn(run: &Finished, words: &str) {
 /// The same for stored numbers, with the reason in the report.
 #[track_caller]
 fn expect_stored_numbers(run: &Finished, reason: &str) {
-    assert_eq!(compared(run, "cost")["decided_by"], "run-level", "{run}");
+    assert_eq!(compared(run, "cost")["decided_by"], "bootstrap-t", "{run}");
     let remarks = finish(run)["remarks"].to_string();
     for text in ["stored numbers alone", reason] {
         assert!(remarks.contains(text), "{text} in {remarks}");

@@ -28,7 +28,7 @@ fn a_regression_is_explained_with_the_numbers_of_the_comparison() {
     let told = explanation(&explain(&machine, &["text"]));
     assert_eq!(told["run"], 2);
     assert_eq!(told["verdict"], "regressed");
-    assert_eq!(told["decided_by"], "run-level");
+    assert_eq!(told["decided_by"], "bootstrap-t");
     let interval = about(&told, "interval")["numbers"].clone();
     assert_eq!(interval["change"], compared["change"]);
     assert_eq!(interval["adjusted_p_slower"], compared["p_value"]);
@@ -115,7 +115,7 @@ fn the_run_that_is_named_is_explained_as_it_was_decided_then() {
         (&then["run"], &then["verdict"]),
         (&2.into(), &"regressed".into())
     );
-    assert_eq!(then["decided_by"], "run-level");
+    assert_eq!(then["decided_by"], "bootstrap-t");
     says(&then, "reference", &["run 1 of "]);
 }
 
@@ -139,7 +139,7 @@ fn a_run_that_the_t_score_decided_or_a_name_chose_is_recognised_as_such() {
         .run()
         .expect_code(1);
     let told = explanation(&explain(&machine, &["text"]));
-    assert_eq!(told["decided_by"], "run-level", "{told}");
+    assert_eq!(told["decided_by"], "bootstrap-t", "{told}");
     says(&told, "reference", &["run 1 of "]);
 }
 

@@ -366,7 +366,7 @@ fn sessions_are_launches_and_then_the_usual_test_decides() {
     let message = last(&compared, "benchmark-compared");
     assert_eq!(
         (&message["decided_by"], &message["verdict"]),
-        (&"run-level".into(), &"regressed".into())
+        (&"bootstrap-t".into(), &"regressed".into())
     );
 }
 

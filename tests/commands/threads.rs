@@ -81,5 +81,5 @@ fn b15_stored_runs_give_the_same_bytes_with_1_2_and_8_threads() {
     let shown = json(&["show", "2", "--stats"]);
     assert!(shown.contains("\"intervals\":\"bootstrap\""));
     assert!(json(&["show", "2"]).contains("benchmark-measured"));
-    assert!(json(&["explain", "text"]).contains("\"decided_by\":\"run-level\""));
+    assert!(json(&["explain", "text"]).contains("\"decided_by\":\"bootstrap-t\""));
 }

@@ -15,8 +15,8 @@
 use std::collections::BTreeMap;
 
 use perfcheck_analysis::compare::{
-    Comparison, Decider, Difference, Estimate, Fact, HostClass, Question, Reference, Rules,
-    SharedLevel, compare, summarize_by,
+    Comparison, Difference, Estimate, Fact, HostClass, Question, Reference, Rules, SharedLevel,
+    compare, summarize_by,
 };
 use perfcheck_analysis::findings::{
     Exceeded, Findings, LimitRemark, Limits, Method, Row, RunRemark, Verdicts,
@@ -25,7 +25,7 @@ use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts,
     DecisionSettings, Environment, Failure, GitState, HostFacts, Latencies, LaunchSeries,
     Measurement, Metric, Nanos, Run, RunId, RunStatus, Sample, SamplingSettings, Series, Statistic,
-    TargetFacts, Throughput, Timestamp, Verdict,
+    TargetFacts, Test, Throughput, Timestamp, Verdict,
 };
 
 /// Text that would do harm in a terminal, in Markdown, in HTML, in XML, in a spreadsheet or in a log of GitHub.
@@ -246,7 +246,6 @@ impl Recorded {
             .collect();
         let rules = Rules {
             decision: decision(),
-            decider: Decider::RunLevel,
             host: HostClass::Dedicated,
             seed: SEED,
         };
@@ -335,7 +334,7 @@ impl Recorded {
                 }],
                 ..Verdicts::of(
                     "the last accepted run of `main`".into(),
-                    Method::Stored(Decider::RunLevel),
+                    Method::Stored(Test::BootstrapT),
                     decision,
                     HostClass::Shared,
                 )

@@ -187,7 +187,6 @@ impl StoredComparison<'_> {
         let options = suited(self.options, base, candidate);
         let rules = Rules {
             decision: options.decision(&self.context.tables.workspace),
-            decider: options.decider(),
             host: self.host_class(candidate),
             // A comparison of stored runs is always the same: the seed is stored too.
             seed: options.seed.unwrap_or(candidate.seed),
@@ -220,7 +219,7 @@ impl StoredComparison<'_> {
             remarks: remarks.collect(),
             ..Verdicts::of(
                 references.words.clone(),
-                Method::Stored(rules.decider),
+                Method::Stored(rules.test()),
                 rules.decision,
                 rules.host,
             )

@@ -14,11 +14,7 @@ pub(in crate::app) fn suited(
     candidate: &Run,
 ) -> ComparisonOptions {
     let mut suited = said.clone();
-    if of_one_launch(base)
-        && of_one_launch(candidate)
-        && said.analysis.test == Test::BootstrapT
-        && !said.screen
-    {
+    if of_one_launch(base) && of_one_launch(candidate) && said.analysis.test == Test::BootstrapT {
         suited.analysis.test = Test::MannWhitney;
         suited.analysis.observations = Observations::Samples;
     }

@@ -11,9 +11,8 @@ use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, Gravity, InTurnShare};
 use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
-use perfcheck_analysis::compare::Decider;
 use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
-use perfcheck_analysis::model::{Statistic, Verdict};
+use perfcheck_analysis::model::{Statistic, Test, Verdict};
 
 /// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the
 /// rest of 60,000.
@@ -158,11 +157,11 @@ fn method(verdicts: &Verdicts) -> String {
             )
         }
         Method::Paired => format!("both sides measured in turn, {level} family-wise"),
-        Method::Stored(Decider::RunLevel) => {
+        Method::Stored(Test::BootstrapT) => {
             format!("drift between runs included, {level} family-wise")
         }
-        Method::Stored(Decider::Screen) => format!("t-score alone, {level} family-wise"),
-        Method::Stored(Decider::Test(_)) => escape::markdown(&analysis::method(decision)),
+        Method::Stored(Test::TScore) => format!("t-score alone, {level} family-wise"),
+        Method::Stored(_) => escape::markdown(&analysis::method(decision)),
     }
 }
 

@@ -165,7 +165,7 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
             "The two {} intervals lie {statistic:.3} times their facing halves apart; beyond 1 they do not overlap",
             units::percent(1.0 - tested.level)
         ),
-        Test::BootstrapT => "The t-score".to_owned(),
+        Test::BootstrapT | Test::TScore => "The t-score".to_owned(),
     };
     let p = match (tested.p_value, tested.adjusted_p_value) {
         (Some(p), Some(adjusted)) => format!(

@@ -6,38 +6,38 @@ use super::measured::{capital, failures, level, p_is};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use perfcheck_analysis::compare::{
-    Comparison, Decider, Estimate, FamilyTest, Location, Note, Prediction, RunGrounds,
+    Comparison, Estimate, FamilyTest, Location, Note, Prediction, RunGrounds,
     TScoreGrounds,
 };
-use perfcheck_analysis::model::Verdict;
+use perfcheck_analysis::model::{Test, Verdict};
 
 /// The statements from what was taken of the samples to what decided.
 pub(super) fn statements(
     explanation: &Explanation<'_>,
     comparison: &Comparison,
-    decider: Decider,
+    test: Test,
 ) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
-    statements.extend(comparison.location().map(|found| location(found, decider)));
+    statements.extend(comparison.location().map(|found| location(found, test)));
     if let (Some(grounds), Some(change)) = (comparison.run_grounds(), comparison.change) {
-        statements.push(estimate(explanation, comparison, grounds, change, decider));
+        statements.push(estimate(explanation, comparison, grounds, change, test));
         statements.push(family(grounds, change));
     }
     statements.push(threshold(comparison));
-    statements.push(decision(comparison, decider));
-    if decider == Decider::RunLevel {
+    statements.push(decision(comparison, test));
+    if test == Test::BootstrapT {
         let found = comparison.run_grounds().and_then(|grounds| grounds.t_score);
         statements.extend(found.map(|found| t_score(&found, comparison)));
     }
     statements.extend(effects(comparison, explanation.metric));
     statements.extend(notes(&comparison.notes));
-    statements.push(otherwise(comparison, decider));
+    statements.push(otherwise(comparison, test));
     statements
 }
 
-fn location(location: Location, decider: Decider) -> Statement {
-    let of_run = match (decider, location) {
-        (Decider::Screen, _) => "and the means over launches were compared",
+fn location(location: Location, test: Test) -> Statement {
+    let of_run = match (test, location) {
+        (Test::TScore, _) => "and the means over launches were compared",
         (_, Location::Median) => "and of each run the mean of its launches",
         _ => "and of each run its fastest launch, as noise makes samples slower and never faster",
     };
@@ -54,13 +54,13 @@ fn estimate(
     comparison: &Comparison,
     grounds: &RunGrounds,
     change: Estimate,
-    decider: Decider,
+    test: Test,
 ) -> Statement {
     let mut text = format!(
         "By that the run is {} against its reference.",
         units::change(change.estimate)
     );
-    if is_identical(comparison, change) && decider == Decider::RunLevel {
+    if is_identical(comparison, change) && test == Test::BootstrapT {
         text.push_str(" All launches of both sides gave one and the same value.");
     } else if let Some(Prediction {
         standard_error: error,
@@ -177,7 +177,7 @@ pub(super) fn threshold(comparison: &Comparison) -> Statement {
     )
 }
 
-fn decision(comparison: &Comparison, decider: Decider) -> Statement {
+fn decision(comparison: &Comparison, test: Test) -> Statement {
     let bounds = comparison.change.map(|change| (change.lower, change.upper));
     let (low, high) = slower_and_faster(comparison.noise_threshold);
     let text = match (comparison.verdict, bounds) {
@@ -198,9 +198,7 @@ fn decision(comparison: &Comparison, decider: Decider) -> Statement {
             "The lower bound, {}, does not lie above {high}, so drift between runs could explain it; but the launches of this run are slower than those of the reference by more than launches differ.",
             bound(lower)
         ),
-        (_, Some((lower, upper)))
-            if decider == Decider::RunLevel && faster_by_t_score(comparison) =>
-        {
+        (_, Some((lower, upper))) if test == Test::BootstrapT && faster_by_t_score(comparison) => {
             format!(
                 "The interval {} shows no change, and the launches look faster by more than they differ among themselves: neither a change nor its absence is shown.",
                 units::change_interval(lower, upper)
@@ -316,14 +314,14 @@ pub(super) fn callable(comparison: &Comparison) -> Option<String> {
     ))
 }
 
-fn otherwise(comparison: &Comparison, decider: Decider) -> Statement {
+fn otherwise(comparison: &Comparison, test: Test) -> Statement {
     let (low, high) = slower_and_faster(comparison.noise_threshold);
     let callable = callable(comparison);
-    let more = match decider {
-        Decider::RunLevel => {
+    let more = match test {
+        Test::BootstrapT => {
             "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both sides in turn (`--against REV`) make the interval narrower"
         }
-        Decider::Screen | Decider::Test(_) => "More launches make the interval narrower",
+        _ => "More launches make the interval narrower",
     };
     let text = match (comparison.verdict, comparison.change) {
         (_, None) => {

@@ -8,7 +8,6 @@ use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
-use perfcheck_analysis::compare::Decider;
 use perfcheck_analysis::findings::{FirstLook, Method, Remark, Row};
 use perfcheck_analysis::model::{Statistic, Verdict};
 
@@ -54,10 +53,10 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
             statements.extend(match method {
                 _ if subject != Statistic::Time => alternative::about(subject, comparison),
                 Method::Paired => paired::statements(explanation, comparison),
-                Method::Stored(Decider::Test(_)) => {
+                Method::Stored(test) if test.is_of_another_system() => {
                     alternative::statements(explanation, comparison)
                 }
-                Method::Stored(decider) => stored::statements(explanation, comparison, decider),
+                Method::Stored(test) => stored::statements(explanation, comparison, test),
             });
             statements.extend(beside::statements(comparison, method, subject));
         }

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::beside::LatencyChanges;
 use crate::report::words::remarks;
 use perfcheck_analysis::compare::{
-    AllocationComparison, Centers, Comparison, Decider, Difference, Effects, Estimate, Extent,
-    Location, Note, SharedLevel, Tested,
+    AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Extent, Location,
+    Note, SharedLevel, Tested,
 };
 use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
 use perfcheck_analysis::model::{BenchmarkKey, RunId, Side, Statistic, Verdict};
@@ -219,9 +219,7 @@ pub(crate) fn decided_by(method: Method, subject: Statistic) -> &'static str {
         return "metric";
     }
     match method {
-        Method::Stored(Decider::RunLevel) => "run-level",
-        Method::Stored(Decider::Screen) => "t-score",
-        Method::Stored(Decider::Test(test)) => test.word(),
+        Method::Stored(test) => test.word(),
         Method::Paired => "paired",
     }
 }

@@ -15,7 +15,7 @@ use crate::report::view::MessageFormat;
 use crate::report::words::remarks::{IDENTICAL, run_remark};
 use crate::report::words::{analysis, limits, sentences};
 use crate::report::{theme, units};
-use perfcheck_analysis::compare::{Decider, PROBABILITIES};
+use perfcheck_analysis::compare::PROBABILITIES;
 use perfcheck_analysis::findings::{Method, Remark};
 use perfcheck_analysis::model::{RunId, Statistic, Tally, Verdict};
 
@@ -255,7 +255,7 @@ fn how(page: &Page<'_>) -> Option<String> {
     }
     let level = units::percent(decision.significance_level);
     Some(match method {
-        Method::Stored(Decider::Test(_)) => analysis::method(decision),
+        Method::Stored(test) if test.is_of_another_system() => analysis::method(decision),
         Method::Stored(_) => format!("{level} family-wise"),
         Method::Paired => format!("{level} family-wise, both sides measured in turn"),
     })

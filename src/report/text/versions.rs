@@ -7,7 +7,6 @@ use crate::report::layout::{Cell, Table, TableFormat};
 use crate::report::units;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::{analysis, limits};
-use perfcheck_analysis::compare::Decider;
 use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
 use perfcheck_analysis::model::{Metric, Observations, Statistic};
 
@@ -98,7 +97,7 @@ pub fn write_versions(
         _ if subject != Statistic::Time => {
             format!("Changes and verdicts are about {subject}, not about the time")
         }
-        Method::Stored(Decider::Test(_)) => {
+        Method::Stored(test) if test.is_of_another_system() => {
             format!("Decided {}", analysis::method(&verdicts.decision))
         }
         Method::Stored(_) | Method::Paired => format!(

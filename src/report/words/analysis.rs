@@ -44,7 +44,7 @@ pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
         // Each bound has the whole level, for all benchmarks of the run together.
         Analysis {
             subject: Statistic::Time,
-            test: Test::BootstrapT,
+            test: Test::BootstrapT | Test::TScore,
             ..
         } => 1.0 - 2.0 * decision.significance_level,
         // Of these both bounds share the level.

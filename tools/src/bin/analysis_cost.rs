@@ -7,9 +7,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{
-    Decider, HostClass, Question, Reference, Rules, compare, summarize,
-};
+use perfcheck_analysis::compare::{HostClass, Question, Reference, Rules, compare, summarize};
 use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::series;
@@ -86,7 +84,6 @@ fn compare_all(candidate: &[&Measurement], runs: &[&Measurement]) {
         .collect();
     let rules = Rules {
         decision: DecisionSettings::default(),
-        decider: Decider::RunLevel,
         host: HostClass::Shared,
         seed: 1,
     };

@@ -9,9 +9,9 @@
 #![allow(clippy::print_stdout)]
 
 use perfcheck_analysis::compare::{
-    Comparison, Decider, HostClass, Location, Question, Reference, Rules, compare,
+    Comparison, HostClass, Location, Question, Reference, Rules, compare,
 };
-use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
+use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample, Test, Verdict};
 use perfcheck_tools::series;
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -228,13 +228,13 @@ impl Pair<'_> {
             reference: &reference,
             noise_threshold: NOISE_THRESHOLD,
         };
-        [Decider::RunLevel, Decider::Screen].map(|decider| {
+        [Test::BootstrapT, Test::TScore].map(|test| {
             let rules = Rules {
                 decision: DecisionSettings {
                     resamples: RESAMPLES,
+                    analysis: test.into(),
                     ..DecisionSettings::default()
                 },
-                decider,
                 host,
                 seed: 1,
             };

@@ -7,8 +7,8 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{Decider, HostClass, Question, Reference, Rules, compare};
-use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
+use perfcheck_analysis::compare::{HostClass, Question, Reference, Rules, compare};
+use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample, Test, Verdict};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
@@ -37,7 +37,7 @@ enum Noise {
 /// One line of the table.
 #[derive(Clone, Copy)]
 struct Case {
-    decider: Decider,
+    test: Test,
     /// Standard deviation between runs, of the logarithm.
     drift: f64,
     noise: Noise,
@@ -62,10 +62,10 @@ fn main() {
         let (low, high) = exact_interval(alarms, simulated);
         println!(
             "{:9} {:4.0} % {:18} {:4} {:6} | {alarms:4} = {:5.2} % [{:.2}, {:.2}] | {:5.1} {:5.1}",
-            match case.decider {
-                Decider::RunLevel => "run level",
-                Decider::Screen => "t-score",
-                Decider::Test(test) => test.word(),
+            match case.test {
+                Test::BootstrapT => "run level",
+                Test::TScore => "t-score",
+                test => test.word(),
             },
             case.drift * 100.0,
             case.noise.to_string(),
@@ -82,8 +82,8 @@ fn main() {
 
 fn cases() -> Vec<Case> {
     let prior = HOST.prior_sd();
-    let case = |decider, drift, noise, runs, family| Case {
-        decider,
+    let case = |test, drift, noise, runs, family| Case {
+        test,
         drift,
         noise,
         runs,
@@ -94,7 +94,7 @@ fn cases() -> Vec<Case> {
         for runs in [1, 5, 20] {
             for family in [1, 20] {
                 let noise = Noise::Normal(launches);
-                cases.push(case(Decider::RunLevel, prior, noise, runs, family));
+                cases.push(case(Test::BootstrapT, prior, noise, runs, family));
             }
         }
     }
@@ -105,13 +105,13 @@ fn cases() -> Vec<Case> {
         Noise::Disturbed(0.5),
     ] {
         for runs in [1, 20] {
-            cases.push(case(Decider::RunLevel, prior, noise, runs, 1));
+            cases.push(case(Test::BootstrapT, prior, noise, runs, 1));
         }
     }
     for (drift, runs) in [(0.0, 1), (0.0, 20), (prior, 1)] {
         for family in [1, 20] {
             let noise = Noise::Normal(0.03);
-            cases.push(case(Decider::Screen, drift, noise, runs, family));
+            cases.push(case(Test::TScore, drift, noise, runs, family));
         }
     }
     cases
@@ -183,13 +183,13 @@ impl Case {
         let rules = Rules {
             decision: DecisionSettings {
                 // Runs are decided without resampling; of the t-score's p, 20 questions at 1 % need 1 / 2000.
-                resamples: match self.decider {
-                    Decider::RunLevel => 20,
-                    Decider::Screen | Decider::Test(_) => 4_000,
+                resamples: match self.test {
+                    Test::BootstrapT => 20,
+                    _ => 4_000,
                 },
+                analysis: self.test.into(),
                 ..DecisionSettings::default()
             },
-            decider: self.decider,
             host: HOST,
             seed: 1,
         };

@@ -12,8 +12,8 @@ use super::estimate::Estimate;
 use super::evidence::{Evidence, Tests};
 use super::grounds::{Directions, FamilyTest, Prediction, RunGrounds, TScoreGrounds};
 use super::note::Note;
-use super::question::{Decider, Question, Rules};
-use crate::model::Verdict;
+use super::question::{Question, Rules};
+use crate::model::{Test, Verdict};
 use perfcheck_stats::TScore;
 
 /// Decides all `questions` as one family; the answers come in their order.
@@ -21,10 +21,10 @@ use perfcheck_stats::TScore;
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
 pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
     let analysis = &rules.decision.analysis;
-    let mut comparisons = match rules.decider {
-        Decider::RunLevel => by_the_project(questions, rules, Procedure::RunLevel),
-        Decider::Screen => by_the_project(questions, rules, Procedure::TScore),
-        Decider::Test(_) => alternative::compare(questions, rules),
+    let mut comparisons = match rules.test() {
+        Test::BootstrapT => by_the_project(questions, rules, Procedure::RunLevel),
+        Test::TScore => by_the_project(questions, rules, Procedure::TScore),
+        _ => alternative::compare(questions, rules),
     };
     comparisons
         .par_iter_mut()

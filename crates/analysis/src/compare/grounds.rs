@@ -181,10 +181,8 @@ impl SlowPathGrounds {
 #[cfg(test)]
 mod tests {
     use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
-    use crate::compare::{
-        Basis, Comparison, Decider, HostClass, Question, Reference, Rules, compare,
-    };
-    use crate::model::{DecisionSettings, Measurement, Verdict};
+    use crate::compare::{Basis, Comparison, HostClass, Question, Reference, Rules, compare};
+    use crate::model::{DecisionSettings, Measurement, Test, Verdict};
 
     fn measured(factor: f64) -> Measurement {
         let launch = |k: u32| {
@@ -196,7 +194,7 @@ mod tests {
         measurement((0..5).map(launch).collect())
     }
 
-    fn compared(factors: &[f64], decider: Decider) -> Vec<Comparison> {
+    fn compared(factors: &[f64], test: Test) -> Vec<Comparison> {
         let base = measured(1.0);
         let reference = Reference {
             averaged: vec![&base],
@@ -215,9 +213,9 @@ mod tests {
         let rules = Rules {
             decision: DecisionSettings {
                 resamples: 2_000,
+                analysis: test.into(),
                 ..DecisionSettings::default()
             },
-            decider,
             host: HostClass::Dedicated,
             seed: 7,
         };
@@ -226,8 +224,8 @@ mod tests {
 
     #[test]
     fn the_grounds_tell_the_verdict_that_the_interval_tells() {
-        for decider in [Decider::RunLevel, Decider::Screen] {
-            for comparison in compared(&[0.5, 0.97, 1.001, 1.05, 1.2], decider) {
+        for test in [Test::BootstrapT, Test::TScore] {
+            for comparison in compared(&[0.5, 0.97, 1.001, 1.05, 1.2], test) {
                 let grounds = comparison.run_grounds().expect("tested");
                 let test = grounds.test;
                 assert_eq!(grounds.test.family, 5);
@@ -263,7 +261,6 @@ mod tests {
         };
         let rules = Rules {
             decision: DecisionSettings::default(),
-            decider: Decider::RunLevel,
             host: HostClass::Shared,
             seed: 7,
         };

@@ -61,7 +61,7 @@ pub use paired::{
     judge, judge_by, standing,
 };
 pub use perfcheck_stats::IntervalMethod;
-pub use question::{Decider, HostClass, Question, Reference, Rules};
+pub use question::{HostClass, Question, Reference, Rules};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;

@@ -55,27 +55,20 @@ pub struct Question<'a> {
     pub noise_threshold: f64,
 }
 
-/// Which test decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Decider {
-    /// The run-level prediction interval; the t-score alone makes a `suspect`.
-    RunLevel,
-    /// The t-score alone.
-    Screen,
-    /// The test of a published system, as `DecisionSettings::analysis` has it.
-    Test(Test),
-}
-
 /// How all questions of a family are decided.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// Levels and number of resamples. The noise threshold is that of each question.
+    /// The test, its levels and the number of resamples. The noise threshold is that of each question.
     pub decision: DecisionSettings,
-    /// Which test decides.
-    pub decider: Decider,
     /// Where the runs were measured.
     pub host: HostClass,
     /// Base seed of everything random.
     pub seed: u64,
+}
+
+impl Rules {
+    /// The test that decides.
+    pub fn test(&self) -> Test {
+        self.decision.analysis.test
+    }
 }

@@ -297,7 +297,7 @@ fn of_run<'a>(row: &'a Row<'_>, statistic: Statistic) -> Option<Number<'a>> {
 mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
-    use crate::compare::{Decider, HostClass, Question, Reference, Rules, compare, summarize};
+    use crate::compare::{HostClass, Question, Reference, Rules, compare, summarize};
     use crate::findings::limit::limit;
     use crate::model::Verdict;
 
@@ -347,7 +347,6 @@ mod tests {
         };
         let by = Rules {
             decision,
-            decider: Decider::RunLevel,
             host: HostClass::Dedicated,
             seed: 7,
         };

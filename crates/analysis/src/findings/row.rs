@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::Limits;
 use super::remark::{Remark, RunRemark};
-use crate::compare::{Comparison, Decider, Difference, Fact, HostClass, Summary};
+use crate::compare::{Comparison, Difference, Fact, HostClass, Summary};
 use crate::model::{
-    BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Thresholds, Verdict,
+    BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Test, Thresholds, Verdict,
 };
 
 /// How verdicts are reached.
@@ -14,7 +14,7 @@ use crate::model::{
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Runs that were stored at different times are compared by this test.
-    Stored(Decider),
+    Stored(Test),
     /// Both sides were measured in turn.
     Paired,
 }

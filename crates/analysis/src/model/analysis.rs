@@ -64,6 +64,8 @@ words! {
     Test {
         /// The project's own procedure.
         BootstrapT = "bootstrap-t": "The procedure of this tool: bootstrap t-score and prediction interval",
+        /// The first half of that procedure: drift between runs is left out.
+        TScore = "t-score": "The bootstrap t-score alone, without drift between runs (as --screen)",
         /// Welch's t-test of the means.
         Welch = "welch": "Welch's t-test of the means (mmtests)",
         /// Mann and Whitney's test of ranks.
@@ -181,6 +183,23 @@ impl Default for Analysis {
             correction: FamilyRule::Holm,
             p: RankP::Automatic,
             subject: Statistic::Time,
+        }
+    }
+}
+
+impl Test {
+    /// Whether the test is that of another system.
+    pub fn is_of_another_system(self) -> bool {
+        !matches!(self, Self::BootstrapT | Self::TScore)
+    }
+}
+
+impl From<Test> for Analysis {
+    /// A test, with everything else as the project does it.
+    fn from(test: Test) -> Self {
+        Self {
+            test,
+            ..Self::default()
         }
     }
 }

@@ -11,9 +11,7 @@ use crate::app::stored::comparison::{incomplete, same_run};
 use crate::report::{
     ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, TableFormat, Together, write_columns,
 };
-use perfcheck_analysis::compare::{
-    Decider, Difference, Estimate, GateGroup, Readings, Rules, across_runs,
-};
+use perfcheck_analysis::compare::{Difference, Estimate, GateGroup, Readings, Rules, across_runs};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{
     Conclusion, Limits, Method, Order, Rank, Row, RunRemark, Verdicts,
@@ -301,12 +299,11 @@ fn gate(sides: &[ComparedRun], key: &BenchmarkKey, said: Option<u64>) -> Option<
     let (reference, others) = sides.split_first()?;
     let side = others.iter().find(|side| by_stored(side).is_some())?;
     let verdicts = by_stored(side)?;
-    if verdicts.method != Method::Stored(Decider::Test(Test::Kruskal)) || others.len() < 2 {
+    if verdicts.method != Method::Stored(Test::Kruskal) || others.len() < 2 {
         return None;
     }
     let rules = Rules {
         decision: verdicts.decision,
-        decider: Decider::Test(Test::Kruskal),
         host: verdicts.host,
         seed: said.unwrap_or(side.head.seed),
     };

@@ -292,7 +292,6 @@ impl Command<'_> {
         let references = evidence.references;
         let rules = Rules {
             decision: options.decision(&request.context.tables.workspace),
-            decider: options.decider(),
             host: request.host_class(evidence.environment),
             seed: request.seed,
         };
@@ -316,7 +315,7 @@ impl Command<'_> {
             warnings: references.warnings(),
             ..Verdicts::of(
                 references.words.clone(),
-                Method::Stored(rules.decider),
+                Method::Stored(rules.test()),
                 rules.decision,
                 rules.host,
             )

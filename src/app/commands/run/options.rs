@@ -1,5 +1,6 @@
 //! What `cargo perfcheck [FILTER]...` is asked for.
 
+use perfcheck_analysis::model::Test;
 use std::time::Duration;
 
 use crate::app::context::World;
@@ -68,7 +69,7 @@ impl RunOptions {
     pub(super) fn is_about_stored_numbers(&self, world: &World<'_>) -> bool {
         self.stored
             || world.variables.stored
-            || self.comparison.screen
+            || self.comparison.analysis.test == Test::TScore
             || self.comparison.is_of_other_systems()
             || self.no_run
     }

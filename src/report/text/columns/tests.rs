@@ -4,17 +4,17 @@ use super::text::{markdown, write_text};
 use super::*;
 use crate::report::layout::TableFormat;
 use crate::report::theme::without_colours;
-use perfcheck_analysis::compare::{BLOCK, Decider, Difference, Fact};
+use perfcheck_analysis::compare::{BLOCK, Difference, Fact};
 use perfcheck_analysis::findings::{Limits, Method};
 use perfcheck_analysis::model::{
-    BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Verdict,
+    BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Test, Verdict,
 };
 
 fn column(run: i64, name: &str, verdicts: &[Verdict]) -> RunColumn {
     RunColumn {
         run: RunId(run),
         name: name.into(),
-        method: (run > 1).then_some(Method::Stored(Decider::RunLevel)),
+        method: (run > 1).then_some(Method::Stored(Test::BootstrapT)),
         tally: verdicts.iter().copied().collect(),
         warnings: Vec::new(),
         remarks: Vec::new(),

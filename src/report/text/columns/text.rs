@@ -10,9 +10,9 @@ use crate::report::units;
 use crate::report::view::prose;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::{analysis, limits};
-use perfcheck_analysis::compare::{Decider, Difference, column_label};
+use perfcheck_analysis::compare::{Difference, column_label};
 use perfcheck_analysis::findings::Method;
-use perfcheck_analysis::model::{Metric, Statistic, Verdict};
+use perfcheck_analysis::model::{Metric, Statistic, Test, Verdict};
 
 /// A line: what it is about, and a cell for each run.
 type RunsLine = (String, Vec<Cell>);
@@ -307,8 +307,8 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
     let subject = found.decision.analysis.subject;
     let how = match methods.first() {
         Some(_) if subject != Statistic::Time => format!("by the rules for {subject}"),
-        Some(first @ Method::Stored(Decider::Test(_)))
-            if methods.iter().all(|method| method == first) =>
+        Some(first @ Method::Stored(test))
+            if test.is_of_another_system() && methods.iter().all(|method| method == first) =>
         {
             analysis::method(&found.decision)
         }
@@ -378,9 +378,9 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
 
 fn method_words(method: Method) -> &'static str {
     match method {
-        Method::Stored(Decider::RunLevel) => "drift between runs included",
-        Method::Stored(Decider::Screen) => "by the t-score alone",
-        Method::Stored(Decider::Test(test)) => test.word(),
+        Method::Stored(Test::BootstrapT) => "drift between runs included",
+        Method::Stored(Test::TScore) => "by the t-score alone",
+        Method::Stored(test) => test.word(),
         Method::Paired => "both sides measured in turn",
     }
 }

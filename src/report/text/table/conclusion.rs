@@ -8,9 +8,8 @@ use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, InTurnShare};
 use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
-use perfcheck_analysis::compare::Decider;
 use perfcheck_analysis::findings::{Findings, Method, Verdicts};
-use perfcheck_analysis::model::{Metric, Statistic};
+use perfcheck_analysis::model::{Metric, Statistic, Test};
 
 /// Writes the conclusion. `hidden`: rows that were not shown.
 pub(super) fn write_conclusion(
@@ -79,11 +78,11 @@ fn compared_with(verdicts: &Verdicts, in_turn: InTurnShare) -> String {
         );
     }
     let decider = match verdicts.method {
-        Method::Stored(Decider::Test(_)) => {
+        Method::Stored(Test::BootstrapT) => "drift between runs included",
+        Method::Stored(Test::TScore) => "t-score alone (--screen)",
+        Method::Stored(_) => {
             return format!("Compared with {reference} {}.", analysis::method(decision));
         }
-        Method::Stored(Decider::RunLevel) => "drift between runs included",
-        Method::Stored(Decider::Screen) => "t-score alone (--screen)",
         Method::Paired => "both sides measured in turn",
     };
     let level = units::percent(decision.significance_level);

@@ -1,8 +1,7 @@
 //! What effects of launches do to false alarms: processes of the same executable differ, and no verdict may take that for a change.
 
 use super::{simulated, stored, turns};
-use perfcheck_analysis::compare::Decider;
-use perfcheck_analysis::model::Verdict;
+use perfcheck_analysis::model::{Test, Verdict};
 use perfcheck_stats::{MannWhitney, MannWhitneyMethod};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
@@ -19,10 +18,10 @@ type Alarm = fn(f64, &mut Numbers) -> bool;
 
 const ROWS: [(&str, Alarm); 5] = [
     ("run level, threshold 0", |effect, numbers| {
-        stored_alarm(Decider::RunLevel, 0.0, effect, numbers)
+        stored_alarm(Test::BootstrapT, 0.0, effect, numbers)
     }),
     ("t-score (`--screen`), threshold 0", |effect, numbers| {
-        stored_alarm(Decider::Screen, 0.0, effect, numbers)
+        stored_alarm(Test::TScore, 0.0, effect, numbers)
     }),
     ("in turn, threshold 0", |effect, numbers| {
         turned_alarm(0.0, effect, numbers)
@@ -70,7 +69,7 @@ pub fn print(runs: u64) {
     println!();
 }
 
-fn stored_alarm(decider: Decider, theta: f64, effect: f64, numbers: &mut Numbers) -> bool {
+fn stored_alarm(test: Test, theta: f64, effect: f64, numbers: &mut Numbers) -> bool {
     let mut run = || {
         let values: Vec<f64> = (0..LAUNCHES)
             .map(|_| {
@@ -82,7 +81,7 @@ fn stored_alarm(decider: Decider, theta: f64, effect: f64, numbers: &mut Numbers
         stored::run(&values)
     };
     let (candidate, base) = (run(), run());
-    stored::decided(&candidate, &[base], decider, theta).verdict == Verdict::Regressed
+    stored::decided(&candidate, &[base], test, theta).verdict == Verdict::Regressed
 }
 
 fn turned_alarm(theta: f64, effect: f64, numbers: &mut Numbers) -> bool {

@@ -3,7 +3,7 @@
 use super::band::{marked, printed};
 use super::noise::{SHAPES, Shape};
 use super::{simulated, stored, turns};
-use perfcheck_analysis::compare::Decider;
+use perfcheck_analysis::model::Test;
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
     HodgesLehmann, HodgesLehmannRanks, Interval, IntervalScale, MedianInterval, PairedLogRatio,
@@ -266,7 +266,7 @@ const ROWS: &[Row] = &[
                 stored::run(&values)
             };
             let (candidate, base): (_, Vec<_>) = (run(), (0..5).map(|_| run()).collect());
-            let change = stored::decided(&candidate, &base, Decider::RunLevel, 0.0).change?;
+            let change = stored::decided(&candidate, &base, Test::BootstrapT, 0.0).change?;
             Some(change.lower <= 0.0 && 0.0 <= change.upper)
         },
     },

@@ -3,8 +3,8 @@
 use super::band::binomial_band;
 use super::{simulated, stored, turns};
 use perfcheck_analysis::compare::{
-    Comparison, Decider, Estimate, HostClass, LatencyComparison, Question, Reference, Rules,
-    SharedLevel, compare,
+    Comparison, Estimate, HostClass, LatencyComparison, Question, Reference, Rules, SharedLevel,
+    compare,
 };
 use perfcheck_analysis::model::{DecisionSettings, Measurement, Statistic, Verdict};
 use perfcheck_tools::numbers::Numbers;
@@ -269,7 +269,6 @@ fn stored_family(sides: &[(Measurement, Vec<Measurement>)]) -> Vec<Comparison> {
             resamples: if few { 20 } else { 1_000 },
             ..DecisionSettings::default()
         },
-        decider: Decider::RunLevel,
         host: HostClass::Shared,
         seed: super::SEED,
     };

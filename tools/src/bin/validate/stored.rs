@@ -1,9 +1,7 @@
 //! Stored runs made up, and how they are decided.
 
-use perfcheck_analysis::compare::{
-    Comparison, Decider, HostClass, Question, Reference, Rules, compare,
-};
-use perfcheck_analysis::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample};
+use perfcheck_analysis::compare::{Comparison, HostClass, Question, Reference, Rules, compare};
+use perfcheck_analysis::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample, Test};
 use perfcheck_stats::HdrHistogram;
 use perfcheck_tools::series::measurement;
 
@@ -38,7 +36,7 @@ pub fn run_with_latencies(values: &[f64]) -> Measurement {
 pub fn decided(
     candidate: &Measurement,
     base: &[Measurement],
-    decider: Decider,
+    test: Test,
     theta: f64,
 ) -> Comparison {
     let reference = Reference {
@@ -54,13 +52,13 @@ pub fn decided(
     let rules = Rules {
         decision: DecisionSettings {
             // Runs are decided without resampling.
-            resamples: match decider {
-                Decider::RunLevel => 20,
-                Decider::Screen | Decider::Test(_) => 2_000,
+            resamples: match test {
+                Test::BootstrapT => 20,
+                _ => 2_000,
             },
+            analysis: test.into(),
             ..DecisionSettings::default()
         },
-        decider,
         host: HostClass::Shared,
         seed: 1,
     };

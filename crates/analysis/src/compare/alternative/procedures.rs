@@ -122,7 +122,7 @@ impl Setting<'_> {
             Test::MannWhitney => self.mann_whitney(&a, &b, &mut found),
             Test::Kruskal => self.kruskal(&a, &b, &mut found),
             // Not one of these: `compare` asks for the others only.
-            Test::BootstrapT => {}
+            Test::BootstrapT | Test::TScore => {}
         }
         found
     }

@@ -2,7 +2,7 @@
 
 use super::across_runs;
 use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
-use crate::compare::{Comparison, Decider, HostClass, Note, Question, Reference, Rules, compare};
+use crate::compare::{Comparison, HostClass, Note, Question, Reference, Rules, compare};
 use crate::model::{
     Allocations, Analysis, DecisionSettings, FamilyRule, Measurement, Nanos, Observations,
     Outliers, RankP, Statistic, StatisticSet, Test, Thresholds, Verdict,
@@ -22,17 +22,13 @@ fn rules(analysis: Analysis, thresholds: Thresholds) -> Rules {
             thresholds,
             ..DecisionSettings::default()
         },
-        decider: Decider::Test(analysis.test),
         host: HostClass::Dedicated,
         seed: 7,
     }
 }
 
 fn by(test: Test) -> Analysis {
-    Analysis {
-        test,
-        ..Analysis::default()
-    }
+    test.into()
 }
 
 /// A measurement of one launch for each value, in which all samples take about that long.

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use super::tests::{constant, counted, timed};
 use crate::compare::note::Note;
-use crate::compare::{
-    Comparison, Decider, Extent, HostClass, Plan, Question, Reference, Rules, compare,
-};
+use crate::compare::{Comparison, Extent, HostClass, Plan, Question, Reference, Rules, compare};
 use crate::model::{Analysis, DecisionSettings, Measurement, Statistic, Verdict};
 use perfcheck_stats::{Draws, Stream, normal};
 
@@ -123,7 +121,6 @@ fn stored(base: &[&Measurement], candidate: &Measurement, host: HostClass) -> Co
             resamples: 1_000,
             ..DecisionSettings::default()
         },
-        decider: Decider::RunLevel,
         host,
         seed: 7,
     };

@@ -3,7 +3,7 @@
 use super::rules::{BesideRules, Pairing};
 use super::*;
 use crate::compare::fixtures::{flat_launch, measurement};
-use crate::compare::{Decider, HostClass, Question, Reference, Rules, compare};
+use crate::compare::{HostClass, Question, Reference, Rules, compare};
 use crate::model::{
     Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Nanos,
     Verdict,
@@ -296,7 +296,6 @@ fn a_comparison_of_stored_runs_carries_both() {
     };
     let rules = Rules {
         decision: DecisionSettings::default(),
-        decider: Decider::RunLevel,
         host: HostClass::Dedicated,
         seed: 1,
     };

@@ -45,7 +45,7 @@ fn drifting_run(normal: &mut Normal, drift: f64, noise: Noise, factor: f64) -> M
 }
 
 /// In how many of the simulated runs a new run is `regressed`.
-fn regressed(decider: Decider, drift: f64, noise: Noise, factor: f64) -> usize {
+fn regressed(decider: Test, drift: f64, noise: Noise, factor: f64) -> usize {
     let alarm = |seed: &u64| {
         let stream = Stream {
             seed: *seed,

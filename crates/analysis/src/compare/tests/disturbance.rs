@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement};
-use crate::compare::{Decider, HostClass, Reference, Rules, compare, summarize};
-use crate::model::{Analysis, Conduct, Control, DecisionSettings, Side, Test};
+use crate::compare::{HostClass, Reference, Rules, compare, summarize};
+use crate::model::{Conduct, Control, DecisionSettings, Side, Test};
 
 fn conduct(pass: u64, spread: u64) -> Conduct {
     Conduct {
@@ -50,15 +50,8 @@ fn compared_by(test: Test, base: &Measurement, candidate: &Measurement) -> Compa
     let rules = Rules {
         decision: DecisionSettings {
             resamples: 1000,
-            analysis: Analysis {
-                test,
-                ..Analysis::default()
-            },
+            analysis: test.into(),
             ..DecisionSettings::default()
-        },
-        decider: match test {
-            Test::BootstrapT => Decider::RunLevel,
-            test => Decider::Test(test),
         },
         host: HostClass::Shared,
         seed: 1,

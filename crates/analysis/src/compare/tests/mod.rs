@@ -8,31 +8,26 @@ mod stored;
 
 use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement, with_ramp};
 use crate::compare::*;
-use crate::model::{DecisionSettings, Measurement, Side, Verdict};
+use crate::model::{DecisionSettings, Measurement, Side, Test, Verdict};
 
-fn rules(decider: Decider, host: HostClass) -> Rules {
+fn rules(test: Test, host: HostClass) -> Rules {
     let decision = DecisionSettings {
         resamples: 2_000,
+        analysis: test.into(),
         ..DecisionSettings::default()
     };
     Rules {
         decision,
-        decider,
         host,
         seed: 11,
     }
 }
 
-const RUN_LEVEL: Decider = Decider::RunLevel;
-const SCREEN: Decider = Decider::Screen;
+const RUN_LEVEL: Test = Test::BootstrapT;
+const SCREEN: Test = Test::TScore;
 
 /// Compares one pair with a threshold of 2 %.
-fn pair(
-    candidate: &Measurement,
-    base: &Measurement,
-    decider: Decider,
-    host: HostClass,
-) -> Comparison {
+fn pair(candidate: &Measurement, base: &Measurement, test: Test, host: HostClass) -> Comparison {
     let reference = Reference {
         averaged: vec![base],
         spread: vec![base],
@@ -43,7 +38,7 @@ fn pair(
         reference: &reference,
         noise_threshold: 0.02,
     };
-    compare(&[question], &rules(decider, host)).remove(0)
+    compare(&[question], &rules(test, host)).remove(0)
 }
 
 fn dedicated(candidate: &Measurement, base: &Measurement) -> Comparison {

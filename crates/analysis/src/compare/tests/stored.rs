@@ -56,7 +56,7 @@ fn with_all(floor: f64) -> Measurement {
     found
 }
 
-fn decided(decider: Decider, analysis: Analysis, factor: f64) -> Comparison {
+fn decided(analysis: Analysis, factor: f64) -> Comparison {
     let base = with_all(100.0);
     let candidate = with_all(100.0 * factor);
     let reference = Reference {
@@ -69,7 +69,7 @@ fn decided(decider: Decider, analysis: Analysis, factor: f64) -> Comparison {
         reference: &reference,
         noise_threshold: 0.02,
     };
-    let mut rules = rules(decider, HostClass::Dedicated);
+    let mut rules = rules(analysis.test, HostClass::Dedicated);
     rules.decision.analysis = analysis;
     compare(&[question], &rules).remove(0)
 }
@@ -120,20 +120,20 @@ fn in_turn(rounds: u32, factor: f64) -> Comparison {
 #[test]
 fn stored_runs_survive_whichever_test_decided() {
     for factor in [0.8, 1.0, 1.2] {
-        for decider in [RUN_LEVEL, SCREEN] {
-            let found = decided(decider, Analysis::default(), factor);
+        for test in [RUN_LEVEL, SCREEN] {
+            let found = decided(test.into(), factor);
             assert!(found.run_grounds().is_some() && found.allocations.is_some());
             assert!(found.latencies.is_some() && found.description.effects.is_some());
             survives(&found);
         }
-        for test in Test::ALL.iter().filter(|test| **test != Test::BootstrapT) {
+        for test in Test::ALL.iter().filter(|test| test.is_of_another_system()) {
             for observations in Observations::ALL {
                 let analysis = Analysis {
                     test: *test,
                     observations: *observations,
                     ..Analysis::default()
                 };
-                let found = decided(Decider::Test(*test), analysis, factor);
+                let found = decided(analysis, factor);
                 assert!(found.published().is_some());
                 survives(&found);
             }
@@ -145,7 +145,7 @@ fn stored_runs_survive_whichever_test_decided() {
                 outliers: Outliers::Iqr,
                 ..Analysis::default()
             };
-            let found = decided(RUN_LEVEL, analysis, factor);
+            let found = decided(analysis, factor);
             assert!(found.description.centers.is_some());
             survives(&found);
         }
