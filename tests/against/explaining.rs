@@ -110,7 +110,10 @@ fn a_hit_that_was_measured_again_is_explained_by_that() {
     let interval = about(&told, "interval")["numbers"].clone();
     assert_eq!(interval["change"], compared(&run, "cost")["change"]);
     // The others were not: stored numbers decide about them.
-    assert_eq!(explain(&project, &["constant"])["decided_by"], "bootstrap-t");
+    assert_eq!(
+        explain(&project, &["constant"])["decided_by"],
+        "bootstrap-t"
+    );
 }
 
 #[test]

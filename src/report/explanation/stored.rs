@@ -6,8 +6,7 @@ use super::measured::{capital, failures, level, p_is};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use perfcheck_analysis::compare::{
-    Comparison, Estimate, FamilyTest, Location, Note, Prediction, RunGrounds,
-    TScoreGrounds,
+    Comparison, Estimate, FamilyTest, Location, Note, Prediction, RunGrounds, TScoreGrounds,
 };
 use perfcheck_analysis::model::{Test, Verdict};
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use super::check_limits::check_limits;
 use super::limit::Limit;
-use super::limits::check_limits;
 use super::remark::RunRemark;
 use super::row::{FailedTarget, Findings, Method, Row, Verdicts};
 use super::stored::summarize_all;

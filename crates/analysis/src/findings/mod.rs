@@ -2,10 +2,10 @@
 //!
 //! Must not print, read a store or measure. Invariant: what is to be told is data here; words are made by whoever tells it.
 
+mod check_limits;
 mod conclude;
 mod in_turn;
 mod limit;
-mod limits;
 mod order;
 mod references;
 mod remark;
@@ -14,8 +14,7 @@ mod stored;
 
 pub use conclude::{Conclusion, ConclusionError, Terms, conclude};
 pub use in_turn::{RoundsEvidence, SecondLook};
-pub use limit::{Ceiling, Limit, Scope, limit};
-pub use limits::{Exceeded, LimitRemark, Limits};
+pub use limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits, Scope, limit};
 pub use order::{Order, Rank};
 pub use references::{Chosen, References};
 pub use remark::{ChangedFile, FirstLook, Obstacle, Remark, RunRemark};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::limits::Limits;
+use super::limit::Limits;
 use super::remark::{Remark, RunRemark};
 use crate::compare::{Comparison, Difference, Fact, HostClass, Summary};
 use crate::model::{

@@ -246,7 +246,7 @@ mod tests {
         }
         let error = "anova".parse::<Test>().expect_err("unknown");
         assert!(
-            error.contains("`anova` is none of bootstrap-t, welch,"),
+            error.contains("`anova` is none of bootstrap-t, t-score, welch,"),
             "{error}"
         );
     }

@@ -2,82 +2,14 @@
 //!
 //! A limit never changes a verdict. A benchmark exceeds it only where the whole interval lies above it.
 
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-use super::limit::{Ceiling, Limit};
+use super::limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits};
 use super::row::Row;
 use crate::compare::{
     Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
 };
-use crate::exit_code::ExitCode;
 use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Metric, Statistic, Unit};
-
-/// What came of all limits of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Limits {
-    /// The limits that a benchmark exceeds, in the order of the benchmarks.
-    pub exceeded: Vec<Exceeded>,
-    /// The limits that decided nothing, and why.
-    pub remarks: Vec<LimitRemark>,
-}
-
-/// A limit that a benchmark exceeds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Exceeded {
-    /// The benchmark.
-    pub key: BenchmarkKey,
-    /// The limit as it was written.
-    pub text: String,
-    /// The statistic that is limited.
-    pub statistic: Statistic,
-    /// Whether the limit is about the change, a fraction, or about the value.
-    pub is_change: bool,
-    /// The most that the limit allows.
-    pub limit: f64,
-    /// What was found, all of it above the limit.
-    pub found: Estimate,
-    /// The level of the interval or test that this rests on, and who shares it; `None` of counts that do not vary, and of the change that the
-    /// verdict rests on, which has its own.
-    pub shared_level: Option<SharedLevel>,
-}
-
-/// A limit that decided nothing about some benchmarks. Each has the limit as it was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LimitRemark {
-    /// The limit is for no benchmark that was compared.
-    ForNothing(String),
-    /// These benchmarks do not have the statistic.
-    WithoutStatistic(String, Statistic, Vec<BenchmarkKey>),
-    /// What was seen of these benchmarks lies above the limit, and the whole interval does not.
-    Undecided {
-        /// The limit.
-        text: String,
-        /// The benchmarks.
-        benchmarks: Vec<BenchmarkKey>,
-        /// How many numbers share the level.
-        family: usize,
-        /// Whether the limit is about the change: then measuring in turn helps.
-        is_change: bool,
-    },
-}
-
-impl Limits {
-    /// The status of a command whose limits these are.
-    pub fn exit_code(&self) -> ExitCode {
-        if self.exceeded.is_empty() {
-            ExitCode::Clean
-        } else {
-            ExitCode::Regression
-        }
-    }
-
-    /// Whether a change is more than a limit allows: such a run is no reference for later ones, or it would turn green by itself.
-    pub(super) fn has_worsened(&self) -> bool {
-        self.exceeded.iter().any(|exceeded| exceeded.is_change)
-    }
-}
 
 /// What comes of `limits` for `rows`. Limits of the workspace count beside those of the command line.
 ///
