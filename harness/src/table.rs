@@ -120,7 +120,7 @@ pub(crate) struct Sampling {
     ns_per_iteration: Vec<f64>,
     counts_allocations: bool,
     /// What is known of the operations and of allocations, in words.
-    beside: Vec<String>,
+    extras: Vec<String>,
 }
 
 impl Driver for Sampling {
@@ -150,10 +150,10 @@ impl Driver for Sampling {
             self.ns_per_iteration.push(ns);
         }
         if let Some(latencies) = latencies {
-            self.beside.push(percentiles(&latencies.borrow()));
+            self.extras.push(percentiles(&latencies.borrow()));
         }
         if self.counts_allocations {
-            self.beside.push(allocations(&count(sampler, COUNTED)));
+            self.extras.push(allocations(&count(sampler, COUNTED)));
         }
     }
 }
@@ -222,7 +222,7 @@ impl Sampling {
             throughput: Throughput::default(),
             ns_per_iteration: Vec::new(),
             counts_allocations,
-            beside: Vec::new(),
+            extras: Vec::new(),
         }
     }
 
@@ -256,7 +256,7 @@ impl Sampling {
             time(highest),
             per_second(self.throughput, median)
         );
-        for note in &self.beside {
+        for note in &self.extras {
             if !row.ends_with(' ') {
                 row.push_str("; ");
             }
@@ -307,7 +307,7 @@ mod tests {
             throughput: Throughput::elements(2),
             ns_per_iteration: vec![30.0, 10.0, 20.0, 1000.0],
             counts_allocations: false,
-            beside: vec!["p50 20.00 ns".to_owned()],
+            extras: vec!["p50 20.00 ns".to_owned()],
         };
         assert_eq!(
             sampling.row(),

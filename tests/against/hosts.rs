@@ -1,7 +1,7 @@
 //! What is known of the machine: controls that raise thresholds, the processors that benchmarks are bound to.
 
 use perfcheck_analysis::model::{
-    Acceptance, Beside, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun, Purpose, RunEnd,
+    Acceptance, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun, Purpose, RunEnd,
     RunId, RunVerdict, Timestamp, Verdict,
 };
 use perfcheck_engine::store::Store;
@@ -41,7 +41,7 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
             sampling: cost.sampling,
             noise_threshold: cost.noise_threshold,
             outcome: LaunchOutcome::Measured(cost.launches[0].series.clone()),
-            beside: Beside::default(),
+            extras: Extras::default(),
         }],
     };
     for _ in 0..20 {
@@ -172,7 +172,7 @@ fn a_benchmark_of_one_thread_is_bound_to_a_processor_after_its_first_round_and_o
     let led = |run: i64| -> Vec<Vec<bool>> {
         let measured = store.measurements(RunId(run), None).expect("reads");
         let launches = measured.into_iter().flat_map(|found| found.launches);
-        launches.map(|launch| launch.beside.led).collect()
+        launches.map(|launch| launch.extras.led).collect()
     };
     let (of_base, of_candidate) = (led(1), led(2));
     assert!(of_base.iter().all(|quads| !quads.is_empty()));

@@ -4,11 +4,11 @@
 
 mod baselines;
 mod benchmarks;
-mod beside;
 mod confirming;
 mod exchanging;
 mod executables;
 mod explaining;
+mod extras;
 mod hosts;
 mod mixing;
 mod printed;

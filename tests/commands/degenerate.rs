@@ -2,7 +2,7 @@
 //! command line. The lines about what bench processes say are tests of testbench.
 
 use perfcheck_analysis::model::{
-    Acceptance, Beside, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, NewRun, RunEnd,
+    Acceptance, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, NewRun, RunEnd,
     RunId, Sample, Series, Timestamp, Verdict,
 };
 use perfcheck_engine::store::Store;
@@ -94,7 +94,7 @@ fn store(
                 sampling: measured.sampling,
                 noise_threshold: 0.02,
                 outcome,
-                beside: Beside::default(),
+                extras: Extras::default(),
             }],
         };
         store.record_launch(made, &launch).expect("records");

@@ -22,10 +22,10 @@ use perfcheck_analysis::findings::{
     Exceeded, Findings, LimitRemark, Limits, Method, Row, RunRemark, Verdicts,
 };
 use perfcheck_analysis::model::{
-    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts,
-    DecisionSettings, Environment, Failure, GitState, HostFacts, Latencies, LaunchSeries,
-    Measurement, Metric, Nanos, Run, RunId, RunStatus, Sample, SamplingSettings, Series, Statistic,
-    TargetFacts, Test, Throughput, Timestamp, Verdict,
+    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts, DecisionSettings,
+    Environment, Extras, Failure, GitState, HostFacts, Latencies, LaunchSeries, Measurement,
+    Metric, Nanos, Run, RunId, RunStatus, Sample, SamplingSettings, Series, Statistic, TargetFacts,
+    Test, Throughput, Timestamp, Verdict,
 };
 
 /// Text that would do harm in a terminal, in Markdown, in HTML, in XML, in a spreadsheet or in a log of GitHub.
@@ -138,7 +138,7 @@ impl Recipe {
                     .collect(),
                 flat: (0..SAMPLES).map(|step| sample(step, iterations)).collect(),
             },
-            beside: Beside {
+            extras: Extras {
                 led: Vec::new(),
                 allocations: self
                     .allocations

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use perfcheck_analysis::model::{
-    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts, Conduct,
-    Control, DecisionSettings, Environment, GitState, Harness, HostFacts, Latencies, LatencyWindow,
+    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts, Conduct, Control,
+    DecisionSettings, Environment, Extras, GitState, Harness, HostFacts, Latencies, LatencyWindow,
     LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
     RunId, RunVerdict, Sample, SamplingMode, SamplingSettings, Series, TargetFacts, Throughput,
     Timestamp, Verdict,
@@ -107,7 +107,7 @@ pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
         sampling: SamplingSettings::default(),
         noise_threshold: 0.1 + 0.2,
         outcome: LaunchOutcome::Measured(series),
-        beside: Beside {
+        extras: Extras {
             led: vec![true, false, false],
             allocations: vec![
                 Allocations {

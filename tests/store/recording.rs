@@ -84,7 +84,7 @@ fn launches_and_measurements_come_back_as_they_were() {
     let (first, second) = (series(1), series(1000));
     assert_eq!(read, [(0, Nanos(20), &first), (1, Nanos(20), &second)]);
     for launch in &a.launches {
-        assert_eq!(launch.beside, given.beside);
+        assert_eq!(launch.extras, given.extras);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Measurements made up for the simulations.
 
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Beside, LaunchSeries, Measurement, Metric, Nanos,
+    AuthorSettings, Benchmark, BenchmarkKey, Extras, LaunchSeries, Measurement, Metric, Nanos,
     Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
@@ -21,7 +21,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
                 linear,
                 flat,
             },
-            beside: Beside::default(),
+            extras: Extras::default(),
         })
         .collect();
     Measurement {

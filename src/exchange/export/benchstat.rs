@@ -61,7 +61,7 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
             .fold(0_u64, |sum, sample| sum.saturating_add(sample.iterations));
         let mut line = format!("{name}\t{iterations}\t{value} {unit}");
         let counted = |count: fn(&perfcheck_analysis::model::Allocations) -> u64| {
-            let counts = launch.beside.allocations.iter().map(count);
+            let counts = launch.extras.allocations.iter().map(count);
             mean(&counts.map(|count| count as f64).collect::<Vec<f64>>())
         };
         if measurement.benchmark.metric.is_time() {

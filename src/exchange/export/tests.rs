@@ -46,13 +46,13 @@ fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurem
                         })
                         .collect(),
                 },
-                beside: Beside {
+                extras: Extras {
                     allocations: vec![Allocations {
                         count: 2,
                         bytes: 64,
                         ..Allocations::default()
                     }],
-                    ..Beside::default()
+                    ..Extras::default()
                 },
             })
             .collect(),

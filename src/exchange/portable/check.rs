@@ -86,13 +86,13 @@ pub(super) fn series(launch: &LaunchRecord, launched: &LaunchedBenchmark) -> Res
     if let Some(threshold) = launched.benchmark.settings.noise_threshold {
         noise(threshold)?;
     }
-    if let Some(found) = &launched.beside.latencies {
+    if let Some(found) = &launched.extras.latencies {
         latencies(found).map_err(|reason| format!("the latencies of `{key}` {reason}"))?;
     }
     let LaunchOutcome::Measured(series) = &launched.outcome else {
         return Ok(());
     };
-    if series.deciding().is_empty() && launched.beside.latencies.is_none() {
+    if series.deciding().is_empty() && launched.extras.latencies.is_none() {
         return Err(format!("`{key}` has no samples"));
     }
     let none = |sample: &Sample| sample.iterations == 0;

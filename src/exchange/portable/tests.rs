@@ -82,7 +82,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
                     linear: Vec::new(),
                     flat: samples.iter().map(sample).collect(),
                 }),
-                beside: Beside {
+                extras: Extras {
                     led: vec![true, false, false],
                     allocations: vec![Allocations {
                         count: 1,

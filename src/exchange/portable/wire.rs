@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use perfcheck_analysis::model::{
-    Acceptance, Allocations, Benchmark, BenchmarkKey, Beside, Latencies, LaunchHead, LaunchOutcome,
+    Acceptance, Allocations, Benchmark, BenchmarkKey, Extras, Latencies, LaunchHead, LaunchOutcome,
     LaunchRecord, LaunchedBenchmark, Nanos, NewRun, Purpose, Sample, SamplingSettings, Series,
     Side, Source, TargetFacts, Timestamp, Verdict,
 };
@@ -207,7 +207,7 @@ impl From<&LaunchedBenchmark> for WireBenchmark {
             LaunchOutcome::Measured(series) => (None, Some(series)),
             LaunchOutcome::Failed(message) => (Some(message.clone()), None),
         };
-        let beside = &launched.beside;
+        let extras = &launched.extras;
         Self {
             benchmark: launched.benchmark.clone(),
             sampling: launched.sampling,
@@ -216,11 +216,11 @@ impl From<&LaunchedBenchmark> for WireBenchmark {
             warm_up: series.map(|series| pair(&series.warm_up)),
             linear: series.map_or_else(Vec::new, |series| pairs(&series.linear)),
             flat: series.map_or_else(Vec::new, |series| pairs(&series.flat)),
-            led: (beside.led.iter())
+            led: (extras.led.iter())
                 .map(|led| if *led { '1' } else { '0' })
                 .collect(),
-            allocations: beside.allocations.clone(),
-            latencies: beside.latencies.clone(),
+            allocations: extras.allocations.clone(),
+            latencies: extras.latencies.clone(),
         }
     }
 }
@@ -255,7 +255,7 @@ impl TryFrom<WireBenchmark> for LaunchedBenchmark {
             sampling: wire.sampling,
             noise_threshold: wire.noise_threshold,
             outcome,
-            beside: Beside {
+            extras: Extras {
                 led,
                 allocations: wire.allocations,
                 latencies: wire.latencies,

@@ -4,9 +4,9 @@
 //! ([`Grounds`](perfcheck_analysis::compare::Grounds)).
 
 mod alternative;
-mod beside;
 mod content;
 mod effects;
+mod extras;
 mod measured;
 mod paired;
 mod stored;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::content::Explanation;
-use super::{alternative, beside, measured, paired, stored, unmeasured};
+use super::{alternative, extras, measured, paired, stored, unmeasured};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
 use crate::report::view::MessageFormat;
@@ -58,7 +58,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
                 }
                 Method::Stored(test) => stored::statements(explanation, comparison, test),
             });
-            statements.extend(beside::statements(comparison, method, subject));
+            statements.extend(extras::statements(comparison, method, subject));
         }
         _ => {
             let decided = unmeasured::statements(explanation);

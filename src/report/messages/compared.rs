@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::beside::LatencyChanges;
+use super::extras::LatencyChanges;
 use crate::report::words::remarks;
 use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Extent, Location,

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::beside::LatencyChanges;
 use super::compared::decided_by;
+use super::extras::LatencyChanges;
 use crate::report::explanation::Explanation;
 use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Location, Note,

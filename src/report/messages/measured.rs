@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::beside::{LatenciesOfRun, LaunchAllocations, LaunchLatencies};
+use super::extras::{LatenciesOfRun, LaunchAllocations, LaunchLatencies};
 use perfcheck_analysis::compare::{
     AllocationSummary, Estimate, IntervalMethod, LatencySummary, Summary,
 };
@@ -258,8 +258,8 @@ impl<'a> From<&'a LaunchSeries> for MeasuredLaunch<'a> {
             warm_up: Samples::from(std::slice::from_ref(&series.warm_up)),
             linear: Samples::from(&series.linear[..]),
             flat: Samples::from(&series.flat[..]),
-            allocations: LaunchAllocations::of(&launch.beside.allocations),
-            latencies: launch.beside.latencies.as_ref().map(LaunchLatencies::from),
+            allocations: LaunchAllocations::of(&launch.extras.allocations),
+            latencies: launch.extras.latencies.as_ref().map(LaunchLatencies::from),
         }
     }
 }

@@ -3,12 +3,12 @@
 //! Must not lay out text. Doc comments of members are for users: they are the descriptions in docs/messages.schema.json. Invariant: what is
 //! not known or does not apply is `null`.
 
-mod beside;
 mod bisect;
 mod columns;
 mod compared;
 mod doctor;
 mod explanation;
+mod extras;
 mod grouped;
 mod history;
 mod import;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::beside::{LatenciesOfRun, LatencyCourse};
+use super::extras::{LatenciesOfRun, LatencyCourse};
 use super::measured::SampleSummary;
 use super::run::ChangedThresholds;
 use perfcheck_analysis::compare::{

@@ -7,8 +7,8 @@ use super::history::{HistoryData, Timeline};
 use super::phrases::{Phrase, Phrasebook};
 use super::quantized::{OneOrEach, Short, ShortEstimate, estimate, places};
 use crate::escape::one_line;
-use crate::report::text::beside_record::{allocation_lines, latency_lines, lines_of_seconds};
-use crate::report::words::{beside, sentences};
+use crate::report::text::extras_record::{allocation_lines, latency_lines, lines_of_seconds};
+use crate::report::words::{extras, sentences};
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate,
     LatencySummary, Ramp, Shape,
@@ -196,7 +196,7 @@ impl<'a> BenchmarkData<'a> {
 
 /// What a table says below it of a benchmark; what limits a comparison is of interest where it did not come out clearly well.
 fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
-    let moved = one.row.comparison.iter().flat_map(beside::changes);
+    let moved = one.row.comparison.iter().flat_map(extras::changes);
     let limits = !sentences::is_fine(one.row);
     moved
         .chain(sentences::remarks_on(one.row, limits, one.metric))

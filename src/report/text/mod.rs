@@ -1,9 +1,9 @@
 //! What people read in a terminal or a file: tables, screens, progress; many of them are JSON messages too, if those are asked for.
 
-pub(super) mod beside_record;
 mod bisect;
 pub(super) mod columns;
 mod doctor;
+pub(super) mod extras_record;
 mod grouped;
 pub(super) mod history;
 mod import;

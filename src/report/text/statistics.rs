@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::beside_record::{self, LABEL, allocation_lines, labels_of, latency_lines, seconds};
+use super::extras_record::{self, LABEL, allocation_lines, labels_of, latency_lines, seconds};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
     BenchmarkStatistics, BenchmarkStatisticsMessage, JsonMessage, write_message,
@@ -11,7 +11,7 @@ use crate::report::theme::{self, Ink};
 use crate::report::units;
 use crate::report::view::MessageFormat;
 use crate::report::words::analysis::write_thresholds;
-use crate::report::words::beside;
+use crate::report::words::extras;
 use perfcheck_analysis::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
 use perfcheck_analysis::model::{Measurement, Metric, RunId};
 
@@ -35,7 +35,7 @@ pub fn write_statistics(
         }
     }
     let measurements: Vec<&Measurement> = all.iter().map(|one| one.measurement).collect();
-    let caveat = beside::caveat(&measurements).filter(|_| format == MessageFormat::Human);
+    let caveat = extras::caveat(&measurements).filter(|_| format == MessageFormat::Human);
     if let Some(caveat) = caveat {
         for line in units::filled(&caveat, 80) {
             writeln!(writer, "{}", theme::faint(line))?;
@@ -101,7 +101,7 @@ fn write_block(
     writeln!(writer)
 }
 
-fn as_cells(lines: beside_record::LabelledLines) -> impl Iterator<Item = (String, Cell)> {
+fn as_cells(lines: extras_record::LabelledLines) -> impl Iterator<Item = (String, Cell)> {
     let lines = lines.into_iter();
     lines.map(|(label, text)| (label, text.into()))
 }

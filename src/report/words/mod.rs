@@ -1,7 +1,7 @@
 //! What the findings say, in words: remarks, rules, changes and the source of a run, for all sinks alike.
 
 pub(super) mod analysis;
-pub(super) mod beside;
+pub(super) mod extras;
 pub(super) mod limits;
 pub(super) mod remarks;
 pub(super) mod sentences;

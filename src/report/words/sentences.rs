@@ -1,6 +1,6 @@
 //! What reports say of a benchmark: how grave it is, and the sentences about it. Nothing here is escaped yet.
 
-use super::{analysis, beside, limits, remarks};
+use super::{analysis, extras, limits, remarks};
 use crate::escape;
 use crate::report::units;
 use perfcheck_analysis::compare::{Comparison, Note};
@@ -161,13 +161,13 @@ pub(crate) fn other_notes(row: &Row<'_>, findings: &Findings<'_>, complaint: &st
 /// What else a reader must know of a benchmark, a sentence each.
 pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
     let broken = violations(row, findings).map(rule);
-    let beside = row.comparison.iter().flat_map(beside::changes);
+    let moved = row.comparison.iter().flat_map(extras::changes);
     let differences = row
         .blocking
         .iter()
         .map(|found| format!("differs in {found}"));
     broken
-        .chain(beside)
+        .chain(moved)
         .chain(differences)
         .chain(remarks_on(row, true, metric(row)))
         .chain(failures(row, |launches| {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use perfcheck_analysis::model::{
-    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, DecisionSettings, Environment,
+    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, Environment, Extras,
     GitState, Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos,
     NewRun, RunEnd, RunId, RunVerdict, Sample, SamplingSettings, Series, TargetFacts, Throughput,
     Timestamp, Verdict,
@@ -244,7 +244,7 @@ fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> Launc
             },
             sampling: SamplingSettings::default(),
             noise_threshold: 0.02,
-            beside: Beside::default(),
+            extras: Extras::default(),
             outcome: LaunchOutcome::Measured(Series {
                 warm_up: sample(131_071),
                 linear: (1..=ramp)

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::alternative::Tested;
-use super::beside::{AllocationComparison, LatencyComparison, SharedLevel};
 use super::description::Description;
 use super::estimate::Estimate;
+use super::extras::{AllocationComparison, LatencyComparison, SharedLevel};
 use super::grounds::{LookGrounds, RunGrounds};
 use super::launch_values::Location;
 use super::note::Note;

@@ -205,7 +205,7 @@ fn answer(
         }
     }
     comparison.notes = notes;
-    comparison.beside_of(question, rules)
+    comparison.with_extras_of_stored(question, rules)
 }
 
 fn grounds(

@@ -1,7 +1,7 @@
 //! Measurements made up for tests.
 
 use crate::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Beside, LaunchSeries, Measurement, Metric, Nanos,
+    AuthorSettings, Benchmark, BenchmarkKey, Extras, LaunchSeries, Measurement, Metric, Nanos,
     Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> Launch
             linear: vec![],
             flat,
         },
-        beside: Beside::default(),
+        extras: Extras::default(),
     }
 }
 

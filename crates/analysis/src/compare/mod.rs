@@ -5,7 +5,6 @@
 //! described in docs/STATISTICS.md.
 
 mod alternative;
-mod beside;
 mod comparison;
 mod course;
 mod curve;
@@ -16,6 +15,7 @@ mod differences;
 mod disturbance;
 mod estimate;
 mod evidence;
+mod extras;
 mod fastest;
 mod grounds;
 mod host_note;
@@ -35,10 +35,6 @@ mod uncertainty;
 pub use alternative::{
     Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy, value_of,
 };
-pub use beside::{
-    AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
-    OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel, WindowSummary,
-};
 pub use comparison::{Basis, Comparison, Extent};
 pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
 pub use curve::Curve;
@@ -48,6 +44,10 @@ pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use disturbance::{Disturbance, HostSigns, Steadiness};
 pub use estimate::Estimate;
+pub use extras::{
+    AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
+    OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel, WindowSummary,
+};
 pub use fastest::{Contender, Rank, against_fastest, launch_medians};
 pub use grounds::{
     Directions, FamilyTest, LookGrounds, Prediction, RunGrounds, SlowPathGrounds, TScoreGrounds,

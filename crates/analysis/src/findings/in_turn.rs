@@ -88,7 +88,9 @@ impl<'m> RoundsEvidence<'_, 'm> {
         let judged = judge(&series, self.plan).into_iter();
         let mut comparisons: Vec<Comparison> = judged
             .zip(&both)
-            .map(|(found, (base, candidate, _))| found.beside_in_turn(base, candidate, self.plan))
+            .map(|(found, (base, candidate, _))| {
+                found.with_extras_in_turn(base, candidate, self.plan)
+            })
             .collect();
         Comparison::about(
             &mut comparisons,
@@ -125,7 +127,7 @@ fn rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
             Some(Round {
                 base: of_base.remove(&launch.launch)?,
                 candidate: launch.series.alike(),
-                led: launch.beside.led.clone(),
+                led: launch.extras.led.clone(),
             })
         })
         .collect()

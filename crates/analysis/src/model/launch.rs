@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Benchmark, Beside, Conduct, Nanos, SamplingSettings, Series, TargetFacts, Timestamp};
+use super::{Benchmark, Conduct, Extras, Nanos, SamplingSettings, Series, TargetFacts, Timestamp};
 
 /// What one process of a bench executable was and gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,8 +63,8 @@ pub struct LaunchedBenchmark {
     pub noise_threshold: f64,
     /// What came of it.
     pub outcome: LaunchOutcome,
-    /// What was noted beside the samples.
-    pub beside: Beside,
+    /// What was measured besides the samples.
+    pub extras: Extras,
 }
 
 /// What came of a benchmark in a launch.

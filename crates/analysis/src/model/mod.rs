@@ -5,9 +5,9 @@
 
 mod analysis;
 mod benchmark;
-mod beside;
 mod criterion;
 mod event;
+mod extras;
 mod facts;
 mod kept;
 mod launch;
@@ -29,9 +29,9 @@ pub use analysis::{
     Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test, Words,
 };
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
-pub use beside::{Allocations, Beside, Latencies, LatencyWindow};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use event::{Bound, Course, Event, Observer};
+pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
 pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Benchmark, Beside, DecisionSettings, Environment, GitState, Nanos, SamplingSettings, Series,
+    Benchmark, DecisionSettings, Environment, Extras, GitState, Nanos, SamplingSettings, Series,
     Side, Source, Verdict,
 };
 
@@ -171,8 +171,8 @@ pub struct LaunchSeries {
     pub conduct: Option<Conduct>,
     /// What was measured.
     pub series: Series,
-    /// What was noted beside the samples.
-    pub beside: Beside,
+    /// What was measured besides the samples.
+    pub extras: Extras,
 }
 
 /// Everything that a run knows of one benchmark.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::child::{ChildError, RequestKind, Session};
-use perfcheck_analysis::model::Beside;
+use perfcheck_analysis::model::Extras;
 
 /// Iterations that are counted in a launch.
 const COUNTED: u64 = 16;
@@ -27,22 +27,22 @@ pub(super) fn noted(
     kind: RequestKind,
     aside: Aside,
     iteration_ns: f64,
-) -> Result<Beside, ChildError> {
-    let mut beside = Beside::default();
+) -> Result<Extras, ChildError> {
+    let mut extras = Extras::default();
     // Before counting, which runs operations that are no samples.
     if kind == RequestKind::Latency {
         let reservoir = match aside {
             Aside::InFull => RESERVOIR,
             Aside::InRounds { .. } => 0,
         };
-        beside.latencies = Some(session.latencies(reservoir)?);
+        extras.latencies = Some(session.latencies(reservoir)?);
     }
     let count = !matches!(aside, Aside::InRounds { count: false });
     if count && session.hello().counts_allocations() {
-        beside.allocations = session.count(
+        extras.allocations = session.count(
             COUNTED,
             COUNTING + Duration::from_nanos(iteration_ns as u64),
         )?;
     }
-    Ok(beside)
+    Ok(extras)
 }

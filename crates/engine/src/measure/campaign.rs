@@ -258,7 +258,7 @@ impl<'a> Campaign<'a> {
         if launch.is_pair() {
             let of = |side| sides.iter().find(|(of, _)| *of == side);
             let samples = |side| of(side).map(|(_, side)| alike(side)).unwrap_or_default();
-            let led = of(Side::Candidate).map(|(_, candidate)| candidate.beside.led.clone());
+            let led = of(Side::Candidate).map(|(_, candidate)| candidate.extras.led.clone());
             subject.rounds.push(Round {
                 base: samples(Side::Base),
                 candidate: samples(Side::Candidate),

@@ -287,7 +287,7 @@ impl Campaign<'_> {
         let subject = self.subject(launch, place);
         let launched = |turn: Turn| {
             let mut launched = subject.launched(LaunchOutcome::Measured(turn.series));
-            launched.beside = turn.beside;
+            launched.extras = turn.extras;
             if turn.throughput != Throughput::default() {
                 launched.benchmark.throughput = turn.throughput;
             }

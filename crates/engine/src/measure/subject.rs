@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::schedule::{FlatSchedule, LaunchLayout};
 use perfcheck_analysis::model::{
-    Benchmark, Beside, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings, Turns,
+    Benchmark, Extras, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings, Turns,
 };
 
 /// Rounds that a benchmark has however long they take, as long as it needs them.
@@ -167,7 +167,7 @@ impl Subject {
             sampling: self.resolved.sampling,
             noise_threshold: self.resolved.noise_threshold,
             outcome,
-            beside: Beside::default(),
+            extras: Extras::default(),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::schedule::{LaunchLayout, expected, lay_out, planned_iteration_ns};
 use super::subject::Resolved;
 use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
 use crate::host;
-use perfcheck_analysis::model::{Beside, Nanos, Sample, Series, Side, Throughput};
+use perfcheck_analysis::model::{Extras, Nanos, Sample, Series, Side, Throughput};
 use perfcheck_stats::Draws;
 
 /// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
@@ -37,8 +37,8 @@ pub(super) type SideChild<'s> = (Side, Session<'s>);
 pub(super) struct Turn {
     pub(super) series: Series,
     pub(super) throughput: Throughput,
-    /// What was noted beside the samples: for each quad whether this side was sampled first, and what was asked afterwards.
-    pub(super) beside: Beside,
+    /// What was measured besides the samples: for each quad whether this side was sampled first, and what was asked afterwards.
+    pub(super) extras: Extras,
 }
 
 /// How a visit ended, if not with an error.
@@ -150,8 +150,8 @@ pub(super) fn visit(
         spoilt_by_sleep(suspended, host::suspended()).map_err(|error| (Side::Candidate, error))?;
     }
     for (turn, notes) in turns.iter_mut().zip(notes) {
-        let led = std::mem::take(&mut turn.beside.led);
-        turn.beside = Beside { led, ..notes };
+        let led = std::mem::take(&mut turn.extras.led);
+        turn.extras = Extras { led, ..notes };
     }
     let sides = ready.into_iter().map(|(side, _)| side);
     Ok(Visited::Measured(sides.zip(turns).collect()))
@@ -166,7 +166,7 @@ impl Turn {
                 flat: Vec::new(),
             },
             throughput,
-            beside: Beside::default(),
+            extras: Extras::default(),
         }
     }
 }
@@ -268,8 +268,8 @@ impl RoundSampling {
                 _ => &[1, 0, 0, 1],
             };
             if children.len() > 1 {
-                turns[quad[0]].beside.led.push(true);
-                turns[quad[1]].beside.led.push(false);
+                turns[quad[0]].extras.led.push(true);
+                turns[quad[1]].extras.led.push(false);
             }
             for place in quad.iter().copied() {
                 let (side, session) = &mut children[place];

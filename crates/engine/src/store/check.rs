@@ -1,8 +1,8 @@
 //! A thorough check of the whole file, for tests and for users who suspect their disk.
 
-use super::beside::{allocations_of, latencies_of};
 use super::codec;
 use super::error::Fault;
+use super::extras::{allocations_of, latencies_of};
 use super::{Store, StoreError};
 
 impl Store {

@@ -3,11 +3,11 @@
 use rusqlite::{Connection, params};
 
 use super::access::Survives;
-use super::beside::{AllocationsColumn, LatenciesColumn};
 use super::codec;
 use super::columns::{FlagColumn, Json, Unsigned};
 use super::conditions::{Conditions, intern_benchmark};
 use super::error::Attempt;
+use super::extras::{AllocationsColumn, LatenciesColumn};
 use super::runs::workspace_of_open_run;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
@@ -152,9 +152,9 @@ fn insert_outcome(
                 launch,
                 position,
                 codec::encode(series),
-                FlagColumn(&launched.beside.led),
-                AllocationsColumn(&launched.beside.allocations),
-                LatenciesColumn(launched.beside.latencies.as_ref()),
+                FlagColumn(&launched.extras.led),
+                AllocationsColumn(&launched.extras.allocations),
+                LatenciesColumn(launched.extras.latencies.as_ref()),
             ])?,
         LaunchOutcome::Failed(message) => connection
             .prepare_cached(

@@ -4,15 +4,15 @@ use std::collections::HashSet;
 
 use rusqlite::Connection;
 
-use super::beside::{allocations_of, latencies_of};
 use super::codec;
 use super::columns::{FlagsRead, Json, Unsigned, WordColumn};
 use super::conditions::KnownConditions;
 use super::error::{Attempt, Fault};
+use super::extras::{allocations_of, latencies_of};
 use super::runs::key_at;
 use super::{Store, StoreError};
 use perfcheck_analysis::model::{
-    BenchmarkKey, Beside, Failure, LaunchSeries, Measurement, Nanos, RunId,
+    BenchmarkKey, Extras, Failure, LaunchSeries, Measurement, Nanos, RunId,
 };
 
 impl Store {
@@ -87,7 +87,7 @@ fn series_of(connection: &Connection, run_benchmark: i64) -> Attempt<Vec<LaunchS
                 .get::<_, Option<Json<_>>>(6)?
                 .map(|Json(conduct)| conduct),
             series: codec::decode(bytes).map_err(Fault::Content)?,
-            beside: Beside {
+            extras: Extras {
                 led: row.get::<_, FlagsRead>(3)?.0,
                 allocations: allocations_of(row.get_ref(4)?).map_err(Fault::Content)?,
                 latencies: latencies_of(row.get_ref(5)?).map_err(Fault::Content)?,

@@ -8,13 +8,13 @@
 mod access;
 mod adopt;
 mod baselines;
-mod beside;
 mod check;
 mod codec;
 mod columns;
 mod conclusion;
 mod conditions;
 mod error;
+mod extras;
 mod file;
 mod header;
 mod history;

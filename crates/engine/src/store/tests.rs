@@ -316,7 +316,7 @@ fn series_without_allocations_and_latencies_are_read_and_damaged_ones_are_not() 
         .expect("reads");
     let launch = &found[0].launches[0];
     assert_eq!(launch.series, series);
-    assert_eq!(launch.beside, perfcheck_analysis::model::Beside::default());
+    assert_eq!(launch.extras, perfcheck_analysis::model::Extras::default());
     store.check().expect("whole");
     for column in ["allocations", "latencies"] {
         let damage = format!("UPDATE series SET {column} = x'0101000000'");

@@ -4,17 +4,17 @@ use rusqlite::{Connection, params};
 
 use super::access::Survives;
 use super::baselines::{check_baseline_name, name_run};
-use super::beside::{allocations_of, latencies_of};
 use super::codec;
 use super::columns::{FlagsRead, Json, WordColumn};
 use super::conditions::KnownConditions;
 use super::error::{Attempt, Fault};
+use super::extras::{allocations_of, latencies_of};
 use super::launches::insert_launch;
 use super::runs::{end_run, insert_run, key_at};
 use super::steps::accept_levels;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    BenchmarkKey, Beside, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun, Purpose, RunEnd,
+    BenchmarkKey, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun, Purpose, RunEnd,
     RunId, Side, Source, TargetFacts, Timestamp,
 };
 
@@ -214,7 +214,7 @@ fn launched(
             sampling: conditions.sampling,
             noise_threshold: conditions.noise_threshold,
             outcome,
-            beside: Beside {
+            extras: Extras {
                 led: row.get::<_, FlagsRead>(5)?.0,
                 allocations: allocations_of(row.get_ref(6)?).map_err(Fault::Content)?,
                 latencies: latencies_of(row.get_ref(7)?).map_err(Fault::Content)?,

@@ -7,7 +7,7 @@ use crate::exchange::{
 use crate::report::{ImportedBenchmark, PerSecond, ValueBounds};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
-    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, DecisionSettings, Environment,
+    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, Environment, Extras,
     LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
     RunVerdict, Sample, SamplingMode, SamplingSettings, Series, Source, SourceCounts, SourceFile,
     SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
@@ -251,7 +251,7 @@ pub(super) fn run(
                     sampling,
                     noise_threshold: decision.noise_threshold,
                     outcome: LaunchOutcome::Measured(series),
-                    beside: Beside::default(),
+                    extras: Extras::default(),
                 });
         }
     }

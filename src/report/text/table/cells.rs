@@ -5,7 +5,7 @@ use crate::report::layout::{Cell, Column};
 use crate::report::theme::{self, Ink};
 use crate::report::units;
 use crate::report::view::{Verbosity, View};
-use crate::report::words::{analysis, beside, sentences};
+use crate::report::words::{analysis, extras, sentences};
 use perfcheck_analysis::compare::{AllocationSummary, Comparison, Estimate, LatencySummary};
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::Verdict;
@@ -108,12 +108,12 @@ fn throughput_cell(row: &Row<'_>) -> Option<String> {
 
 /// The level does not matter: no interval is shown.
 fn latency_cell(row: &Row<'_>) -> Option<String> {
-    beside::latency_cell(&LatencySummary::of(row.measurement?, 0.95)?)
+    extras::latency_cell(&LatencySummary::of(row.measurement?, 0.95)?)
 }
 
 fn allocations_cell(row: &Row<'_>) -> Option<String> {
     let found = AllocationSummary::of(row.measurement?)?;
-    Some(beside::allocations_cell(&found))
+    Some(extras::allocations_cell(&found))
 }
 
 /// Mild and severe outliers together, as a share of the samples, and the severe ones: `4.1 %, severe 1.2 %`.

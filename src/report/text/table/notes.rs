@@ -1,7 +1,7 @@
 //! What a reader must know of single benchmarks, each thing once for all that it applies to.
 
 use crate::report::view::{Verbosity, View};
-use crate::report::words::{beside, sentences};
+use crate::report::words::{extras, sentences};
 use crate::report::{theme, units};
 use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::Verdict;
@@ -73,7 +73,7 @@ fn of_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
         Verbosity::Usual => !sentences::is_fine(row),
         Verbosity::Verbose => true,
     };
-    let moved = row.comparison.iter().flat_map(beside::changes);
+    let moved = row.comparison.iter().flat_map(extras::changes);
     moved
         .chain(row.blocking.iter().map(ToString::to_string))
         .chain(sentences::remarks_on(row, limits, sentences::metric(row)))

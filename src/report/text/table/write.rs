@@ -8,7 +8,7 @@ use super::notes::notes;
 use crate::report::layout::Table;
 use crate::report::theme;
 use crate::report::view::{Verbosity, View};
-use crate::report::words::{analysis, beside};
+use crate::report::words::{analysis, extras};
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Verdict};
 
@@ -62,7 +62,7 @@ fn needs_attention(verdict: Verdict) -> bool {
 /// What latencies are, where some are shown.
 fn write_caveat(writer: &mut dyn Write, rows: &[&Row<'_>], view: &View) -> io::Result<()> {
     let measurements: Vec<&Measurement> = rows.iter().filter_map(|row| row.measurement).collect();
-    if let Some(caveat) = beside::caveat(&measurements) {
+    if let Some(caveat) = extras::caveat(&measurements) {
         for line in view.prose(&caveat, "").split('\n') {
             writeln!(writer, "{}", theme::faint(line))?;
         }

@@ -24,7 +24,7 @@ pub fn run(values: &[f64]) -> Measurement {
 pub fn run_with_latencies(values: &[f64]) -> Measurement {
     let mut run = run(values);
     for (launch, value) in run.launches.iter_mut().zip(values) {
-        launch.beside.latencies = Some(Latencies {
+        launch.extras.latencies = Some(Latencies {
             counts: vec![(HdrHistogram::index_of((100.0 * value) as u64), 1_000)],
             ..Latencies::default()
         });

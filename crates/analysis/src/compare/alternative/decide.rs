@@ -48,7 +48,7 @@ pub(in crate::compare) fn compare(questions: &[Question<'_>], rules: &Rules) -> 
         .zip(questions)
         .zip(adjusted)
         .map(|((evidence, question), adjusted)| {
-            answer(evidence, question, adjusted, &setting).beside_of(question, rules)
+            answer(evidence, question, adjusted, &setting).with_extras_of_stored(question, rules)
         })
         .collect()
 }

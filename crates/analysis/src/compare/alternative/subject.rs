@@ -1,8 +1,8 @@
 //! What a word of `--metric` names: numbers that a comparison carries beside the time, or a run noted.
 
-use crate::compare::beside::{CountChange, PercentileChange};
 use crate::compare::comparison::Comparison;
 use crate::compare::estimate::Estimate;
+use crate::compare::extras::{CountChange, PercentileChange};
 use crate::model::{Allocations, Measurement, Statistic};
 use perfcheck_stats::{HdrHistogram, TInterval, mean};
 
@@ -56,9 +56,9 @@ fn quantile(subject: Statistic) -> Option<f64> {
 /// value is its own interval. `None` of what is no such metric.
 pub fn value_of(measurement: &Measurement, subject: Statistic, level: f64) -> Option<Estimate> {
     let of_launch = |launch: &crate::model::LaunchSeries| {
-        let beside = &launch.beside;
+        let extras = &launch.extras;
         if let Some(quantile) = quantile(subject) {
-            let counts = beside.latencies.as_ref()?.counts.iter().copied();
+            let counts = extras.latencies.as_ref()?.counts.iter().copied();
             return Some(HdrHistogram::of_counters(counts)?.percentile(quantile)? as f64);
         }
         let number: fn(&Allocations) -> u64 = match subject {
@@ -67,7 +67,7 @@ pub fn value_of(measurement: &Measurement, subject: Statistic, level: f64) -> Op
             Statistic::Peak => |found| found.peak_bytes,
             _ => return None,
         };
-        let counts = beside.allocations.iter().map(|found| number(found) as f64);
+        let counts = extras.allocations.iter().map(|found| number(found) as f64);
         mean(&counts.collect::<Vec<f64>>())
     };
     let values: Vec<f64> = measurement.launches.iter().filter_map(of_launch).collect();

@@ -464,7 +464,7 @@ fn verdicts_may_be_about_allocations_and_only_where_they_were_counted() {
                 peak_bytes: 64,
                 ..Allocations::default()
             };
-            launch.beside.allocations = vec![iteration; 16];
+            launch.extras.allocations = vec![iteration; 16];
         }
         run
     };

@@ -36,7 +36,7 @@ fn with_all(floor: f64) -> Measurement {
         40,
     );
     for (k, launch) in (0_u64..).zip(&mut found.launches) {
-        launch.beside.allocations = (0..4)
+        launch.extras.allocations = (0..4)
             .map(|i| Allocations {
                 count: (floor as u64) + k + i % 2,
                 bytes: 64,
@@ -48,7 +48,7 @@ fn with_all(floor: f64) -> Measurement {
             let ns = (floor * 100.0) as u64 + k * 10 + i;
             *counts.entry(HdrHistogram::index_of(ns)).or_insert(0) += 1;
         }
-        launch.beside.latencies = Some(Latencies {
+        launch.extras.latencies = Some(Latencies {
             counts: counts.into_iter().collect(),
             ..Latencies::default()
         });
@@ -114,7 +114,7 @@ fn in_turn(rounds: u32, factor: f64) -> Comparison {
     let (base, candidate) = (with_all(100.0), with_all(100.0 * factor));
     judge(&[series], &plan)
         .remove(0)
-        .beside_in_turn(&base, &candidate, &plan)
+        .with_extras_in_turn(&base, &candidate, &plan)
 }
 
 #[test]

@@ -9,9 +9,9 @@ pub(super) enum Pairing {
     ByRound,
 }
 
-/// By which rules is decided what lies beside the times.
+/// The rules by which extras are compared.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BesideRules {
+pub(super) struct ExtrasRules {
     /// Relative change that counts as noise, a fraction.
     pub(super) noise_threshold: f64,
     /// Level of the permutation test; two-sided, for each number by itself.

@@ -22,7 +22,7 @@ fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) ->
         rounds: 5,
         stopped_early: false,
     };
-    Comparison::undecided(noise_threshold, extent).beside_in_turn(base, candidate, &plan)
+    Comparison::undecided(noise_threshold, extent).with_extras_in_turn(base, candidate, &plan)
 }
 
 fn about(comparisons: &[&Comparison], subject: Statistic) -> Vec<Comparison> {

@@ -1,4 +1,4 @@
-//! What one run noted beside the times, described: allocations of an iteration, latencies of single operations.
+//! What one run noted as extras, described: allocations of an iteration, latencies of single operations.
 //!
 //! Every number is a mean over launches, which weigh alike; only the merged histogram and the distribution are of all operations, for looking at.
 
@@ -207,7 +207,7 @@ impl LatencySummary {
 
 fn noted(measurement: &Measurement) -> impl Iterator<Item = &Latencies> {
     let launches = measurement.launches.iter();
-    launches.filter_map(|launch: &LaunchSeries| launch.beside.latencies.as_ref())
+    launches.filter_map(|launch: &LaunchSeries| launch.extras.latencies.as_ref())
 }
 
 fn distribution(noted: &[&Latencies]) -> Option<WeightedEcdf> {

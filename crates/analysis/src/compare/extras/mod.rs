@@ -1,4 +1,4 @@
-//! What is compared beside times: allocations by an exact rule, latencies percentile by percentile.
+//! Extras of a comparison, compared besides its times: allocations by an exact rule, latencies percentile by percentile.
 //!
 //! Pure, like the rest of `compare`. Nothing here enters the verdict about the time of an iteration: a comparison carries it along, with
 //! verdicts of its own. Only where they are asked for in its place do those of all benchmarks become one family. The unit of replication is the launch; operations of different launches are never pooled for a test.

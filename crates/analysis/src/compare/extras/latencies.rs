@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::{BesideRules, Pairing};
+use super::rules::{ExtrasRules, Pairing};
 use crate::compare::estimate::Estimate;
 use crate::compare::question::{Question, Rules};
 use crate::compare::uncertainty::{Uncertainty, drift};
@@ -50,7 +50,7 @@ impl LatencyComparison {
         base: &[&Measurement],
         candidate: &Measurement,
         pairing: Pairing,
-        rules: &BesideRules,
+        rules: &ExtrasRules,
     ) -> Option<Self> {
         let mut base: Vec<&LaunchSeries> = base.iter().flat_map(|run| &run.launches).collect();
         let mut candidate_launches: Vec<&LaunchSeries> = candidate.launches.iter().collect();
@@ -126,7 +126,7 @@ impl PercentileChange {
 
 /// The histogram of a launch that has operations.
 fn histogram(launch: &LaunchSeries) -> Option<HdrHistogram> {
-    let counts = &launch.beside.latencies.as_ref()?.counts;
+    let counts = &launch.extras.latencies.as_ref()?.counts;
     HdrHistogram::of_counters(counts.iter().copied()).filter(|found| found.total() > 0)
 }
 
@@ -151,7 +151,7 @@ impl Sides {
         quantile: f64,
         quantum_ns: f64,
         seed: u64,
-        rules: &BesideRules,
+        rules: &ExtrasRules,
     ) -> Option<PercentileChange> {
         let (base_ns, candidate_ns) = (mean(&self.base)?, mean(&self.candidate)?);
         let ratio = if base_ns == candidate_ns {
@@ -189,7 +189,7 @@ impl Sides {
     }
 
     /// The change of the mean of the launches' percentiles.
-    fn interval(&self, quantile: f64, seed: u64, rules: &BesideRules) -> Option<Estimate> {
+    fn interval(&self, quantile: f64, seed: u64, rules: &ExtrasRules) -> Option<Estimate> {
         let level = rules.confidence_level;
         let fewer = self.base.len().min(self.candidate.len());
         if IntervalMethod::for_clusters(fewer) == IntervalMethod::StudentT {

@@ -2,7 +2,7 @@
 
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
-use crate::report::words::beside::{changed_counts, percentile_change, quantile_name};
+use crate::report::words::extras::{changed_counts, percentile_change, quantile_name};
 use perfcheck_analysis::compare::{
     AllocationComparison, Comparison, CountChange, LatencyComparison, PercentileChange,
 };

@@ -1,12 +1,12 @@
-//! What a launch notes of a benchmark beside its samples.
+//! Extras: what a launch measures of a benchmark besides its samples, such as allocations and latencies.
 
 use serde::{Deserialize, Serialize};
 
 use super::Nanos;
 
-/// What a launch noted of a benchmark beside its samples; each part is empty where it was not asked for.
+/// What a launch measured of a benchmark besides its samples; each part is empty where it was not asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Beside {
+pub struct Extras {
     /// In A/B, for each quad (two flat samples) whether this side was sampled first, as in ABBA.
     pub led: Vec<bool>,
     /// What single iterations of an untimed pass allocated, in the order run.

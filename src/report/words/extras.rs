@@ -16,7 +16,7 @@ const FEWEST_LAUNCHES: usize = 3;
 pub(crate) fn caveat(measurements: &[&Measurement]) -> Option<String> {
     let timed = measurements.iter().filter_map(|measurement| {
         let launches = measurement.launches.iter();
-        let timed = launches.filter(|launch| launch.beside.latencies.is_some());
+        let timed = launches.filter(|launch| launch.extras.latencies.is_some());
         Some(timed.count()).filter(|count| *count > 0)
     });
     let fewest = timed.min()?;

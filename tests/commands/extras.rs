@@ -1,4 +1,4 @@
-//! What is measured beside the time of an iteration, from a real harness to the report: allocations and latencies.
+//! Extras, from a real harness to the report: allocations and latencies.
 
 use serde_json::Value;
 

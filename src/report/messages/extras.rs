@@ -1,4 +1,4 @@
-//! What launches noted beside the times: allocations of iterations, latencies of single operations.
+//! Extras of launches: allocations of iterations, latencies of single operations.
 
 use serde::Serialize;
 

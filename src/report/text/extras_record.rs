@@ -2,7 +2,7 @@
 
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::units;
-use crate::report::words::beside::quantile_name;
+use crate::report::words::extras::quantile_name;
 use perfcheck_analysis::compare::{
     AllocationSummary, LatencyComparison, LatencySummary, OverLaunches, WindowSummary,
 };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::BesideRules;
+use super::rules::ExtrasRules;
 use crate::model::{Allocations, Measurement, Verdict};
 use perfcheck_stats::{MannWhitney, mean};
 
@@ -40,7 +40,7 @@ impl AllocationComparison {
     pub(super) fn of(
         base: &[&Measurement],
         candidate: &Measurement,
-        rules: &BesideRules,
+        rules: &ExtrasRules,
     ) -> Option<Self> {
         let base = base
             .iter()
@@ -93,7 +93,7 @@ impl CountChange {
         base: &[&[Allocations]],
         candidate: &[&[Allocations]],
         pick: fn(&Allocations) -> u64,
-        rules: &BesideRules,
+        rules: &ExtrasRules,
     ) -> Option<Self> {
         let sides = [base, candidate];
         let [base, candidate] = sides.map(|side| launch_means(side, pick));
@@ -142,7 +142,7 @@ pub(super) fn counted(measurement: &Measurement) -> Vec<&[Allocations]> {
     measurement
         .launches
         .iter()
-        .map(|launch| &launch.beside.allocations[..])
+        .map(|launch| &launch.extras.allocations[..])
         .filter(|found| !found.is_empty())
         .collect()
 }

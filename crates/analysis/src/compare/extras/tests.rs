@@ -1,6 +1,6 @@
 //! Allocations and latencies, situation by situation.
 
-use super::rules::{BesideRules, Pairing};
+use super::rules::{ExtrasRules, Pairing};
 use super::*;
 use crate::compare::fixtures::{flat_launch, measurement};
 use crate::compare::{HostClass, Question, Reference, Rules, compare};
@@ -10,7 +10,7 @@ use crate::model::{
 };
 use perfcheck_stats::HdrHistogram;
 
-const RULES: BesideRules = BesideRules {
+const RULES: ExtrasRules = ExtrasRules {
     noise_threshold: 0.02,
     significance_level: 0.01,
     confidence_level: 0.95,
@@ -18,14 +18,14 @@ const RULES: BesideRules = BesideRules {
     seed: 7,
 };
 
-fn launches(beside: impl Iterator<Item = (Vec<Allocations>, Option<Latencies>)>) -> Measurement {
+fn launches(extras: impl Iterator<Item = (Vec<Allocations>, Option<Latencies>)>) -> Measurement {
     let launch = |(k, (allocations, latencies)): (u32, _)| {
         let mut launch: LaunchSeries = flat_launch(k, 1_000, &[100.0; 4]);
-        launch.beside.allocations = allocations;
-        launch.beside.latencies = latencies;
+        launch.extras.allocations = allocations;
+        launch.extras.latencies = latencies;
         launch
     };
-    measurement((0..).zip(beside).map(launch).collect())
+    measurement((0..).zip(extras).map(launch).collect())
 }
 
 /// Launches whose iterations allocated so often, 64 bytes each time.
@@ -218,7 +218,7 @@ fn rounds_of_an_ab_measurement_are_compared_with_each_other() {
 
 #[test]
 fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_called() {
-    let rules = BesideRules {
+    let rules = ExtrasRules {
         noise_threshold: 0.0,
         ..RULES
     };
@@ -275,7 +275,7 @@ fn a_comparison_of_stored_runs_carries_both() {
     let mut candidate = timed(&[1.2; 5]);
     for (side, count) in [(&mut base, 3), (&mut candidate, 4)] {
         for launch in &mut side.launches {
-            launch.beside.allocations = vec![
+            launch.extras.allocations = vec![
                 Allocations {
                     count,
                     ..Allocations::default()
