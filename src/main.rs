@@ -116,8 +116,8 @@ fn dispatch(
         Command::List => app::list(common, &mut world),
         Command::Runs { limit } => app::runs(*limit, common, &mut world),
         Command::Adopt { from } => app::adopt(from.as_deref(), common, &mut world),
-        Command::Show { run, bench, detail } => {
-            app::show(run, bench.as_deref(), detail, common, &mut world)
+        Command::Show { run, bench, view } => {
+            app::show(run, bench.as_deref(), view, common, &mut world)
         }
         Command::Explain { bench, run } => app::explain(bench, run.as_deref(), common, &mut world),
         Command::Report(options) => app::report(options, common, &mut world),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::async_bencher::AsyncBencher;
 use crate::batch::BatchSize;
 use crate::counting::Window;
-use crate::driver::{Driver, Measure};
+use crate::driver::{Measure, SampleDriver};
 use crate::executor::AsyncExecutor;
 use crate::latencies::LatencyNotes;
 use crate::sampler::Sampler;
@@ -40,7 +40,7 @@ pub(crate) enum RoutineEnding {
 ///
 /// Code of the closure before that call is set-up: it runs once per start of the benchmark and is never timed.
 pub struct Bencher<'d> {
-    driver: &'d mut dyn Driver,
+    driver: &'d mut dyn SampleDriver,
     throughput: Throughput,
     used: Use,
 }
@@ -50,7 +50,7 @@ impl<'d> Bencher<'d> {
     pub(crate) fn run(
         body: &mut dyn FnMut(&mut Bencher<'_>),
         throughput: Throughput,
-        driver: &'d mut dyn Driver,
+        driver: &'d mut dyn SampleDriver,
     ) -> RoutineEnding {
         let mut bencher = Self {
             driver,
@@ -204,7 +204,7 @@ mod tests {
     #[derive(Default)]
     struct Three(Option<Throughput>);
 
-    impl Driver for Three {
+    impl SampleDriver for Three {
         fn drive(
             &mut self,
             throughput: Throughput,

@@ -10,7 +10,7 @@ use std::process::{self, ExitCode};
 use crate::bencher::{Bencher, RoutineEnding};
 use crate::clock::{self, saturating_nanos};
 use crate::count::count;
-use crate::driver::Driver;
+use crate::driver::SampleDriver;
 use crate::frame::{ADDRESSABLE, Frames, HarnessIdentity};
 use crate::latencies::{self, LatencyNotes};
 use crate::output::fail;
@@ -268,7 +268,7 @@ impl Visitor for Starter<'_> {
     }
 }
 
-impl Driver for Starter<'_> {
+impl SampleDriver for Starter<'_> {
     fn drive(
         &mut self,
         throughput: Throughput,

@@ -7,7 +7,7 @@ use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 
 /// Who asks for samples: `cargo perfcheck` through the protocol, the plain table, or a test that runs the body once.
-pub(crate) trait Driver {
+pub(crate) trait SampleDriver {
     /// Called once set-up is done. Takes as many samples as it wants; of a latency benchmark through [`latencies::sample`](crate::latencies::sample).
     fn drive(
         &mut self,

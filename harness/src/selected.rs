@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::bencher::{Bencher, RoutineEnding};
-use crate::driver::Driver;
+use crate::driver::SampleDriver;
 use crate::panics;
 use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::suite::Visitor;
@@ -23,7 +23,7 @@ pub(crate) enum Ending {
 /// Does something with each benchmark that is run.
 pub(crate) trait Caller {
     /// What drives one benchmark.
-    type Driver: Driver;
+    type Driver: SampleDriver;
 
     /// Called before the benchmark `id` runs.
     fn driver(&mut self, id: &str, settings: &Settings) -> Self::Driver;

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use crate::bencher::{Bencher, RoutineEnding};
 use crate::child::{self, Conversation};
-use crate::driver::{Driver, Measure};
+use crate::driver::{Measure, SampleDriver};
 use crate::frame::HarnessIdentity;
 use crate::output::fail;
 use crate::panics;
 use crate::scripted::Stopwatch;
 use crate::settings::{AnnouncedBenchmark, SamplingMode, Settings};
-use crate::table::Sampling;
+use crate::table::TableSampling;
 use crate::throughput::Throughput;
 
 pub use crate::counting::Window;
@@ -52,7 +52,7 @@ impl Declaration {
 
     /// Takes the samples of a plain `cargo bench`: what an iteration came to in each, ascending.
     pub fn measure(&self, sampler: &mut dyn FnMut(u64) -> Duration) -> Vec<f64> {
-        let mut sampling = Sampling::new(&self.settings(), false);
+        let mut sampling = TableSampling::new(&self.settings(), false);
         sampling.drive(self.throughput, sampler, None);
         sampling.sorted()
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::args::PrintedDetail;
-use crate::driver::Driver;
+use crate::driver::SampleDriver;
 use crate::latencies::{self, LatencyNotes};
 use crate::output::{note, print};
 use crate::request::escape;
@@ -41,7 +41,7 @@ pub(crate) fn run(
 /// One iteration.
 struct Once;
 
-impl Driver for Once {
+impl SampleDriver for Once {
     fn drive(
         &mut self,
         _: Throughput,

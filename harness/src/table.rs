@@ -11,7 +11,7 @@ use crate::args::PrintedDetail;
 use crate::clock::saturating_nanos;
 use crate::count::count;
 use crate::counting;
-use crate::driver::Driver;
+use crate::driver::SampleDriver;
 use crate::latencies::{self, LatencyNotes};
 use crate::output::{fail, print};
 use crate::quantity::{allocated, per_second, time};
@@ -89,13 +89,13 @@ struct ResultTable {
 }
 
 impl Caller for ResultTable {
-    type Driver = Sampling;
+    type Driver = TableSampling;
 
-    fn driver(&mut self, _: &str, settings: &Settings) -> Sampling {
-        Sampling::new(settings, self.counts_allocations)
+    fn driver(&mut self, _: &str, settings: &Settings) -> TableSampling {
+        TableSampling::new(settings, self.counts_allocations)
     }
 
-    fn ended(&mut self, id: &str, sampling: Sampling, ending: Ending) {
+    fn ended(&mut self, id: &str, sampling: TableSampling, ending: Ending) {
         let id = escape(id);
         let result = match ending {
             Ending::Measured => sampling.row(),
@@ -114,7 +114,7 @@ impl Caller for ResultTable {
 }
 
 /// The samples of one benchmark.
-pub(crate) struct Sampling {
+pub(crate) struct TableSampling {
     settings: Settings,
     throughput: Throughput,
     ns_per_iteration: Vec<f64>,
@@ -123,7 +123,7 @@ pub(crate) struct Sampling {
     extras: Vec<String>,
 }
 
-impl Driver for Sampling {
+impl SampleDriver for TableSampling {
     fn drive(
         &mut self,
         throughput: Throughput,
@@ -215,7 +215,7 @@ fn schedule(settings: &Settings, estimate_ns: f64) -> Vec<u64> {
     vec![iterations; samples.max(2) as usize]
 }
 
-impl Sampling {
+impl TableSampling {
     pub(crate) fn new(settings: &Settings, counts_allocations: bool) -> Self {
         Self {
             settings: settings.clone(),
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_row_has_median_extremes_and_throughput() {
-        let sampling = Sampling {
+        let sampling = TableSampling {
             settings: Settings::default(),
             throughput: Throughput::elements(2),
             ns_per_iteration: vec![30.0, 10.0, 20.0, 1000.0],

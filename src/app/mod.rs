@@ -14,11 +14,11 @@ mod stored;
 
 pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
-    Detail, Dimension, DoctorOptions, ExportFormat, ExportOptions, HistoryBranch, HistoryOptions,
-    ImportFilter, ImportOptions, PageOptions, Pattern, PivotRequest, PivotValue, PruneOptions,
-    RunOptions, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline,
-    bisect, compare, doctor, explain, export, history, import, list, prune, remove_runs, report,
-    run, run_workloads, runs, self_test, show,
+    Dimension, DoctorOptions, ExportFormat, ExportOptions, GroupPattern, HistoryBranch,
+    HistoryOptions, ImportFilter, ImportOptions, PageOptions, PivotRequest, PivotValue,
+    PruneOptions, RunOptions, RunView, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT,
+    accept, adopt, baseline, bisect, compare, doctor, explain, export, history, import, list,
+    prune, remove_runs, report, run, run_workloads, runs, self_test, show,
 };
 pub use context::World;
 pub use deliver::{ReportOptions, WantedKind, WantedReport};

@@ -28,7 +28,7 @@ pub(super) struct AgainstFlags {
         default_value = "revision",
         requires = "against-what"
     )]
-    benches_from: Source,
+    benches_from: BenchesFromFlag,
     /// Measure executables that are byte for byte the same, too: shows this machine's noise
     #[arg(long, requires = "against-what")]
     control: bool,
@@ -48,18 +48,18 @@ pub(super) struct AgainstFlags {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum Source {
+pub(super) enum BenchesFromFlag {
     /// The revision's own
     Revision,
     /// Those of the work tree
     Worktree,
 }
 
-impl From<Source> for BenchesFrom {
-    fn from(source: Source) -> Self {
+impl From<BenchesFromFlag> for BenchesFrom {
+    fn from(source: BenchesFromFlag) -> Self {
         match source {
-            Source::Revision => Self::Revision,
-            Source::Worktree => Self::WorkTree,
+            BenchesFromFlag::Revision => Self::Revision,
+            BenchesFromFlag::Worktree => Self::WorkTree,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::against_flags::Source;
+use super::against_flags::BenchesFromFlag;
 use super::cargo_flags::CompilationFlags;
 use super::command::{Command, Parsed};
 use super::paired_flags::PairedFlags;
@@ -36,7 +36,7 @@ pub(super) struct BisectArguments {
     bench: String,
     /// Whose benchmarks the commits are built with; `worktree` lays the current ones over them
     #[arg(long, value_name = "SIDE", default_value = "revision")]
-    benches_from: Source,
+    benches_from: BenchesFromFlag,
     /// Forget what an interrupted call has found
     #[arg(long)]
     restart: bool,

@@ -1,9 +1,9 @@
 //! What a command line means, in plain values.
 
 use crate::app::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, DoctorOptions,
-    ExportOptions, HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions,
-    SelfTestOptions, StoreOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExportOptions,
+    HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions, RunView, SelfTestOptions,
+    StoreOptions,
 };
 use perfcheck_analysis::model::Verdict;
 
@@ -39,7 +39,7 @@ pub enum Command {
         /// Only this benchmark, by its id or what it can be known by.
         bench: Option<String>,
         /// How much of it.
-        detail: Detail,
+        view: RunView,
     },
     /// Explain a verdict.
     Explain {

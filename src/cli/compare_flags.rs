@@ -7,7 +7,7 @@ use super::command::{Command, Parsed};
 use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, RowFlags};
 use super::store_flags::StoredArguments;
-use crate::app::{CompareOptions, CompareView, Pattern, PivotRequest};
+use crate::app::{CompareOptions, CompareView, GroupPattern, PivotRequest};
 use crate::report::{Shown, TableFormat, ValueTerms};
 use perfcheck_analysis::model::{Statistic, StatisticSet};
 use perfcheck_engine::measure::Filter;
@@ -86,7 +86,7 @@ pub(super) struct CompareArguments {
     /// The first group captures, or all named groups; without groups the whole match. The fastest of each row is marked, and so is what
     /// cannot be told from it. This is exploratory: there are no verdicts, and the exit status is always 0.
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot"])]
-    group_by: Option<Pattern>,
+    group_by: Option<GroupPattern>,
     /// Form of the table
     #[arg(long, value_name = "FORM")]
     format: Option<Form>,

@@ -29,7 +29,7 @@ pub(super) struct ExportArguments {
     runs: Vec<String>,
     /// Format to write
     #[arg(long, value_name = "FMT", default_value = "jsonl")]
-    format: Format,
+    format: ExportFormatFlag,
     /// File to write to, or directory of Criterion's format; `-` is the standard output
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -38,7 +38,7 @@ pub(super) struct ExportArguments {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
+enum ExportFormatFlag {
     /// Everything that the store has of a run, for `import`
     Jsonl,
     /// The tree that Criterion writes, each run a baseline
@@ -57,11 +57,11 @@ impl ExportArguments {
         let options = ExportOptions {
             runs: self.runs,
             format: match self.format {
-                Format::Jsonl => ExportFormat::Portable,
-                Format::Criterion => ExportFormat::Criterion,
-                Format::Benchstat => ExportFormat::Benchstat,
-                Format::Bmf => ExportFormat::Bmf,
-                Format::Csv => ExportFormat::Csv,
+                ExportFormatFlag::Jsonl => ExportFormat::Portable,
+                ExportFormatFlag::Criterion => ExportFormat::Criterion,
+                ExportFormatFlag::Benchstat => ExportFormat::Benchstat,
+                ExportFormatFlag::Bmf => ExportFormat::Bmf,
+                ExportFormatFlag::Csv => ExportFormat::Csv,
             },
             output: self.output,
         };

@@ -51,7 +51,7 @@ pub(super) struct ImportArguments {
     files: Vec<PathBuf>,
     /// Format of the files; without it their content tells, with `--columns` it is csv
     #[arg(long, value_name = "FMT")]
-    format: Option<Format>,
+    format: Option<ImportFormatFlag>,
     /// csv: what the columns mean (may be given more than once), see below
     #[arg(long, value_name = "MAP")]
     columns: Vec<String>,
@@ -77,8 +77,8 @@ pub(super) struct ImportArguments {
     #[arg(long)]
     drop_first: bool,
     /// Which values count as outliers, for the summary and the record: all values are stored and compared
-    #[arg(long, value_name = "POLICY[,first]", default_value = "none", value_parser = outlier_words::<Policy>())]
-    outliers: Policy,
+    #[arg(long, value_name = "POLICY[,first]", default_value = "none", value_parser = outlier_words::<OutlierPolicyFlag>())]
+    outliers: OutlierPolicyFlag,
     /// A row that is an outlier in one of its values is one in all
     #[arg(long)]
     paired: bool,
@@ -105,7 +105,7 @@ pub(super) struct ImportArguments {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
+enum ImportFormatFlag {
     /// A table of separated values, with `--columns`
     Csv,
     /// What `cargo perfcheck export` writes
@@ -132,31 +132,31 @@ enum Format {
     Libtest,
 }
 
-impl From<Format> for FileFormat {
-    fn from(format: Format) -> Self {
+impl From<ImportFormatFlag> for FileFormat {
+    fn from(format: ImportFormatFlag) -> Self {
         match format {
-            Format::Csv => Self::Csv,
-            Format::Jsonl => Self::Portable,
-            Format::Criterion => Self::Criterion,
-            Format::Critcmp => Self::Critcmp,
-            Format::Hyperfine => Self::Hyperfine,
-            Format::GoogleBenchmark => Self::Google,
-            Format::Go => Self::Go,
-            Format::PytestBenchmark => Self::Pytest,
-            Format::Divan => Self::Divan,
-            Format::Libtest => Self::Libtest,
+            ImportFormatFlag::Csv => Self::Csv,
+            ImportFormatFlag::Jsonl => Self::Portable,
+            ImportFormatFlag::Criterion => Self::Criterion,
+            ImportFormatFlag::Critcmp => Self::Critcmp,
+            ImportFormatFlag::Hyperfine => Self::Hyperfine,
+            ImportFormatFlag::GoogleBenchmark => Self::Google,
+            ImportFormatFlag::Go => Self::Go,
+            ImportFormatFlag::PytestBenchmark => Self::Pytest,
+            ImportFormatFlag::Divan => Self::Divan,
+            ImportFormatFlag::Libtest => Self::Libtest,
         }
     }
 }
 
 /// A policy, and its fence where the word has one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Policy {
+struct OutlierPolicyFlag {
     policies: Policies,
     fence: Option<f64>,
 }
 
-impl FromStr for Policy {
+impl FromStr for OutlierPolicyFlag {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

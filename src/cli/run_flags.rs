@@ -142,7 +142,7 @@ pub(super) struct OutputFlags {
     pub(super) color: Color,
     /// Output format of results
     #[arg(long, value_name = "FMT", default_value = "human")]
-    message_format: Format,
+    message_format: MessageFormatFlag,
     /// Order of results
     #[arg(long, value_name = "ORDER", default_value = "name")]
     sort: Sort,
@@ -182,7 +182,7 @@ impl Color {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
+enum MessageFormatFlag {
     /// A table
     Human,
     /// One JSON object a line, see docs/MESSAGES.md
@@ -206,8 +206,8 @@ impl OutputFlags {
         OutputOptions {
             quiet: self.quiet,
             format: match self.message_format {
-                Format::Human => MessageFormat::Human,
-                Format::Json => MessageFormat::Json,
+                MessageFormatFlag::Human => MessageFormat::Human,
+                MessageFormatFlag::Json => MessageFormat::Json,
             },
             order: match self.sort {
                 Sort::Name => Order::Name,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::command::{Command, Parsed};
 use super::run_flags::RowFlags;
 use super::store_flags::StoredArguments;
-use crate::app::Detail;
+use crate::app::RunView;
 
 const AFTER_SHOW: &str = "\
 Examples:
@@ -43,15 +43,15 @@ pub(super) struct ShowArguments {
 
 impl ShowArguments {
     pub(super) fn translate(self) -> Parsed {
-        let detail = match self.svg {
-            Some(file) => Detail::Picture(file),
-            None if self.stats => Detail::Statistics,
-            None => Detail::Table,
+        let view = match self.svg {
+            Some(file) => RunView::Picture(file),
+            None if self.stats => RunView::Statistics,
+            None => RunView::Table,
         };
         let command = Command::Show {
             run: self.run,
             bench: self.bench,
-            detail,
+            view,
         };
         self.stored.with(command).showing(self.rows.only())
     }

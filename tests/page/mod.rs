@@ -8,8 +8,8 @@ use cargo_perfcheck::report::{
     write_page, write_table,
 };
 use perfcheck_analysis::compare::{
-    BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, Detail, HostSigns, Location,
-    Shape, summarize_by,
+    BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, HostSigns, Location, Shape,
+    ShapeDetail, summarize_by,
 };
 use perfcheck_analysis::findings::{Limits, RunRemark};
 use perfcheck_analysis::model::{
@@ -34,7 +34,10 @@ fn written_with(
     let side = |measurement: &'_ Measurement| -> Option<(BenchmarkRecord, Shape)> {
         let summary = summarize_by(measurement, &run.decision, run.seed)?;
         let record = BenchmarkRecord::of(measurement, &summary, &run.decision, run.seed)?;
-        Some((record, Shape::of(measurement, &Detail::reduced(points))?))
+        Some((
+            record,
+            Shape::of(measurement, &ShapeDetail::reduced(points))?,
+        ))
     };
     let base = |row_key| {
         let newest = recorded.base.last()?;

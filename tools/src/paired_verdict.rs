@@ -1,6 +1,6 @@
 //! How rounds of two builds in turn are decided, for the simulations.
 
-use perfcheck_analysis::compare::{Comparison, Method, PairedSeries, Plan, judge_by};
+use perfcheck_analysis::compare::{Comparison, PairedMethod, PairedSeries, Plan, judge_by};
 use perfcheck_analysis::model::{BenchmarkKey, Round};
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ pub fn judged(
     rounds: &[Round],
     looks: &[u32],
     theta: f64,
-    method: &Method,
+    method: &PairedMethod,
     seed: u64,
 ) -> Comparison {
     let key = BenchmarkKey {

@@ -25,7 +25,7 @@ pub use adopt::adopt;
 pub use baseline::{BaselineAction, baseline};
 pub use bisect::{BisectOptions, bisect};
 pub use compare::{
-    CompareOptions, CompareView, Dimension, Pattern, PivotRequest, PivotValue, Versus, compare,
+    CompareOptions, CompareView, Dimension, GroupPattern, PivotRequest, PivotValue, Versus, compare,
 };
 pub use doctor::{DoctorOptions, WORKLOADS_ARGUMENT, doctor, run_workloads};
 pub use explain::explain;
@@ -38,4 +38,4 @@ pub use report::{PageOptions, report};
 pub use run::{AgainstOptions, RunOptions, run};
 pub use runs::runs;
 pub use self_test::{SelfTestOptions, self_test};
-pub use show::{Detail, show};
+pub use show::{RunView, show};

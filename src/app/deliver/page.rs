@@ -12,7 +12,7 @@ use crate::report::{
     BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide, explained,
 };
 use perfcheck_analysis::compare::{
-    BenchmarkRecord, ChangeShape, Circumstances, Detail, Difference, HostSigns, Plan, Shape,
+    BenchmarkRecord, ChangeShape, Circumstances, Difference, HostSigns, Plan, Shape, ShapeDetail,
     differences, summarize_by,
 };
 use perfcheck_analysis::findings::{Findings, Limits, Method, Order, Row, RunRemark};
@@ -324,7 +324,7 @@ impl GatheredPage {
             run,
             measurement,
             record: BenchmarkRecord::of(measurement, &summary, &head.decision, head.seed)?,
-            shape: Shape::of(measurement, &Detail::reduced(points))?,
+            shape: Shape::of(measurement, &ShapeDetail::reduced(points))?,
         })
     }
 

@@ -28,7 +28,7 @@ pub enum Against {
 }
 
 /// Both builds, and how the reference is called.
-pub(in crate::app) struct Built {
+pub(in crate::app) struct BothBuilds {
     pub(in crate::app) targets: BySide<Vec<BenchTarget>>,
     /// Targets that are the same executable on both sides.
     pub(in crate::app) identical: BTreeSet<TargetName>,
@@ -54,7 +54,7 @@ pub(in crate::app) fn build_both(
     benches_from: BenchesFrom,
     request: &Request<'_>,
     world: &mut World<'_>,
-) -> Result<Built, AppError> {
+) -> Result<BothBuilds, AppError> {
     let checkout = || request.context.require_checkout();
     let revision = match against {
         Against::Executable(path) => return beside_executable(path, request, world),
@@ -66,7 +66,7 @@ pub(in crate::app) fn build_both(
 
 /// The benchmarks of both sides.
 pub(in crate::app) fn discover_both(
-    built: &mut Built,
+    built: &mut BothBuilds,
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<BySide<Discovered>, AppError> {
@@ -81,7 +81,7 @@ fn beside_executable(
     path: &Path,
     request: &Request<'_>,
     world: &mut World<'_>,
-) -> Result<Built, AppError> {
+) -> Result<BothBuilds, AppError> {
     let (toolchain, candidate) = build(request.context, request.common, world)?;
     let base = with_executable(&candidate, path)?;
     let same = candidate
@@ -94,7 +94,7 @@ fn beside_executable(
         candidate,
     };
     on_stage(&stage, &mut targets)?;
-    Ok(Built {
+    Ok(BothBuilds {
         identical,
         targets,
         environment: Environment {
@@ -114,7 +114,7 @@ pub(in crate::app) fn beside_revision(
     benches_from: BenchesFrom,
     request: &Request<'_>,
     world: &mut World<'_>,
-) -> Result<Built, AppError> {
+) -> Result<BothBuilds, AppError> {
     let order = CacheBuild {
         context: request.context,
         cargo: &request.common.cargo,
@@ -160,7 +160,7 @@ pub(in crate::app) fn beside_revision(
             .map(|side| side.target.clone())
             .collect()
     };
-    Ok(Built {
+    Ok(BothBuilds {
         targets: BySide {
             base: targets(&built.base),
             candidate: targets(&built.candidate),

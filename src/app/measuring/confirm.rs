@@ -73,7 +73,7 @@ fn announce(
     Ok(write_build_event(world.stderr, &("Confirming", what))?)
 }
 
-type Second = (MeasuredInTurn, Vec<Row<'static>>);
+type ConfirmingRun = (MeasuredInTurn, Vec<Row<'static>>);
 
 /// Measures `keys` again, in turn with the run `reference`; a text says why that cannot be.
 fn measure_again(
@@ -82,7 +82,7 @@ fn measure_again(
     request: &Request<'_>,
     (store, workspace): (&mut Store, WorkspaceId),
     world: &mut World<'_>,
-) -> Result<Result<Second, String>, AppError> {
+) -> Result<Result<ConfirmingRun, String>, AppError> {
     let head = store.run(reference)?;
     let again = RunAgain {
         head: &head,

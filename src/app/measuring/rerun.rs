@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::builds::{Built, InUse, beside_revision, discover_both, same_bytes};
+use super::builds::{BothBuilds, InUse, beside_revision, discover_both, same_bytes};
 use super::cache_build::cache_directory;
 use super::keep::secret;
 use super::pairing::name;
@@ -30,7 +30,7 @@ pub(in crate::app) struct RunAgain<'a> {
     pub(in crate::app) request: &'a Request<'a>,
 }
 
-type Both = (Built, BySide<Discovered>);
+type Both = (BothBuilds, BySide<Discovered>);
 
 impl RunAgain<'_> {
     /// Both sides, ready to be measured; else why not.
@@ -126,7 +126,7 @@ impl RunAgain<'_> {
             *target = target.clone().with_executable(copy);
             base.push(old);
         }
-        let mut built = Built {
+        let mut built = BothBuilds {
             targets: BySide { base, candidate },
             identical,
             environment: Environment {

@@ -95,7 +95,7 @@ fn portable(
 
 /// The run that a verdict is against.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::app) enum Against {
+pub(in crate::app) enum ReferencePlace {
     /// It is in the store.
     Stored(RunId),
     /// It is taken over together with this one, as the run of this place.
@@ -108,7 +108,7 @@ pub(in crate::app) enum Against {
 pub(in crate::app) fn transferred(
     run: PortableRun,
     baselines: Vec<String>,
-    mut reference: impl FnMut(PortableReference) -> Result<Against, AppError>,
+    mut reference: impl FnMut(PortableReference) -> Result<ReferencePlace, AppError>,
 ) -> Result<TransferredRun, AppError> {
     let head = run.head;
     let mut verdicts = Vec::new();
@@ -118,9 +118,9 @@ pub(in crate::app) fn transferred(
     for (place, found) in run.verdicts.into_iter().enumerate() {
         let named = match found.reference {
             Some(named) => reference(named)?,
-            None => Against::Nowhere,
+            None => ReferencePlace::Nowhere,
         };
-        if let Against::Together(run) = named {
+        if let ReferencePlace::Together(run) = named {
             against.push((place, run));
         }
         verdicts.push(RunVerdict {
@@ -129,8 +129,8 @@ pub(in crate::app) fn transferred(
             typical_ns: found.typical_ns,
             change: found.change,
             reference: match named {
-                Against::Stored(run) => Some(run),
-                Against::Together(_) | Against::Nowhere => None,
+                ReferencePlace::Stored(run) => Some(run),
+                ReferencePlace::Together(_) | ReferencePlace::Nowhere => None,
             },
         });
     }

@@ -9,7 +9,7 @@ use super::stored::{
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use perfcheck_analysis::compare::{
-    Comparison, Estimate, Location, LookGrounds, Method, Note, Plan, SlowPathGrounds,
+    Comparison, Estimate, Location, LookGrounds, Note, PairedMethod, Plan, SlowPathGrounds,
 };
 use perfcheck_analysis::model::{Side, Verdict};
 
@@ -69,7 +69,7 @@ fn when(
 }
 
 fn location(location: Location) -> Statement {
-    let quantile = Method::default().quantile;
+    let quantile = PairedMethod::default().quantile;
     let taken = match location {
         Location::LowQuantile => {
             format!(

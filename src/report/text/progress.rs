@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::report::charset::{Charset, in_ascii};
 use crate::report::{theme, units};
-use perfcheck_analysis::model::{BenchmarkKey, Bound, Course, Event, Observer};
+use perfcheck_analysis::model::{BenchmarkKey, Bound, Event, Observer, VisitPlan};
 
 /// How much of a run is shown while it is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Progress<W: Write, B: Write> {
     mode: ProgressMode,
     bar: ProgressBar,
     /// What was planned: benchmarks, and how they are visited.
-    planned: Cell<Option<(usize, Course)>>,
+    planned: Cell<Option<(usize, VisitPlan)>>,
     /// The launch that the last line was about.
     announced: Cell<Option<u32>>,
     /// Whether bench output stopped in the middle of a line.
@@ -87,12 +87,15 @@ impl<W: Write, B: Write> Progress<W, B> {
     /// How far the run is: a word for launch or round, and its number, what is decided, how long the rest takes.
     fn reached(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
         let number = launch + 1;
-        let (benchmarks, course) = self.planned.get().unwrap_or((0, Course::Launches(number)));
-        match course {
-            Course::Launches(launches) => ("Launch", format!("{number} of {launches}, {left}")),
+        let (benchmarks, plan) = self
+            .planned
+            .get()
+            .unwrap_or((0, VisitPlan::Launches(number)));
+        match plan {
+            VisitPlan::Launches(launches) => ("Launch", format!("{number} of {launches}, {left}")),
             // In the first round nothing can be decided.
-            Course::Rounds(_) if launch == 0 => ("Round", format!("{number}, {left}")),
-            Course::Rounds(_) => (
+            VisitPlan::Rounds(_) if launch == 0 => ("Round", format!("{number}, {left}")),
+            VisitPlan::Rounds(_) => (
                 "Round",
                 format!("{number}, {settled} of {benchmarks} decided, {left}"),
             ),
@@ -157,10 +160,10 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 visits,
                 expected,
                 bound,
-                course,
+                plan,
             } => {
                 self.bar.set_length(*visits as u64);
-                self.planned.set(Some((*benchmarks, *course)));
+                self.planned.set(Some((*benchmarks, *plan)));
                 if loud {
                     self.line(&format!(
                         "{} {}, {}",
@@ -328,18 +331,18 @@ mod tests {
             bound,
             settled: 1,
         };
-        let planned = |course| Event::Planned {
+        let planned = |plan| Event::Planned {
             benchmarks: 2,
             visits: 4,
             expected: Duration::from_mins(2),
-            bound: match course {
-                Course::Launches(_) => Bound::AtLeast,
-                Course::Rounds(_) => Bound::UsuallyAtMost,
+            bound: match plan {
+                VisitPlan::Launches(_) => Bound::AtLeast,
+                VisitPlan::Rounds(_) => Bound::UsuallyAtMost,
             },
-            course,
+            plan,
         };
         let events = [
-            planned(Course::Launches(2)),
+            planned(VisitPlan::Launches(2)),
             visiting(0, 0, Bound::AtLeast),
             visiting(0, 1, Bound::AtLeast),
             visiting(1, 2, Bound::About),
@@ -352,7 +355,7 @@ mod tests {
         ");
         assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
         let events = [
-            planned(Course::Rounds(40)),
+            planned(VisitPlan::Rounds(40)),
             visiting(0, 0, Bound::UsuallyAtMost),
             visiting(1, 1, Bound::AtMost),
             visiting(7, 2, Bound::AtMost),

@@ -10,7 +10,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{Guard, Method, Plan};
+use perfcheck_analysis::compare::{Guard, PairedMethod, Plan};
 use perfcheck_analysis::model::{Nanos, Round, Sample, Tally, Verdict};
 use perfcheck_stats::{BootstrapSpread, Draws, Stream};
 use perfcheck_tools::paired_verdict::judged;
@@ -51,7 +51,7 @@ struct Rule {
     name: String,
     looks: Vec<u32>,
     theta: f64,
-    method: Method,
+    method: PairedMethod,
 }
 
 struct Options {
@@ -124,9 +124,9 @@ fn options() -> Result<Options, Box<dyn Error>> {
 
 /// The default, and what differs from it in one respect.
 fn rules(options: &Options) -> Vec<Rule> {
-    let default = Method::default();
+    let default = PairedMethod::default();
     let mut rules = Vec::new();
-    let mut add = |name: &str, looks: &[u32], theta: f64, method: Method| {
+    let mut add = |name: &str, looks: &[u32], theta: f64, method: PairedMethod| {
         rules.push(Rule {
             name: name.to_owned(),
             looks: looks.to_vec(),
@@ -137,44 +137,44 @@ fn rules(options: &Options) -> Vec<Rule> {
     let looks = Plan::looks_up_to(100);
     add("default", &looks, 0.01, default);
     for floor_share in [1.0, 0.75, 0.25, 0.0] {
-        let method = Method {
+        let method = PairedMethod {
             floor_share,
             ..default
         };
         add(&format!("floor share {floor_share}"), &looks, 0.01, method);
     }
     for quantile in [0.0, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5] {
-        let method = Method {
+        let method = PairedMethod {
             quantile,
             ..default
         };
         add(&format!("quantile {quantile}"), &looks, 0.01, method);
     }
     for least_rank in [1, 3] {
-        let method = Method {
+        let method = PairedMethod {
             least_rank,
             ..default
         };
         add(&format!("least rank {least_rank}"), &looks, 0.01, method);
     }
-    let method = Method {
+    let method = PairedMethod {
         width: BootstrapSpread::Range95,
         ..default
     };
     add("width range 95", &looks, 0.01, method);
     for inflation in [0.8, 1.25] {
-        let method = Method {
+        let method = PairedMethod {
             inflation,
             ..default
         };
         add(&format!("inflation {inflation}"), &looks, 0.01, method);
     }
     for guard in [Guard::Nowhere, Guard::Changes] {
-        let method = Method { guard, ..default };
+        let method = PairedMethod { guard, ..default };
         add(&format!("guard {guard:?}"), &looks, 0.01, method);
     }
     for spending in [1.0, 3.0] {
-        let method = Method {
+        let method = PairedMethod {
             spending,
             ..default
         };

@@ -8,7 +8,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{Comparison, Guard, Method};
+use perfcheck_analysis::compare::{Comparison, Guard, PairedMethod};
 use perfcheck_analysis::model::{Nanos, Round, Sample, Verdict};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
@@ -182,13 +182,13 @@ fn simulated<T: Send>(
 
 fn tails(runs: u64, noises: &[Noise]) {
     const LEVELS: [f64; 3] = [0.01, 0.001, 0.0001];
-    let of = |floor_share, guard| Method {
+    let of = |floor_share, guard| PairedMethod {
         floor_share,
         guard,
-        ..Method::default()
+        ..PairedMethod::default()
     };
     let methods = [
-        Method::default(),
+        PairedMethod::default(),
         of(1.0, Guard::Everywhere),
         of(1.0, Guard::Nowhere),
         of(0.0, Guard::Everywhere),
@@ -232,7 +232,7 @@ fn rates(runs: u64, noises: &[Noise]) {
             let found = simulated(runs, "rates", |numbers, seed| {
                 let most = LOOKS[LOOKS.len() - 1] as usize;
                 let rounds = series(noise, most, factor, false, numbers);
-                judged(&rounds, &LOOKS, 0.01, &Method::default(), seed)
+                judged(&rounds, &LOOKS, 0.01, &PairedMethod::default(), seed)
             });
             let share = |test: &dyn Fn(&Comparison) -> bool| {
                 100.0 * found.iter().filter(|one| test(one)).count() as f64 / runs as f64
@@ -277,7 +277,7 @@ fn slow(runs: u64, noises: &[Noise]) {
         for slow_mode in [false, true] {
             let found = simulated(runs, "slow", |numbers, seed| {
                 let rounds = series(noise, 100, 1.0, slow_mode, numbers);
-                judged(&rounds, &LOOKS, 0.01, &Method::default(), seed)
+                judged(&rounds, &LOOKS, 0.01, &PairedMethod::default(), seed)
             });
             let share = |test: &dyn Fn(&Comparison) -> bool| {
                 100.0 * found.iter().filter(|one| test(one)).count() as f64 / runs as f64

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::alternative::Tested;
-use super::description::Description;
+use super::description::ChangeDescription;
 use super::estimate::Estimate;
 use super::extras::{AllocationComparison, LatencyComparison, SharedLevel};
 use super::grounds::{LookGrounds, RunGrounds};
@@ -30,7 +30,7 @@ pub struct Comparison {
     /// What decided, with its numbers.
     pub basis: Basis,
     /// How both sides differ whatever decided.
-    pub description: Description,
+    pub description: ChangeDescription,
     /// How allocations differ, where both sides counted them.
     pub allocations: Option<AllocationComparison>,
     /// How latencies of single operations differ, where both sides measured them.
@@ -93,7 +93,7 @@ impl Comparison {
             smallest_callable: None,
             extent,
             basis: Basis::Untested { location: None },
-            description: Description::default(),
+            description: ChangeDescription::default(),
             allocations: None,
             latencies: None,
             notes: Vec::new(),

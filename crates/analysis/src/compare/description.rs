@@ -14,7 +14,7 @@ use perfcheck_stats::{
 
 /// How both sides differ whatever decided; each part is `None` where it has no finite value or was not asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Description {
+pub struct ChangeDescription {
     /// The change of the mean of all samples.
     pub mean: Option<DescribedChange>,
     /// The change of the median of all samples.
@@ -34,7 +34,7 @@ pub struct DescribedChange {
     pub uncertainty: Uncertainty,
 }
 
-impl Description {
+impl ChangeDescription {
     /// The changes of mean and median of stored runs, from the clusters of both sides.
     pub(super) fn of_clusters(
         candidate: &[&[f64]],

@@ -1,7 +1,7 @@
 //! What the samples of one question say, before the family decides.
 
 use super::comparison::Extent;
-use super::description::Description;
+use super::description::ChangeDescription;
 use super::launch_values::{
     LaunchTimes, Location, MIN_SAMPLES_FOR_LOW_QUANTILE, RunTimes, first, has_samples, needed_for,
 };
@@ -16,7 +16,7 @@ pub(super) struct Tests {
     pub location: Location,
     pub run_level: RunLevel,
     pub t_score: Option<TScore>,
-    pub description: Description,
+    pub description: ChangeDescription,
     /// All launch values of both sides are one and the same.
     pub identical: bool,
 }
@@ -215,7 +215,7 @@ impl Sides {
             location,
             run_level,
             t_score,
-            description: Description::of_clusters(
+            description: ChangeDescription::of_clusters(
                 &candidate_clusters,
                 &base_clusters,
                 question,

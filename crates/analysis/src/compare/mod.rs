@@ -39,7 +39,7 @@ pub use comparison::{Basis, Comparison, Extent};
 pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
 pub use curve::Curve;
 pub use decide::compare;
-pub use description::{DescribedChange, Description};
+pub use description::{ChangeDescription, DescribedChange};
 pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use disturbance::{Disturbance, HostSigns, Steadiness};
@@ -57,7 +57,7 @@ pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use limited::value_at;
 pub use note::Note;
 pub use paired::{
-    Demand, Guard, HostNoise, Method, PairedSeries, Plan, Resolution, RoundsNeeded, Standing,
+    Demand, Guard, HostNoise, PairedMethod, PairedSeries, Plan, Resolution, RoundsNeeded, Standing,
     judge, judge_by, standing,
 };
 pub use perfcheck_stats::IntervalMethod;
@@ -65,7 +65,7 @@ pub use question::{HostClass, Question, Reference, Rules};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;
-pub use shape::{ChangeShape, Detail, LaunchShape, PROBABILITIES, Ramp, Shape};
+pub use shape::{ChangeShape, LaunchShape, PROBABILITIES, Ramp, Shape, ShapeDetail};
 pub use summary::{Summary, summarize, summarize_by};
 pub use uncertainty::Uncertainty;
 

@@ -40,7 +40,7 @@ pub const PROBABILITIES: [f64; 48] = {
 
 /// How much of a measurement a drawing holds: a picture of its own has room for all, on a page of hundreds each byte counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Detail {
+pub struct ShapeDetail {
     /// About so many samples at most: every so many of them are kept.
     pub samples: usize,
     /// The curve of all samples has so many places.
@@ -51,7 +51,7 @@ pub struct Detail {
     pub most_curves: usize,
 }
 
-impl Detail {
+impl ShapeDetail {
     /// Every sample, and curves without corners.
     pub const FULL: Self = Self {
         samples: usize::MAX,
@@ -91,7 +91,7 @@ pub struct Shape {
 /// One launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaunchShape {
-    /// Its samples in the order taken, as many of them as [`Detail::samples`] leaves.
+    /// Its samples in the order taken, as many of them as [`ShapeDetail::samples`] leaves.
     pub times: Vec<f64>,
     /// Lower quartile, median, upper quartile.
     pub quartiles: [f64; 3],
@@ -101,7 +101,7 @@ pub struct LaunchShape {
 
 impl Shape {
     /// The shape of a measurement; `None` where it has no samples.
-    pub fn of(measurement: &Measurement, detail: &Detail) -> Option<Self> {
+    pub fn of(measurement: &Measurement, detail: &ShapeDetail) -> Option<Self> {
         let launches = sample_times(measurement);
         let mut all: Vec<f64> = launches.iter().flatten().copied().collect();
         all.sort_by(f64::total_cmp);
@@ -138,7 +138,7 @@ impl Shape {
 /// The linear phases of a measurement: how long samples of so many iterations took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ramp {
-    /// Iterations and nanoseconds of the samples, as many of them as [`Detail::samples`] leaves.
+    /// Iterations and nanoseconds of the samples, as many of them as [`ShapeDetail::samples`] leaves.
     pub points: Vec<(f64, f64)>,
     /// There are so many samples.
     pub samples: usize,
@@ -266,7 +266,7 @@ mod tests {
     use crate::compare::{BenchmarkRecord, summarize};
     use crate::model::DecisionSettings;
 
-    const REDUCED: Detail = Detail::reduced(200);
+    const REDUCED: ShapeDetail = ShapeDetail::reduced(200);
 
     fn launches(count: u32, offset: f64) -> Measurement {
         let of = |k: u32| {
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn a_drawing_with_less_detail_has_the_same_numbers() {
         let measured = launches(17, 120.0);
-        let full = Shape::of(&measured, &Detail::FULL).unwrap();
+        let full = Shape::of(&measured, &ShapeDetail::FULL).unwrap();
         let reduced = Shape::of(&measured, &REDUCED).unwrap();
         assert_eq!(full.range(), reduced.range());
         assert_eq!(full.quantiles, reduced.quantiles);
@@ -361,7 +361,7 @@ mod tests {
 
     fn drawn(times: &[f64]) -> Shape {
         let measured = measurement(vec![flat_launch(0, 1000, times)]);
-        Shape::of(&measured, &Detail::FULL).unwrap()
+        Shape::of(&measured, &ShapeDetail::FULL).unwrap()
     }
 
     #[test]
@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(found.outside, 1);
         assert!(found.range().0 < 100.0 && found.range().1 > 107.0 && found.range().1 < 112.0);
         assert_eq!(found.launches[0].times.len(), 41);
-        assert_eq!(found.density.heights.len(), Detail::FULL.places);
+        assert_eq!(found.density.heights.len(), ShapeDetail::FULL.places);
         assert!(found.density.heights.iter().all(|y| y.is_finite()));
     }
 
@@ -419,7 +419,7 @@ mod tests {
             flat_launch(k, 1000, &times)
         };
         let measured = measurement((0..6).map(interrupted).collect());
-        let shape = Shape::of(&measured, &Detail::reduced(100)).unwrap();
+        let shape = Shape::of(&measured, &ShapeDetail::reduced(100)).unwrap();
         assert_eq!(shape.outside, 6 * 17);
         assert!(shape.range().1 < 125.0, "{:?}", shape.range());
         let peak = shape.density.peak();

@@ -31,9 +31,9 @@ pub(super) fn check_limits<'r>(
         let mut without = Vec::new();
         for row in meant {
             match found(row, limit) {
-                Found::Number(number) => asked.push((row, limit, number)),
-                Found::Nothing => without.push(row.key.clone()),
-                Found::NotCompared => {}
+                NumberLookup::Number(number) => asked.push((row, limit, number)),
+                NumberLookup::Nothing => without.push(row.key.clone()),
+                NumberLookup::NotCompared => {}
             }
         }
         if !without.is_empty() {
@@ -96,7 +96,7 @@ fn family(asked: &[(&Row<'_>, &Limit, Number<'_>)], confidence_level: f64) -> us
     numbers.len()
 }
 
-enum Found<'a> {
+enum NumberLookup<'a> {
     /// The change or the value.
     Number(Number<'a>),
     /// The benchmark does not have the statistic.
@@ -165,22 +165,22 @@ impl Number<'_> {
     }
 }
 
-fn found<'a>(row: &'a Row<'_>, limit: &Limit) -> Found<'a> {
+fn found<'a>(row: &'a Row<'_>, limit: &Limit) -> NumberLookup<'a> {
     let number = match limit.ceiling {
         Ceiling::Change(_) => {
             let Some(comparison) = &row.comparison else {
-                return Found::NotCompared;
+                return NumberLookup::NotCompared;
             };
             change(comparison, limit.statistic)
         }
         Ceiling::Value(_) => {
             if row.summary.is_none() {
-                return Found::NotCompared;
+                return NumberLookup::NotCompared;
             }
             of_run(row, limit.statistic)
         }
     };
-    number.map_or(Found::Nothing, Found::Number)
+    number.map_or(NumberLookup::Nothing, NumberLookup::Number)
 }
 
 /// The change of a statistic against the reference.

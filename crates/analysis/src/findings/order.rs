@@ -20,7 +20,7 @@ pub enum Order {
 
 /// What a benchmark is ordered by. What has no verdict, no change or no time comes last.
 #[derive(Debug, Clone, Copy)]
-pub struct Rank<'k> {
+pub struct SortKey<'k> {
     /// The benchmark.
     pub key: &'k BenchmarkKey,
     /// Its verdict.
@@ -33,12 +33,12 @@ pub struct Rank<'k> {
 
 impl Order {
     /// Which of two benchmarks comes first; in the end their names decide.
-    pub fn compare(self, a: &Rank<'_>, b: &Rank<'_>) -> Ordering {
+    pub fn compare(self, a: &SortKey<'_>, b: &SortKey<'_>) -> Ordering {
         let descending = |a: Option<f64>, b: Option<f64>| {
             let value = |x: Option<f64>| x.unwrap_or(f64::NEG_INFINITY);
             value(b).total_cmp(&value(a))
         };
-        let verdict = |rank: &Rank<'_>| (rank.verdict.is_none(), rank.verdict);
+        let verdict = |key: &SortKey<'_>| (key.verdict.is_none(), key.verdict);
         let first = match self {
             Self::Name => Ordering::Equal,
             Self::Change => descending(a.change, b.change),
@@ -52,13 +52,13 @@ impl Order {
 
     /// Puts rows into this order.
     pub fn sort(self, rows: &mut [Row<'_>]) {
-        rows.sort_by(|a, b| self.compare(&a.rank(), &b.rank()));
+        rows.sort_by(|a, b| self.compare(&a.sort_key(), &b.sort_key()));
     }
 }
 
 impl Row<'_> {
-    fn rank(&self) -> Rank<'_> {
-        Rank {
+    fn sort_key(&self) -> SortKey<'_> {
+        SortKey {
             key: &self.key,
             verdict: self.verdict,
             change: self.change(),

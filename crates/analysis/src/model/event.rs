@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::BenchmarkKey;
 
-/// How benchmarks are visited.
+/// How often benchmarks are to be visited, and in what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Course {
+pub enum VisitPlan {
     /// Each in as many launches as were planned, the longest series having so many.
     Launches(u32),
     /// Each in rounds, until it is decided: in so many at most.
@@ -40,7 +40,7 @@ pub enum Event<'a> {
         /// How that is to be read.
         bound: Bound,
         /// How they follow one another.
-        course: Course,
+        plan: VisitPlan,
     },
     /// A benchmark is about to be visited.
     Visiting {

@@ -209,7 +209,7 @@ impl fmt::Display for SampleSpec {
 
 /// Everything that we can ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Request<'a> {
+pub(super) enum ChildRequest<'a> {
     List,
     Start(&'a str),
     Begin,
@@ -226,7 +226,7 @@ pub(super) enum Request<'a> {
     Bye,
 }
 
-impl fmt::Display for Request<'_> {
+impl fmt::Display for ChildRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::List => f.write_str("list"),
@@ -260,9 +260,9 @@ mod tests {
 
     #[test]
     fn an_id_with_line_ends_stays_on_one_line_and_can_be_told_apart() {
-        assert_eq!(Request::Start("a b").to_string(), "start a b");
-        assert_eq!(Request::Start("a\nb\r").to_string(), "start a\\nb\\r");
-        assert_eq!(Request::Start("a\\nb").to_string(), "start a\\\\nb");
+        assert_eq!(ChildRequest::Start("a b").to_string(), "start a b");
+        assert_eq!(ChildRequest::Start("a\nb\r").to_string(), "start a\\nb\\r");
+        assert_eq!(ChildRequest::Start("a\\nb").to_string(), "start a\\\\nb");
     }
 
     #[test]
@@ -277,15 +277,15 @@ mod tests {
         };
         let schedule: Vec<SampleSpec> = ramp.chain([flat]).collect();
         assert_eq!(
-            Request::Sample(&schedule).to_string(),
+            ChildRequest::Sample(&schedule).to_string(),
             "sample 10 20 30 30*400"
         );
     }
 
     #[test]
     fn what_lies_beside_the_samples_is_asked_for_with_a_number() {
-        assert_eq!(Request::Count(16).to_string(), "count 16");
-        assert_eq!(Request::Latencies(0).to_string(), "latencies 0");
+        assert_eq!(ChildRequest::Count(16).to_string(), "count 16");
+        assert_eq!(ChildRequest::Latencies(0).to_string(), "latencies 0");
     }
 
     #[test]

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use super::answers::LIMIT;
 use super::codec::{
-    Announcement, Frame, Hello, Listing, PROTOCOL_VERSION, Request, RequestKind, SampleSpec, WarmUp,
+    Announcement, ChildRequest, Frame, Hello, Listing, PROTOCOL_VERSION, RequestKind, SampleSpec,
+    WarmUp,
 };
 use super::criterion::{CriterionVersion, Runner};
 use super::error::ChildError;
@@ -156,7 +157,7 @@ impl<'a> Session<'a> {
 
     /// All benchmarks of an addressable child, in program order.
     pub fn list(&mut self) -> Result<Listing, ChildError> {
-        let request = Request::List;
+        let request = ChildRequest::List;
         self.send(&request)?;
         let mut found = Listing::default();
         loop {
@@ -178,13 +179,13 @@ impl<'a> Session<'a> {
 
     /// Starts a benchmark of an addressable child.
     pub fn start_benchmark(&mut self, id: &str) -> Result<Started, ChildError> {
-        self.started(&Request::Start(id), id)
+        self.started(&ChildRequest::Start(id), id)
     }
 
     /// The first benchmark of a sequential child, if it has any.
     pub fn begin(&mut self) -> Result<Option<Announcement>, ChildError> {
         self.begun = true;
-        self.announced(&Request::Begin)
+        self.announced(&ChildRequest::Begin)
     }
 
     /// The benchmark of a sequential child that comes first now: at the beginning, or after one has ended.
@@ -198,22 +199,22 @@ impl<'a> Session<'a> {
 
     /// Passes over the benchmark that a sequential child has announced; gives the next.
     pub fn skip(&mut self) -> Result<Option<Announcement>, ChildError> {
-        self.announced(&Request::Skip)
+        self.announced(&ChildRequest::Skip)
     }
 
     /// The next benchmark of a sequential child, after one has ended.
     pub fn next_benchmark(&mut self) -> Result<Option<Announcement>, ChildError> {
-        self.announced(&Request::Next)
+        self.announced(&ChildRequest::Next)
     }
 
     /// Starts the benchmark that a sequential child has announced.
     pub fn run_announced(&mut self, id: &str) -> Result<Started, ChildError> {
-        self.started(&Request::Run, id)
+        self.started(&ChildRequest::Run, id)
     }
 
     /// Warms up for more than `time`; gives the totals.
     pub fn warm_up(&mut self, time: Nanos) -> Result<WarmUp, ChildError> {
-        let request = Request::WarmUp(time);
+        let request = ChildRequest::WarmUp(time);
         // The last round may take as long as all rounds before it.
         let expected = Duration::from(time) * 2;
         match self.ask(&request, expected)? {
@@ -238,7 +239,7 @@ impl<'a> Session<'a> {
         schedule: &[SampleSpec],
         expected: Duration,
     ) -> Result<Vec<Sample>, ChildError> {
-        let request = Request::Sample(schedule);
+        let request = ChildRequest::Sample(schedule);
         match self.ask(&request, expected)? {
             Frame::Samples {
                 iterations,
@@ -284,7 +285,7 @@ impl<'a> Session<'a> {
         iterations: u64,
         expected: Duration,
     ) -> Result<Vec<Allocations>, ChildError> {
-        let request = Request::Count(iterations);
+        let request = ChildRequest::Count(iterations);
         match self.ask(&request, expected)? {
             Frame::Counted(counted) => {
                 let checked = counted.checked(iterations);
@@ -296,7 +297,7 @@ impl<'a> Session<'a> {
 
     /// What the operations of all samples since the start took, with at most `reservoir` single times. Only for benchmarks of that kind.
     pub fn latencies(&mut self, reservoir: u64) -> Result<Latencies, ChildError> {
-        let request = Request::Latencies(reservoir);
+        let request = ChildRequest::Latencies(reservoir);
         match self.ask(&request, Duration::ZERO)? {
             Frame::Latencies(told) => {
                 let checked = told.checked(reservoir, self.sampled);
@@ -308,24 +309,24 @@ impl<'a> Session<'a> {
 
     /// Tears the started benchmark down.
     pub fn finish(&mut self, id: &str) -> Result<(), ChildError> {
-        match self.ask(&Request::Finish, Duration::ZERO)? {
+        match self.ask(&ChildRequest::Finish, Duration::ZERO)? {
             Frame::Finished { id: finished } if finished == id => Ok(()),
-            _ => Err(self.unexpected(&Request::Finish)),
+            _ => Err(self.unexpected(&ChildRequest::Finish)),
         }
     }
 
     /// Lets the child end by itself. What it does wrong now changes nothing that was measured.
     pub fn bye(mut self) -> Result<(), ChildError> {
-        match self.ask(&Request::Bye, Duration::ZERO)? {
+        match self.ask(&ChildRequest::Bye, Duration::ZERO)? {
             Frame::Bye => {
                 let _ = self.running.end();
                 Ok(())
             }
-            _ => Err(self.unexpected(&Request::Bye)),
+            _ => Err(self.unexpected(&ChildRequest::Bye)),
         }
     }
 
-    fn started(&mut self, request: &Request<'_>, id: &str) -> Result<Started, ChildError> {
+    fn started(&mut self, request: &ChildRequest<'_>, id: &str) -> Result<Started, ChildError> {
         match self.ask(request, Duration::ZERO)? {
             Frame::Started {
                 id: started,
@@ -343,7 +344,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn announced(&mut self, request: &Request<'_>) -> Result<Option<Announcement>, ChildError> {
+    fn announced(
+        &mut self,
+        request: &ChildRequest<'_>,
+    ) -> Result<Option<Announcement>, ChildError> {
         match self.ask(request, Duration::ZERO)? {
             Frame::Benchmark(announcement) => Ok(Some(announcement)),
             Frame::End => Ok(None),
@@ -351,7 +355,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn ask(&mut self, request: &Request<'_>, expected: Duration) -> Result<Frame, ChildError> {
+    fn ask(&mut self, request: &ChildRequest<'_>, expected: Duration) -> Result<Frame, ChildError> {
         let began = Instant::now();
         self.send(request)?;
         let answer = self.answer(request, expected);
@@ -359,8 +363,8 @@ impl<'a> Session<'a> {
         answer
     }
 
-    fn send(&mut self, request: &Request<'_>) -> Result<(), ChildError> {
-        if matches!(request, Request::Start(_) | Request::Run) {
+    fn send(&mut self, request: &ChildRequest<'_>) -> Result<(), ChildError> {
+        if matches!(request, ChildRequest::Start(_) | ChildRequest::Run) {
             // What was printed before is another benchmark's.
             self.running.forget_output();
             self.sampled = 0;
@@ -373,7 +377,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn answer(&mut self, request: &Request<'_>, expected: Duration) -> Result<Frame, ChildError> {
+    fn answer(
+        &mut self,
+        request: &ChildRequest<'_>,
+        expected: Duration,
+    ) -> Result<Frame, ChildError> {
         let allowed = self
             .timeout
             .saturating_add(expected.saturating_mul(PATIENCE));
@@ -420,7 +428,7 @@ impl<'a> Session<'a> {
     }
 
     /// That the last frame is not what the request wants.
-    fn unexpected(&self, request: &Request<'_>) -> ChildError {
+    fn unexpected(&self, request: &ChildRequest<'_>) -> ChildError {
         ChildError::Protocol {
             what: format!("`{}` is no answer to `{request}`", self.last_frame),
         }
@@ -428,7 +436,7 @@ impl<'a> Session<'a> {
 }
 
 /// That an answer to `request` contradicts the protocol or itself.
-fn wrong(request: &Request<'_>, what: &str) -> ChildError {
+fn wrong(request: &ChildRequest<'_>, what: &str) -> ChildError {
     ChildError::Protocol {
         what: format!("its answer to `{request}` {what}"),
     }

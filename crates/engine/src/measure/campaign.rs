@@ -19,8 +19,8 @@ use super::subject::{Resolved, Subject};
 use super::target::{Coexistence, PairedTarget, Target};
 use crate::host::ControlProbe;
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, Course, Event, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Round,
-    Sample, Side, Turns,
+    Benchmark, BenchmarkKey, Event, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Round, Sample,
+    Side, Turns, VisitPlan,
 };
 
 /// How a campaign ended.
@@ -136,9 +136,9 @@ impl<'a> Campaign<'a> {
     /// errors are those of the sink.
     pub fn run<E>(mut self, sink: &mut CampaignSink<'_, E>) -> Result<(Ended, Vec<Spent>), E> {
         self.began = Instant::now();
-        let course = self.course();
-        self.tell_plan(course);
-        let (Course::Launches(rounds) | Course::Rounds(rounds)) = course;
+        let plan = self.visit_plan();
+        self.tell_plan(plan);
+        let (VisitPlan::Launches(rounds) | VisitPlan::Rounds(rounds)) = plan;
         let mut ended = Ended::Complete;
         'rounds: for round in 0..rounds {
             for index in 0..self.targets.len() {
@@ -167,11 +167,11 @@ impl<'a> Campaign<'a> {
         Ok((ended, spent.collect()))
     }
 
-    fn course(&self) -> Course {
+    fn visit_plan(&self) -> VisitPlan {
         let launches = self.subjects().map(Subject::launches).max();
         match &self.in_turn {
-            None => Course::Launches(launches.unwrap_or(0)),
-            Some(plan) => Course::Rounds(plan.rounds),
+            None => VisitPlan::Launches(launches.unwrap_or(0)),
+            Some(plan) => VisitPlan::Rounds(plan.rounds),
         }
     }
 

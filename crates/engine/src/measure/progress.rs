@@ -9,17 +9,17 @@ use super::campaign::Campaign;
 use super::launch::OpenLaunch;
 use super::subject::Subject;
 use super::target::Target;
-use perfcheck_analysis::model::{Bound, Course, Event};
+use perfcheck_analysis::model::{Bound, Event, VisitPlan};
 
 impl Campaign<'_> {
     /// Tells what will be measured.
-    pub(super) fn tell_plan(&self, course: Course) {
+    pub(super) fn tell_plan(&self, plan: VisitPlan) {
         self.launcher.observer.observe(&Event::Planned {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(0),
             expected: self.time_left(0),
             bound: self.bound(),
-            course,
+            plan,
         });
     }
 

@@ -3,7 +3,7 @@
 use super::memory::{Memory, Outcome};
 use super::options::BisectOptions;
 use super::search::{Finding, Next, bounds, most_steps, next};
-use super::step::{Built, Ledger, Workshop, skipped};
+use super::step::{BuiltBenchmark, Ledger, Workshop, skipped};
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::measuring::cache_build::cache_directory;
@@ -113,7 +113,7 @@ fn range(
 
 struct Bisection<'a> {
     workshop: Workshop<'a>,
-    good: Built,
+    good: BuiltBenchmark,
     /// Those after the good one, oldest first.
     commits: Vec<Revision>,
     ledger: Ledger,
@@ -355,7 +355,7 @@ fn half_of(bad: &Outcome) -> f64 {
 }
 
 /// Everything that the outcomes depend on. What was built from what is in the good executable's hash.
-fn question(workshop: &Workshop<'_>, good: &Built, bad: &Revision) -> String {
+fn question(workshop: &Workshop<'_>, good: &BuiltBenchmark, bad: &Revision) -> String {
     let options = workshop.options;
     let paired = &options.paired;
     format!(

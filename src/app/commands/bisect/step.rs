@@ -37,7 +37,7 @@ pub(super) struct Workshop<'a> {
 }
 
 /// A benchmark of a commit that was built.
-pub(super) struct Built {
+pub(super) struct BuiltBenchmark {
     pub(super) revision: Revision,
     pub(super) target: SideTarget,
     pub(super) benchmark: Benchmark,
@@ -99,7 +99,7 @@ impl Workshop<'_> {
         revision: &Revision,
         key: &BenchmarkKey,
         world: &mut World<'_>,
-    ) -> Result<Result<Built, String>, AppError> {
+    ) -> Result<Result<BuiltBenchmark, String>, AppError> {
         let side = match self.build(revision, world) {
             Ok(side) => side,
             Err(AppError::Sides(error)) if error.is_about_the_revision() => {
@@ -124,7 +124,7 @@ impl Workshop<'_> {
         let (Some((benchmark, driver)), Some(target)) = (found, target.cloned()) else {
             return Ok(Err("it does not have the benchmark".to_owned()));
         };
-        Ok(Ok(Built {
+        Ok(Ok(BuiltBenchmark {
             revision: revision.clone(),
             target,
             benchmark,
@@ -137,7 +137,7 @@ impl Workshop<'_> {
     pub(super) fn examine(
         &mut self,
         revision: &Revision,
-        good: &Built,
+        good: &BuiltBenchmark,
         threshold: f64,
         ledger: &mut Ledger,
         world: &mut World<'_>,
@@ -165,7 +165,12 @@ impl Workshop<'_> {
     }
 
     /// What was found about the same executable with the same files beside it.
-    fn known_already(&self, target: &SideTarget, good: &Built, memory: &Memory) -> Option<Outcome> {
+    fn known_already(
+        &self,
+        target: &SideTarget,
+        good: &BuiltBenchmark,
+        memory: &Memory,
+    ) -> Option<Outcome> {
         let same_as = |revision: &Revision| format!("the same executable as {}", revision.short());
         if is_same(target, &good.target) {
             return Some(Outcome {
@@ -186,8 +191,8 @@ impl Workshop<'_> {
     /// One comparison, with so many times the rounds and the time.
     fn compare(
         &mut self,
-        built: &Built,
-        good: &Built,
+        built: &BuiltBenchmark,
+        good: &BuiltBenchmark,
         threshold: f64,
         longer: u32,
         ledger: &mut Ledger,

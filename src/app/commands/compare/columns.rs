@@ -14,7 +14,7 @@ use crate::report::{
 use perfcheck_analysis::compare::{Difference, Estimate, GateGroup, Readings, Rules, across_runs};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{
-    Conclusion, Limits, Method, Order, Rank, Row, RunRemark, Verdicts,
+    Conclusion, Limits, Method, Order, Row, RunRemark, SortKey, Verdicts,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, Measurement, Metric, Run, RunId, Statistic, Tally, Test, Verdict,
@@ -204,15 +204,15 @@ fn lines(asked: &Asked<'_>, sides: &[ComparedRun], shown: Shown, order: Order) -
         .into_iter()
         .map(|key| line(sides, key, &shown.figures(), shown, (seed, said)))
         .collect();
-    lines.sort_by(|a, b| order.compare(&rank(a), &rank(b)));
+    lines.sort_by(|a, b| order.compare(&sort_key(a), &sort_key(b)));
     lines
 }
 
 /// What a line is ordered by: the worst of its verdicts and changes, the largest of its values.
-fn rank(line: &ColumnsLine) -> Rank<'_> {
+fn sort_key(line: &ColumnsLine) -> SortKey<'_> {
     let changes = line.cells.iter().filter_map(|cell| cell.judged);
     let values = line.cells.iter().filter_map(|cell| cell.figures.first()?.0);
-    Rank {
+    SortKey {
         key: &line.key,
         verdict: line.cells.iter().filter_map(|cell| cell.verdict).min(),
         change: changes.map(|change| change.estimate).reduce(f64::max),

@@ -8,6 +8,6 @@ mod options;
 mod pivot;
 
 pub use command::compare;
-pub use grouping::Pattern;
+pub use grouping::GroupPattern;
 pub use options::{CompareOptions, CompareView};
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};

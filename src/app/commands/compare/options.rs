@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::grouping::Pattern;
+use super::grouping::GroupPattern;
 use super::pivot::PivotRequest;
 use crate::app::deliver::reports::ReportOptions;
 use crate::app::options::ComparisonOptions;
@@ -42,5 +42,5 @@ pub enum CompareView {
     /// The measurements of all runs by dimensions.
     Pivot(PivotRequest),
     /// One run, by a part of the ids.
-    GroupBy(Pattern),
+    GroupBy(GroupPattern),
 }

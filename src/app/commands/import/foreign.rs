@@ -2,7 +2,7 @@
 
 use super::facts::environment;
 use super::options::{ImportOptions, StatedFact};
-use super::record::{Read, Row, benchmarks, run, source};
+use super::record::{ImportRow, Read, benchmarks, run, source};
 use super::table::decision;
 use super::warnings::warn;
 use crate::app::context::{Context, World};
@@ -18,7 +18,7 @@ use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
 /// A run that is about to be stored.
 struct Pending<'a> {
     foreign: &'a ForeignRun,
-    rows: Vec<Row>,
+    rows: Vec<ImportRow>,
     source: Source,
     environment: Environment,
     baseline: Option<String>,

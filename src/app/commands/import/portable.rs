@@ -6,7 +6,7 @@ use super::options::ImportOptions;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::transfer::{Against, portable_runs, transferred};
+use crate::app::stored::transfer::{ReferencePlace, portable_runs, transferred};
 use crate::exchange::{ExchangeError, InputContent, PortableReference, PortableRun, read_portable};
 use crate::report::{self, TakenOver, write_taken_over};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -15,7 +15,7 @@ use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
 
 /// A run of the files.
-struct Found<'a> {
+struct FileRun<'a> {
     run: PortableRun,
     file: &'a str,
     /// The run of the store that it is already.
@@ -94,11 +94,11 @@ fn benchmarks(run: &PortableRun) -> usize {
 fn read<'a>(
     files: &'a [InputContent],
     options: &ImportOptions,
-) -> Result<Vec<Found<'a>>, AppError> {
-    let mut all: Vec<Found<'a>> = Vec::new();
+) -> Result<Vec<FileRun<'a>>, AppError> {
+    let mut all: Vec<FileRun<'a>> = Vec::new();
     for file in files {
         let mut runs = read_portable(file)?;
-        let there = |all: &[Found<'_>], run: &PortableRun| {
+        let there = |all: &[FileRun<'_>], run: &PortableRun| {
             (all.iter()).any(|other| other.run.is_same_measurement(run))
         };
         // Both sides of a pair go together.
@@ -123,7 +123,7 @@ fn read<'a>(
             .into_iter()
             .zip(doubled)
             .filter(|(_, doubled)| !doubled);
-        all.extend(fresh.map(|(run, _)| Found {
+        all.extend(fresh.map(|(run, _)| FileRun {
             run,
             file: &file.name,
             known: None,
@@ -138,7 +138,7 @@ fn read<'a>(
 }
 
 /// The runs of these names, and the other sides of those that are sides of a pair.
-fn pick<'a>(all: Vec<Found<'a>>, only: &[String]) -> Result<Vec<Found<'a>>, AppError> {
+fn pick<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun<'a>>, AppError> {
     for wanted in only {
         if !(all.iter()).any(|one| one.run.head.baselines.contains(wanted)) {
             return Err(AppError::Usage(format!(
@@ -146,7 +146,7 @@ fn pick<'a>(all: Vec<Found<'a>>, only: &[String]) -> Result<Vec<Found<'a>>, AppE
             )));
         }
     }
-    let named = |one: &Found<'_>| {
+    let named = |one: &FileRun<'_>| {
         only.iter()
             .any(|name| one.run.head.baselines.contains(name))
     };
@@ -174,7 +174,7 @@ fn pick<'a>(all: Vec<Found<'a>>, only: &[String]) -> Result<Vec<Found<'a>>, AppE
 
 /// Finds those that are in the store already.
 fn recognise(
-    found: &mut [Found<'_>],
+    found: &mut [FileRun<'_>],
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<(), AppError> {
@@ -204,7 +204,7 @@ fn recognise(
 
 /// Which names the runs get: the one that the user gives, or their own where these are free.
 fn name(
-    found: &mut [Found<'_>],
+    found: &mut [FileRun<'_>],
     options: &ImportOptions,
     store: &Store,
     workspace: WorkspaceId,
@@ -240,20 +240,20 @@ fn name(
 }
 
 fn take_over(
-    found: &[Found<'_>],
+    found: &[FileRun<'_>],
     store: &mut Store,
     workspace: WorkspaceId,
     world: &mut World<'_>,
 ) -> Result<Vec<Option<RunId>>, AppError> {
-    let fresh: Vec<&Found<'_>> = found.iter().filter(|one| one.known.is_none()).collect();
+    let fresh: Vec<&FileRun<'_>> = found.iter().filter(|one| one.known.is_none()).collect();
     if fresh.is_empty() {
         return Ok(Vec::new());
     }
-    let together: HashMap<PortableReference, Against> = (found.iter())
+    let together: HashMap<PortableReference, ReferencePlace> = (found.iter())
         .map(|one| {
             let against = one
                 .known
-                .map_or(Against::Together(one.place), Against::Stored);
+                .map_or(ReferencePlace::Together(one.place), ReferencePlace::Stored);
             (one.run.head.reference(), against)
         })
         .collect();
@@ -272,9 +272,9 @@ fn take_over(
             Ok(stored.first().map_or_else(
                 || {
                     lost += 1;
-                    Against::Nowhere
+                    ReferencePlace::Nowhere
                 },
-                |run| Against::Stored(*run),
+                |run| ReferencePlace::Stored(*run),
             ))
         })?;
         runs.push(taken);

@@ -17,7 +17,7 @@ use perfcheck_engine::store::TransferredRun;
 use perfcheck_stats::{FirstSample, median};
 
 /// A benchmark of the import: what is shown of it, and where its samples are.
-pub(super) struct Row {
+pub(super) struct ImportRow {
     pub(super) shown: ImportedBenchmark,
     group: usize,
     column: usize,
@@ -52,7 +52,7 @@ pub(super) fn benchmarks(
     read: &Read<'_>,
     options: &ImportOptions,
     thresholds: &Thresholds,
-) -> Vec<Row> {
+) -> Vec<ImportRow> {
     use rayon::prelude::*;
     let imported = read.imported;
     let cleaning = options.filter.cleaning(thresholds);
@@ -70,7 +70,7 @@ pub(super) fn benchmarks(
                 None => group.id.clone(),
             };
             let (package, target) = read.place(options);
-            rows.push(Row {
+            rows.push(ImportRow {
                 shown: shown(
                     BenchmarkKey {
                         package,
@@ -125,7 +125,7 @@ pub(super) fn source(
     read: &Read<'_>,
     options: &ImportOptions,
     thresholds: &Thresholds,
-    rows: &[Row],
+    rows: &[ImportRow],
 ) -> Source {
     let sum = |count: fn(&ImportedBenchmark) -> usize| {
         rows.iter().map(|row| count(&row.shown) as u64).sum()
@@ -180,7 +180,7 @@ fn values(read: &Read<'_>, declared: Option<&ValueUnit>) -> Vec<SourceValue> {
 /// The run, as the store takes it.
 pub(super) fn run(
     read: &Read<'_>,
-    rows: &[Row],
+    rows: &[ImportRow],
     source: &Source,
     options: &ImportOptions,
     decision: DecisionSettings,

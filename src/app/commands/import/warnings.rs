@@ -1,6 +1,6 @@
 //! What a reader must know of imported numbers; on stderr, as it is not the result.
 
-use super::record::Row;
+use super::record::ImportRow;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::exchange::Imported;
@@ -11,7 +11,7 @@ use perfcheck_analysis::model::{MIN_LAUNCHES, Source};
 pub(super) fn warn(
     imported: &Imported,
     source: &Source,
-    rows: &[Row],
+    rows: &[ImportRow],
     most_medians: f64,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {

@@ -58,7 +58,7 @@ pub fn prune(
     let runs = store.stored_runs(workspace)?;
     let references = later_references(&store, workspace)?;
     let known = context.checkout.as_ref().and_then(host::Checkout::branches);
-    let fates = Policy {
+    let fates = PrunePolicy {
         options,
         limit,
         now: host::now(),
@@ -206,7 +206,7 @@ fn execute_plan(
 }
 
 /// The rules, with what they refer to.
-struct Policy<'a> {
+struct PrunePolicy<'a> {
     options: &'a PruneOptions,
     /// What began before this moment may go.
     limit: Option<Timestamp>,
@@ -217,7 +217,7 @@ struct Policy<'a> {
     references: &'a BTreeSet<RunId>,
 }
 
-impl Policy<'_> {
+impl PrunePolicy<'_> {
     /// What becomes of each of `runs`, which are all of a workspace, newest first.
     fn fates(&self, runs: &[StoredRun]) -> BTreeMap<RunId, RunFate> {
         let mut of_branch: BTreeMap<Option<&str>, usize> = BTreeMap::new();

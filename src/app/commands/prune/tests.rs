@@ -41,7 +41,7 @@ fn fates_beside(
     references: &BTreeSet<RunId>,
 ) -> BTreeMap<RunId, RunFate> {
     let there = BTreeSet::from(["main".to_owned()]);
-    Policy {
+    PrunePolicy {
         options,
         limit: limit.map(|day| Timestamp(day * DAY)),
         now: Timestamp(100 * DAY),

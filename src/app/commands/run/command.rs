@@ -10,7 +10,7 @@ use crate::app::deliver::next_steps::{
 use crate::app::deliver::reports::Reporting;
 use crate::app::error::AppError;
 use crate::app::measuring::alone::Alone;
-use crate::app::measuring::builds::{Built, build_both, discover_both};
+use crate::app::measuring::builds::{BothBuilds, build_both, discover_both};
 use crate::app::measuring::confirm::confirm;
 use crate::app::measuring::in_turn::{InTurn, finish};
 use crate::app::measuring::keep::{keep, keep_candidate, watch};
@@ -48,7 +48,7 @@ pub fn run(
     let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
     context.tables.layers.command_line = options.layer;
-    let command = Command {
+    let command = RunCommand {
         options,
         request: Request {
             context: &context,
@@ -71,18 +71,18 @@ pub fn run(
 /// What the work tree is compared with.
 enum Other {
     /// Another build, to be measured in turn with it.
-    Built(Box<Built>, BySide<Discovered>),
+    Built(Box<BothBuilds>, BySide<Discovered>),
     /// Stored numbers; a reader must know this of them.
     Stored(Vec<RunRemark>),
 }
 
 /// One call of the command.
-struct Command<'a> {
+struct RunCommand<'a> {
     options: &'a RunOptions,
     request: Request<'a>,
 }
 
-impl Command<'_> {
+impl RunCommand<'_> {
     /// Finds out what the work tree is compared with, and builds that where it is to be measured.
     fn other_build(&self, world: &mut World<'_>) -> Result<Other, AppError> {
         if let Some(how) = &self.options.against {
@@ -125,7 +125,7 @@ impl Command<'_> {
     /// Measures two builds in turn.
     fn in_turn(
         &self,
-        built: &Built,
+        built: &BothBuilds,
         found: BySide<Discovered>,
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
@@ -236,13 +236,13 @@ impl Command<'_> {
         let run = measuring.begin(&mut store, workspace)?;
         let opened = measuring.measure(&mut store, run, discovered.targets, world)?;
         let measurements = store.measurements(run, None)?;
-        let evidence = Evidence {
+        let measured = MeasuredAlone {
             measurements: &measurements,
             references: &references,
             environment: &environment,
             failed: &failed,
         };
-        let (mut rows, mut basis) = self.beside_stored(&store, &evidence, &scope)?;
+        let (mut rows, mut basis) = self.beside_stored(&store, &measured, &scope)?;
         basis.remarks = remarks;
         let confirmed = if self.confirms(baseline.is_some(), world) {
             confirm(&mut rows, request, &mut store, workspace, world)
@@ -285,19 +285,19 @@ impl Command<'_> {
     fn beside_stored<'m>(
         &self,
         store: &Store,
-        evidence: &Evidence<'_, 'm>,
+        measured: &MeasuredAlone<'_, 'm>,
         scope: &dyn Fn(&BenchmarkKey) -> bool,
     ) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
         let (options, request) = (&self.options.comparison, &self.request);
-        let references = evidence.references;
+        let references = measured.references;
         let rules = Rules {
             decision: options.decision(&request.context.tables.workspace),
-            host: request.host_class(evidence.environment),
+            host: request.host_class(measured.environment),
             seed: request.seed,
         };
-        let failed = evidence.failed.iter();
+        let failed = measured.failed.iter();
         let stored = StoredEvidence {
-            measurements: evidence.measurements,
+            measurements: measured.measurements,
             references,
             past: &past_measurements(store, references)?,
             expected: &expected_again(store, references, scope)?,
@@ -517,8 +517,8 @@ impl Command<'_> {
     }
 }
 
-/// What the rows of a run beside stored runs are made from.
-struct Evidence<'a, 'm> {
+/// What was measured alone, and the stored runs that it is compared with.
+struct MeasuredAlone<'a, 'm> {
     measurements: &'m [Measurement],
     references: &'a References,
     environment: &'a Environment,

@@ -13,14 +13,14 @@ use crate::app::stored::conclusions::findings_of;
 use crate::report::{BenchmarkStatistics, MessageFormat, write_run_head, write_statistics};
 use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{Findings, Rank, Row, summarize_all};
+use perfcheck_analysis::findings::{Findings, Row, SortKey, summarize_all};
 use perfcheck_analysis::model::RunVerdict;
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Run, RunId};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
-/// How much is shown.
+/// How a run is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Detail {
+pub enum RunView {
     /// The table of a run.
     Table,
     /// Every statistic.
@@ -33,7 +33,7 @@ pub enum Detail {
 pub fn show(
     run: &str,
     bench: Option<&str>,
-    detail: &Detail,
+    view: &RunView,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
@@ -59,10 +59,10 @@ pub fn show(
         .into_iter()
         .filter(|found| is_shown(&found.benchmark.key))
         .collect();
-    match detail {
-        Detail::Table => table(&store, run, &measurements, common, world),
-        Detail::Statistics => statistics(&store, run, &is_shown, common, world),
-        Detail::Picture(file) => draw(&store.run(run)?, &measurements, file, world),
+    match view {
+        RunView::Table => table(&store, run, &measurements, common, world),
+        RunView::Statistics => statistics(&store, run, &is_shown, common, world),
+        RunView::Picture(file) => draw(&store.run(run)?, &measurements, file, world),
     }
 }
 
@@ -177,7 +177,7 @@ fn statistics(
         })
         .collect();
     let order = common.output.order;
-    all.sort_by(|a, b| order.compare(&rank(a), &rank(b)));
+    all.sort_by(|a, b| order.compare(&sort_key(a), &sort_key(b)));
     if common.output.format == MessageFormat::Human {
         write_run_head(world.stdout, &head, &HostSigns::of(measured.iter()))?;
     }
@@ -186,8 +186,8 @@ fn statistics(
     Ok(ExitCode::Clean)
 }
 
-fn rank<'k>(found: &BenchmarkStatistics<'k>) -> Rank<'k> {
-    Rank {
+fn sort_key<'k>(found: &BenchmarkStatistics<'k>) -> SortKey<'k> {
+    SortKey {
         key: found.key,
         verdict: found.verdict,
         change: found.change,

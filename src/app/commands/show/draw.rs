@@ -7,7 +7,7 @@ use crate::app::deliver::whole_file::write_whole;
 use crate::app::error::AppError;
 use crate::app::naming::shell_quoted;
 use crate::report::{Picture, write_picture};
-use perfcheck_analysis::compare::{Detail, Shape};
+use perfcheck_analysis::compare::{Shape, ShapeDetail};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::summarize_all;
 use perfcheck_analysis::model::{Measurement, Run};
@@ -36,7 +36,9 @@ pub(in crate::app) fn draw(
     };
     let key = &measurement.benchmark.key;
     let summary = summarize_all(measurements, &run.decision, run.seed).pop();
-    let drawn = summary.flatten().zip(Shape::of(measurement, &Detail::FULL));
+    let drawn = summary
+        .flatten()
+        .zip(Shape::of(measurement, &ShapeDetail::FULL));
     let Some((summary, shape)) = drawn else {
         return Err(AppError::Usage(format!(
             "run {} has no samples of `{}`: there is nothing to draw\n  help: `cargo perfcheck show {}` says what happened",

@@ -3,4 +3,4 @@
 mod command;
 mod draw;
 
-pub use command::{Detail, show};
+pub use command::{RunView, show};

@@ -1,7 +1,7 @@
 //! Rounds of two builds in turn made up, and how they are decided.
 
 use super::stored;
-use perfcheck_analysis::compare::{Comparison, Method, PairedSeries, Plan, judge};
+use perfcheck_analysis::compare::{Comparison, PairedMethod, PairedSeries, Plan, judge};
 use perfcheck_analysis::model::{Nanos, Round, Sample};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::paired_verdict;
@@ -39,7 +39,7 @@ pub fn rounds(
 
 /// The verdict on `rounds` after the given looks, at the default level.
 pub fn judged(rounds: &[Round], looks: &[u32], theta: f64) -> Comparison {
-    paired_verdict::judged(rounds, looks, theta, &Method::default(), super::SEED)
+    paired_verdict::judged(rounds, looks, theta, &PairedMethod::default(), super::SEED)
 }
 
 /// The comparison of two sides whose processes, one a round, last these times, with what is noted beside them.

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::observations::SideSamples;
-use super::procedures::{Decided, Found, Setting, Tested, significance};
+use super::procedures::{Decided, Setting, TestFinding, Tested, significance};
 use crate::compare::comparison::{Basis, Comparison, Extent};
-use crate::compare::description::Description;
+use crate::compare::description::ChangeDescription;
 use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
 use crate::compare::question::{Question, Rules};
@@ -14,10 +14,10 @@ use crate::model::{Analysis, FamilyRule, MIN_LAUNCHES, Side, Verdict};
 use perfcheck_stats::{Correction, RatioVerdict, Significance, derived_seed};
 
 /// What is known of one question before the family.
-struct Evidence {
+struct TestedQuestion {
     /// What was found, or the verdict of what cannot be tested.
-    found: Result<Found, Verdict>,
-    description: Description,
+    found: Result<TestFinding, Verdict>,
+    description: ChangeDescription,
     extent: Extent,
     notes: Vec<Note>,
 }
@@ -31,7 +31,7 @@ pub(in crate::compare) fn compare(questions: &[Question<'_>], rules: &Rules) -> 
         thresholds: &rules.decision.thresholds,
         level: rules.decision.significance_level,
     };
-    let evidence: Vec<Evidence> = questions
+    let evidence: Vec<TestedQuestion> = questions
         .par_iter()
         .map(|question| look(question, rules, &setting))
         .collect();
@@ -61,7 +61,7 @@ fn correction(analysis: &Analysis) -> Correction {
     }
 }
 
-fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Evidence {
+fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> TestedQuestion {
     let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
     let candidate = SideSamples::of(&[question.candidate], seed);
     let base = SideSamples::of(&question.reference.averaged, seed);
@@ -72,10 +72,12 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Eviden
     };
     let (candidate_clusters, base_clusters) =
         (clusters(&candidate.launches), clusters(&base.launches));
-    Evidence {
+    TestedQuestion {
         description: match found {
-            Ok(_) => Description::of_clusters(&candidate_clusters, &base_clusters, question, rules),
-            Err(_) => Description::default(),
+            Ok(_) => {
+                ChangeDescription::of_clusters(&candidate_clusters, &base_clusters, question, rules)
+            }
+            Err(_) => ChangeDescription::default(),
         },
         found,
         extent: Extent::Runs {
@@ -116,7 +118,7 @@ fn refusal(question: &Question<'_>, base: &SideSamples, notes: &mut Vec<Note>) -
 }
 
 fn answer(
-    evidence: Evidence,
+    evidence: TestedQuestion,
     question: &Question<'_>,
     adjusted: f64,
     setting: &Setting<'_>,
@@ -176,7 +178,7 @@ fn answer(
 
 /// Regressed or improved: significant, and the whole interval strictly beyond the threshold. Unchanged: the whole interval within it. A ratio that
 /// has bounds of its own is judged by these alone.
-fn verdict(found: &Found, said: Significance, threshold: f64) -> Verdict {
+fn verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
     if let Decided::Bounds(verdict) = found.decided {
         return match verdict {
             RatioVerdict::Faster => Verdict::Improved,
@@ -206,7 +208,7 @@ fn lies_beyond(change: &Estimate, threshold: f64) -> bool {
 
 /// Why what looks significant, or large, is no change.
 fn remark(
-    found: &Found,
+    found: &TestFinding,
     said: Significance,
     adjusted: Option<f64>,
     verdict: Verdict,
@@ -245,7 +247,7 @@ mod tests {
     use super::*;
 
     fn verdict_of(lower: f64, upper: f64, said: Significance) -> Verdict {
-        let found = Found {
+        let found = TestFinding {
             decided: Decided::ByP(Some(0.01)),
             statistic: None,
             degrees_of_freedom: None,
@@ -280,7 +282,7 @@ mod tests {
             level: 0.05,
         };
         let remark_of = |lower, upper| {
-            let found = Found {
+            let found = TestFinding {
                 decided: Decided::ByP(Some(0.0079)),
                 statistic: None,
                 degrees_of_freedom: None,
@@ -314,7 +316,7 @@ mod tests {
             thresholds: &crate::model::Thresholds::default(),
             level: 0.05,
         };
-        let found = Found {
+        let found = TestFinding {
             decided: Decided::ByP(Some(0.05)),
             statistic: None,
             degrees_of_freedom: None,

@@ -56,7 +56,7 @@ pub(super) enum Decided {
 
 /// What a test found before the family.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
+pub(super) struct TestFinding {
     pub decided: Decided,
     pub statistic: Option<f64>,
     pub degrees_of_freedom: Option<f64>,
@@ -79,12 +79,12 @@ pub(super) struct Setting<'a> {
 
 impl Setting<'_> {
     /// Tests `new` against `base`.
-    pub fn test(&self, candidate: &SideSamples, base: &SideSamples) -> Found {
+    pub fn test(&self, candidate: &SideSamples, base: &SideSamples) -> TestFinding {
         let (a, b) = (
             candidate.observations(self.analysis),
             base.observations(self.analysis),
         );
-        let mut found = Found {
+        let mut found = TestFinding {
             decided: Decided::NotTested,
             statistic: None,
             degrees_of_freedom: None,
@@ -137,7 +137,7 @@ impl Setting<'_> {
     }
 
     /// The interval of the difference of means is taken relative to the mean of the reference, which counts as known.
-    fn welch(&self, candidate: &[f64], base: &[f64], found: &mut Found) {
+    fn welch(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let Some(test) = WelchTest::of(candidate, base, WelchDf::Fractional) else {
             return;
         };
@@ -150,7 +150,7 @@ impl Setting<'_> {
         }
     }
 
-    fn mann_whitney(&self, candidate: &[f64], base: &[f64], found: &mut Found) {
+    fn mann_whitney(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let Some(test) = MannWhitney::of(candidate, base) else {
             return;
         };
@@ -168,7 +168,7 @@ impl Setting<'_> {
     }
 
     /// With two groups that is Mann and Whitney's test without continuity correction.
-    fn kruskal(&self, candidate: &[f64], base: &[f64], found: &mut Found) {
+    fn kruskal(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         if let Some(test) = KruskalWallis::of(&[candidate, base]) {
             found.statistic = Some(test.h);
             self.shifted(test.p, false, (candidate, base), found);
@@ -176,7 +176,13 @@ impl Setting<'_> {
     }
 
     /// The change of a test of ranks: the shift, relative to the median of the reference.
-    fn shifted(&self, p: f64, exact: bool, (candidate, base): (&[f64], &[f64]), found: &mut Found) {
+    fn shifted(
+        &self,
+        p: f64,
+        exact: bool,
+        (candidate, base): (&[f64], &[f64]),
+        found: &mut TestFinding,
+    ) {
         found.decided = Decided::ByP(Some(p));
         found.delta = MannWhitney::of(candidate, base).map(|test| test.delta());
         let Some(shift) = HodgesLehmann::of(candidate, base) else {
@@ -197,7 +203,7 @@ impl Setting<'_> {
     }
 
     /// The 95th percentile of each launch, averaged over launches, or of all samples.
-    fn by_ratio(&self, candidate: &SideSamples, base: &SideSamples, found: &mut Found) {
+    fn by_ratio(&self, candidate: &SideSamples, base: &SideSamples, found: &mut TestFinding) {
         let quantile = definition(self.analysis.quantile_in_force());
         let percentile = |side: &SideSamples| match self.analysis.observations {
             Observations::Samples => quantile.select(&mut side.pooled(), 0.95),
@@ -232,7 +238,7 @@ impl Setting<'_> {
         &self,
         (candidate, candidate_observed): (&SideSamples, &[f64]),
         (base, base_observed): (&SideSamples, &[f64]),
-        found: &mut Found,
+        found: &mut TestFinding,
     ) {
         let bracketed = |side: &SideSamples, observed: &[f64]| {
             let level = 1.0 - self.level;
@@ -292,7 +298,7 @@ fn is_constant(values: &[f64]) -> bool {
 }
 
 /// Neither side varies: the difference is exact, and no statistics; one below a step of the clock is none.
-fn without_spread(candidate: f64, base: f64, resolution: f64, found: &mut Found) {
+fn without_spread(candidate: f64, base: f64, resolution: f64, found: &mut TestFinding) {
     let change = candidate / base - 1.0;
     if !change.is_finite() {
         return;
@@ -312,7 +318,7 @@ fn without_spread(candidate: f64, base: f64, resolution: f64, found: &mut Found)
 
 /// What a p says at `level`, and what the rule says that has none.
 pub(super) fn significance(
-    found: &Found,
+    found: &TestFinding,
     adjusted: Option<f64>,
     setting: &Setting<'_>,
 ) -> Significance {

@@ -1,6 +1,6 @@
 //! Extras that a comparison carries besides its times: allocations and latencies, compared by rules that follow from its own.
 
-use super::rules::{ExtrasRules, Pairing};
+use super::rules::{ExtrasRules, LaunchPairing};
 use super::{AllocationComparison, LatencyComparison};
 use crate::compare::comparison::Comparison;
 use crate::compare::paired::Plan;
@@ -23,7 +23,7 @@ impl Comparison {
             resamples: plan.resamples,
             seed: plan.seed,
         };
-        self.with_extras(&[base], candidate, Pairing::ByRound, &rules)
+        self.with_extras(&[base], candidate, LaunchPairing::ByRound, &rules)
     }
 
     /// Adds the extras of stored runs.
@@ -40,7 +40,12 @@ impl Comparison {
             seed: rules.seed,
         };
         let base = &question.reference.averaged;
-        let mut found = self.with_extras(base, question.candidate, Pairing::Independent, &extras);
+        let mut found = self.with_extras(
+            base,
+            question.candidate,
+            LaunchPairing::Independent,
+            &extras,
+        );
         found.latencies = found
             .latencies
             .map(|latencies| latencies.drifting(question, rules));
@@ -51,7 +56,7 @@ impl Comparison {
         mut self,
         base: &[&Measurement],
         candidate: &Measurement,
-        pairing: Pairing,
+        pairing: LaunchPairing,
         rules: &ExtrasRules,
     ) -> Self {
         self.allocations = AllocationComparison::of(base, candidate, rules);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::{ExtrasRules, Pairing};
+use super::rules::{ExtrasRules, LaunchPairing};
 use crate::compare::estimate::Estimate;
 use crate::compare::question::{Question, Rules};
 use crate::compare::uncertainty::{Uncertainty, drift};
@@ -49,14 +49,14 @@ impl LatencyComparison {
     pub(super) fn of(
         base: &[&Measurement],
         candidate: &Measurement,
-        pairing: Pairing,
+        pairing: LaunchPairing,
         rules: &ExtrasRules,
     ) -> Option<Self> {
         let mut base: Vec<&LaunchSeries> = base.iter().flat_map(|run| &run.launches).collect();
         let mut candidate_launches: Vec<&LaunchSeries> = candidate.launches.iter().collect();
         base.retain(|launch| histogram(launch).is_some());
         candidate_launches.retain(|launch| histogram(launch).is_some());
-        if pairing == Pairing::ByRound {
+        if pairing == LaunchPairing::ByRound {
             let rounds = |launches: &[&LaunchSeries]| -> Vec<u32> {
                 launches.iter().map(|launch| launch.launch).collect()
             };
@@ -73,7 +73,7 @@ impl LatencyComparison {
             .fold(0.0, f64::max);
         let name = candidate.benchmark.key.to_string();
         let percentiles = Self::QUANTILES.into_iter().filter_map(|quantile| {
-            let sides = Sides {
+            let sides = LaunchPercentiles {
                 base: percentiles_of(&base, quantile),
                 candidate: percentiles_of(&candidate_launches, quantile),
                 pairing,
@@ -139,13 +139,13 @@ fn percentiles_of(launches: &[&LaunchSeries], quantile: f64) -> Vec<f64> {
 }
 
 /// One percentile of every launch of both sides.
-struct Sides {
+struct LaunchPercentiles {
     base: Vec<f64>,
     candidate: Vec<f64>,
-    pairing: Pairing,
+    pairing: LaunchPairing,
 }
 
-impl Sides {
+impl LaunchPercentiles {
     fn change(
         &self,
         quantile: f64,
@@ -181,8 +181,8 @@ impl Sides {
     fn uncertainty(&self) -> Option<Uncertainty> {
         let (candidate, base) = (single(&self.candidate), single(&self.base));
         match self.pairing {
-            Pairing::Independent => Uncertainty::of(&candidate, &base, Smoothness::Smooth),
-            Pairing::ByRound => {
+            LaunchPairing::Independent => Uncertainty::of(&candidate, &base, Smoothness::Smooth),
+            LaunchPairing::ByRound => {
                 Uncertainty::of_pairs(&PairedRatio::new(candidate, base)?, Smoothness::Smooth)
             }
         }
@@ -194,8 +194,8 @@ impl Sides {
         let fewer = self.base.len().min(self.candidate.len());
         if IntervalMethod::for_clusters(fewer) == IntervalMethod::StudentT {
             let found = match self.pairing {
-                Pairing::Independent => mean_ratio(&self.candidate, &self.base, level),
-                Pairing::ByRound => paired_mean_ratio(&self.candidate, &self.base, level),
+                LaunchPairing::Independent => mean_ratio(&self.candidate, &self.base, level),
+                LaunchPairing::ByRound => paired_mean_ratio(&self.candidate, &self.base, level),
             }?;
             return Some(Estimate {
                 estimate: found.value - 1.0,
@@ -210,8 +210,10 @@ impl Sides {
         };
         let (candidate, base) = (single(&self.candidate), single(&self.base));
         match self.pairing {
-            Pairing::Independent => Estimate::relative_change(&candidate, &base, level, resampling),
-            Pairing::ByRound => {
+            LaunchPairing::Independent => {
+                Estimate::relative_change(&candidate, &base, level, resampling)
+            }
+            LaunchPairing::ByRound => {
                 let ratio = PairedRatio::new(candidate, base)?;
                 Estimate::relative_change_of_pairs(&ratio, level, resampling)
             }

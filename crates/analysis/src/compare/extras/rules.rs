@@ -2,7 +2,7 @@
 
 /// How launches of two sides belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pairing {
+pub(super) enum LaunchPairing {
     /// Not at all.
     Independent,
     /// Launches of the same ordinal were one round of an A/B measurement.

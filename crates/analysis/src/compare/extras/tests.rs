@@ -1,6 +1,6 @@
 //! Allocations and latencies, situation by situation.
 
-use super::rules::{ExtrasRules, Pairing};
+use super::rules::{ExtrasRules, LaunchPairing};
 use super::*;
 use crate::compare::fixtures::{flat_launch, measurement};
 use crate::compare::{HostClass, Question, Reference, Rules, compare};
@@ -73,7 +73,7 @@ fn allocated(base: &Measurement, candidate: &Measurement) -> CountChange {
         .count
 }
 
-fn slower(base: &Measurement, candidate: &Measurement, pairing: Pairing) -> PercentileChange {
+fn slower(base: &Measurement, candidate: &Measurement, pairing: LaunchPairing) -> PercentileChange {
     *LatencyComparison::of(&[base], candidate, pairing, &RULES)
         .unwrap()
         .at(0.5)
@@ -139,7 +139,7 @@ fn b_x1_the_ratio_of_means_of_launch_percentiles_has_a_seeded_launch_level_inter
     let scales: Vec<f64> = (0..10).map(|k| 1.0 + 0.01 * f64::from(k % 3)).collect();
     let slow: Vec<f64> = scales.iter().map(|scale| scale * 1.1).collect();
     let (base, candidate) = (timed(&scales), timed(&slow));
-    let found = slower(&base, &candidate, Pairing::Independent);
+    let found = slower(&base, &candidate, LaunchPairing::Independent);
     assert!((found.change.estimate - 0.1).abs() < 0.001, "{found:?}");
     assert!((found.candidate_ns / found.base_ns - 1.0 - found.change.estimate).abs() < 1e-12);
     assert!(
@@ -148,11 +148,12 @@ fn b_x1_the_ratio_of_means_of_launch_percentiles_has_a_seeded_launch_level_inter
     );
     assert_eq!(found.verdict, Verdict::Regressed);
     assert_eq!(
-        slower(&base, &candidate, Pairing::Independent),
+        slower(&base, &candidate, LaunchPairing::Independent),
         found,
         "seeded"
     );
-    let all = LatencyComparison::of(&[&base], &candidate, Pairing::Independent, &RULES).unwrap();
+    let all =
+        LatencyComparison::of(&[&base], &candidate, LaunchPairing::Independent, &RULES).unwrap();
     let quantiles: Vec<f64> = all.percentiles.iter().map(|one| one.quantile).collect();
     assert_eq!(quantiles, LatencyComparison::QUANTILES);
     assert!(
@@ -168,7 +169,7 @@ fn b12_launches_weigh_alike_however_many_operations_they_had() {
     let long = latencies(std::iter::repeat_n(1_000, 9_000));
     let short = latencies(std::iter::repeat_n(2_000, 10));
     let base = launches([(vec![], Some(long)), (vec![], Some(short))].into_iter());
-    let found = slower(&base, &base, Pairing::Independent);
+    let found = slower(&base, &base, LaunchPairing::Independent);
     assert_eq!(found.base_ns, 1_500.0);
     assert_eq!(
         found.verdict,
@@ -181,7 +182,7 @@ fn b12_launches_weigh_alike_however_many_operations_they_had() {
 fn b14_fewer_than_eight_launches_have_a_t_interval() {
     let base = timed(&[1.0, 1.01, 0.99]);
     let candidate = timed(&[1.1, 1.12, 1.09]);
-    let found = slower(&base, &candidate, Pairing::Independent);
+    let found = slower(&base, &candidate, LaunchPairing::Independent);
     // t(.975, about 3 degrees of freedom) is above 3: wider than the resamples of three can be.
     assert!(found.change.upper - found.change.lower > 0.05, "{found:?}");
     assert!(
@@ -201,15 +202,15 @@ fn rounds_of_an_ab_measurement_are_compared_with_each_other() {
                 .map(|scale| scale * 1.05)
                 .collect::<Vec<_>>(),
         );
-        let paired = slower(&base, &candidate, Pairing::ByRound);
+        let paired = slower(&base, &candidate, LaunchPairing::ByRound);
         assert_eq!(paired.verdict, Verdict::Regressed, "{paired:?}");
-        let apart = slower(&base, &candidate, Pairing::Independent);
+        let apart = slower(&base, &candidate, LaunchPairing::Independent);
         assert_eq!(apart.verdict, Verdict::Inconclusive, "{apart:?}");
     }
     // A round that one side lacks is no round.
     let (base, mut candidate) = (timed(&scales), timed(&scales));
     candidate.launches.remove(3);
-    let found = slower(&base, &candidate, Pairing::ByRound);
+    let found = slower(&base, &candidate, LaunchPairing::ByRound);
     assert_eq!(
         (found.change.estimate, found.verdict),
         (0.0, Verdict::Unchanged)
@@ -231,8 +232,8 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
     };
     let verdict = |base, candidate, quantum| {
         let (base, candidate) = (constant(base, quantum), constant(candidate, quantum));
-        let found =
-            LatencyComparison::of(&[&base], &candidate, Pairing::Independent, &rules).unwrap();
+        let found = LatencyComparison::of(&[&base], &candidate, LaunchPairing::Independent, &rules)
+            .unwrap();
         found.at(0.5).unwrap().verdict
     };
     // Neighbouring counters of the histogram.
@@ -254,17 +255,22 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
 #[test]
 fn times_of_zero_and_single_launches_give_no_interval_and_no_verdict() {
     let zero = launches((0..3).map(|_| (vec![], Some(latencies([0; 5])))));
-    let found = slower(&zero, &zero, Pairing::Independent);
+    let found = slower(&zero, &zero, LaunchPairing::Independent);
     assert_eq!(
         (found.change.estimate, found.verdict),
         (0.0, Verdict::Inconclusive)
     );
     let one = timed(&[1.0]);
-    let found = slower(&one, &timed(&[2.0]), Pairing::Independent);
+    let found = slower(&one, &timed(&[2.0]), LaunchPairing::Independent);
     assert_eq!(found.verdict, Verdict::Inconclusive);
     assert!(found.change.lower == f64::NEG_INFINITY && (found.change.estimate - 1.0).abs() < 1e-3);
     assert_eq!(
-        LatencyComparison::of(&[&counted(&[&[1]])], &one, Pairing::Independent, &RULES),
+        LatencyComparison::of(
+            &[&counted(&[&[1]])],
+            &one,
+            LaunchPairing::Independent,
+            &RULES
+        ),
         None
     );
 }

@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::rank_test::RankTest;
 use super::series::{Neighbours, PairedSeries, UsableRounds};
 use super::speed_test::SpeedTest;
-use crate::compare::description::Description;
+use crate::compare::description::ChangeDescription;
 use crate::compare::launch_values::Location;
 use crate::compare::note::Note;
 use crate::model::{Round, Side, Verdict};
@@ -27,7 +27,11 @@ const MODE_GAP: f64 = 0.03;
 const MODE_SHARE: f64 = 0.2;
 
 /// The changes of mean and median of all samples, with intervals over rounds.
-pub(super) fn description(series: &PairedSeries<'_>, look: &Look, plan: &Plan) -> Description {
+pub(super) fn description(
+    series: &PairedSeries<'_>,
+    look: &Look,
+    plan: &Plan,
+) -> ChangeDescription {
     let times = |pick: fn(&Neighbours) -> &Vec<f64>| -> Vec<Vec<f64>> {
         let rounds = look.usable.rounds.iter();
         rounds
@@ -38,7 +42,7 @@ pub(super) fn description(series: &PairedSeries<'_>, look: &Look, plan: &Plan) -
     let candidate: Vec<&[f64]> = candidate.iter().map(Vec::as_slice).collect();
     let base: Vec<&[f64]> = base.iter().map(Vec::as_slice).collect();
     let seed = derived_seed(plan.seed, &series.key.to_string());
-    Description::of_rounds(
+    ChangeDescription::of_rounds(
         &candidate,
         &base,
         plan.confidence_level,

@@ -3,7 +3,7 @@
 //! Noise makes samples longer, so the fastest of many short ones spread over many rounds are steady. The round is what is resampled.
 //! p-value, bounds and verdict are one inversion: `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
 
-use super::plan::{Guard, Method};
+use super::plan::{Guard, PairedMethod};
 use super::series::{Neighbours, UsableRounds};
 use crate::compare::launch_values::Location;
 use perfcheck_stats::{
@@ -20,7 +20,7 @@ const LEAST_RESOLUTION: f64 = 2e-4;
 /// With fewer samples than this on a side the median is compared.
 const FEWEST_FOR_LOW_QUANTILE: usize = 20;
 
-/// From so many samples on the quantile is the one that [`Method`] names.
+/// From so many samples on the quantile is the one that [`PairedMethod`] names.
 const ENOUGH_FOR_QUANTILE: usize = 100;
 
 /// With fewer rounds there is no test: from here on the tails were simulated.
@@ -46,7 +46,7 @@ pub(super) struct FloorTest {
 }
 
 /// What is taken of `samples` pooled samples a side: location, quantile, least rank.
-fn location(samples: usize, method: &Method) -> (Location, f64, usize) {
+fn location(samples: usize, method: &PairedMethod) -> (Location, f64, usize) {
     match samples {
         0..FEWEST_FOR_LOW_QUANTILE => (Location::Median, 0.5, 1),
         FEWEST_FOR_LOW_QUANTILE..ENOUGH_FOR_QUANTILE => {
@@ -57,7 +57,7 @@ fn location(samples: usize, method: &Method) -> (Location, f64, usize) {
 }
 
 /// The estimate alone; `None` without samples.
-pub(super) fn difference(usable: &UsableRounds, method: &Method) -> Option<(Location, f64)> {
+pub(super) fn difference(usable: &UsableRounds, method: &PairedMethod) -> Option<(Location, f64)> {
     let (location, p, rank) = location(usable.samples(), method);
     let low = |clusters: &[&[f64]]| ClusterLowQuantile::new(clusters, p, rank).observed();
     let difference = low(&usable.of_candidate()) - low(&usable.of_base());
@@ -69,7 +69,7 @@ impl FloorTest {
     pub(super) fn of(
         usable: &UsableRounds,
         threshold: f64,
-        method: &Method,
+        method: &PairedMethod,
         seed: u64,
     ) -> Option<Self> {
         if usable.rounds.len() < FEWEST_ROUNDS {

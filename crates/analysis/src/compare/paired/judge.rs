@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::diagnostics;
 use super::floor_test;
 use super::look::Look;
-use super::plan::{Method, Plan};
+use super::plan::{PairedMethod, Plan};
 use super::series::PairedSeries;
 use super::slow_path;
 use super::speed_test::SpeedTest;
@@ -30,7 +30,7 @@ pub enum Standing {
 
 /// Whether `series` can stop after its rounds: at an interim look if that settles it, at the last look in any case.
 pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
-    let method = Method::default();
+    let method = PairedMethod::default();
     if series.rounds.len() >= plan.last_look() {
         // The descriptive intervals are not looked at.
         let plan = Plan {
@@ -49,11 +49,15 @@ pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
 ///
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
 pub fn judge(all_series: &[PairedSeries<'_>], plan: &Plan) -> Vec<Comparison> {
-    judge_by(all_series, plan, &Method::default())
+    judge_by(all_series, plan, &PairedMethod::default())
 }
 
 /// The same with another method, for simulations.
-pub fn judge_by(all_series: &[PairedSeries<'_>], plan: &Plan, method: &Method) -> Vec<Comparison> {
+pub fn judge_by(
+    all_series: &[PairedSeries<'_>],
+    plan: &Plan,
+    method: &PairedMethod,
+) -> Vec<Comparison> {
     let looks: Vec<Look> = all_series
         .par_iter()
         .map(|series| Look::deciding(series, plan, method))
@@ -110,7 +114,7 @@ struct Answer<'a> {
     series: &'a PairedSeries<'a>,
     look: &'a Look,
     plan: &'a Plan,
-    method: &'a Method,
+    method: &'a PairedMethod,
     speed_test: &'a FamilyTest,
     slow_path_test: &'a FamilyTest,
 }

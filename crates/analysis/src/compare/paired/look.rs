@@ -1,6 +1,6 @@
 //! One look at a benchmark: both tests after so many rounds, and whether they settle it.
 
-use super::plan::{HostNoise, Method, Plan};
+use super::plan::{HostNoise, PairedMethod, Plan};
 use super::refusal::refusal;
 use super::series::{PairedSeries, UsableRounds};
 use super::slow_path::{self, SlowPathTest};
@@ -44,7 +44,7 @@ impl Look {
         rounds: usize,
         share: f64,
         plan: &Plan,
-        method: &Method,
+        method: &PairedMethod,
     ) -> Self {
         let usable = UsableRounds::of(series, rounds);
         let noise = plan.noise_of(series.key);
@@ -73,7 +73,7 @@ impl Look {
     }
 
     /// The first look that settles the benchmark, or the last that its rounds allow.
-    pub(super) fn deciding(series: &PairedSeries<'_>, plan: &Plan, method: &Method) -> Self {
+    pub(super) fn deciding(series: &PairedSeries<'_>, plan: &Plan, method: &PairedMethod) -> Self {
         let rounds = series.rounds.len();
         let mut before = 0.0;
         for look in plan.interim_looks(rounds) {
@@ -91,7 +91,11 @@ impl Look {
     }
 
     /// The interim look after all rounds of `series`; `None` where none is planned.
-    pub(super) fn interim(series: &PairedSeries<'_>, plan: &Plan, method: &Method) -> Option<Self> {
+    pub(super) fn interim(
+        series: &PairedSeries<'_>,
+        plan: &Plan,
+        method: &PairedMethod,
+    ) -> Option<Self> {
         let rounds = series.rounds.len();
         let looks = plan.interim_looks(rounds);
         let (last, earlier) = looks.split_last()?;

@@ -18,7 +18,7 @@ mod slow_path;
 mod speed_test;
 
 pub use judge::{Standing, judge, judge_by, standing};
-pub use plan::{Guard, HostNoise, Method, Plan};
+pub use plan::{Guard, HostNoise, PairedMethod, Plan};
 pub use resolution::{Demand, Resolution, RoundsNeeded};
 pub use series::PairedSeries;
 

@@ -62,7 +62,7 @@ impl HostNoise {
 
 /// How speeds are compared. The default was chosen by measurement: docs/STATISTICS.md, section 8.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Method {
+pub struct PairedMethod {
     /// Share of the level that the floor test has; the rank test has the rest. 1: floors alone.
     pub floor_share: f64,
     /// The quantile of the pooled samples that is compared.
@@ -92,7 +92,7 @@ pub enum Guard {
     Everywhere,
 }
 
-impl Default for Method {
+impl Default for PairedMethod {
     fn default() -> Self {
         Self {
             floor_share: 0.5,
@@ -149,7 +149,7 @@ impl Plan {
     ///
     /// That is the power family (Kim and `DeMets` 1987) with looks in place of time. Each look has the increase since the look before as
     /// a level of its own, so that the looks together keep the level whatever their dependence (Bonferroni).
-    pub(super) fn spent(&self, rounds: usize, method: &Method) -> f64 {
+    pub(super) fn spent(&self, rounds: usize, method: &PairedMethod) -> f64 {
         let looks = self.ordered_looks();
         let taken = looks.partition_point(|look| *look <= rounds);
         (taken as f64 / looks.len().max(1) as f64).powf(method.spending)

@@ -3,7 +3,7 @@
 //! The power of a paired test, for each of the two speed tests at each look of the plan: docs/STATISTICS.md, section 13.
 
 use super::floor_test::FloorTest;
-use super::plan::{Method, Plan};
+use super::plan::{PairedMethod, Plan};
 use super::rank_test::RankTest;
 use super::refusal::refusal;
 use super::series::{PairedSeries, UsableRounds};
@@ -60,7 +60,7 @@ impl Resolution {
         if refusal(series, &usable).is_some() {
             return None;
         }
-        let method = Method::default();
+        let method = PairedMethod::default();
         let tail = (1.0 - confidence_level) / 2.0;
         let speed = SpeedTest::of(&usable, 0.0, tail, &method, seed)?;
         let floor = FloorTest::of(&usable, 0.0, &method, seed)?;
@@ -107,7 +107,7 @@ impl Resolution {
 
     /// How far beyond the threshold a change must lie to be found at a look: n = ((t(alpha) + t(beta)) s / delta)^2 solved for delta.
     fn reach(&self, rounds: u32, level: f64, power: f64) -> f64 {
-        let method = Method::default();
+        let method = PairedMethod::default();
         let (of_floor, of_ranks) = (
             level * method.floor_share,
             level * (1.0 - method.floor_share),
@@ -139,7 +139,7 @@ fn levels_of_looks(at_most: u32, significance_level: f64) -> Vec<(u32, f64)> {
         seed: 0,
         noise: std::collections::BTreeMap::new(),
     };
-    let method = Method::default();
+    let method = PairedMethod::default();
     let mut before = 0.0;
     plan.looks
         .iter()

@@ -4,7 +4,7 @@
 //! of them shows at its share of the level is shown. Where they contradict one another at that level, only what both show is.
 
 use super::floor_test::FloorTest;
-use super::plan::Method;
+use super::plan::PairedMethod;
 use super::rank_test::RankTest;
 use super::series::UsableRounds;
 use crate::compare::launch_values::Location;
@@ -34,7 +34,7 @@ impl SpeedTest {
         usable: &UsableRounds,
         threshold: f64,
         level: f64,
-        method: &Method,
+        method: &PairedMethod,
         seed: u64,
     ) -> Option<Self> {
         let floor = FloorTest::of(usable, threshold, method, seed)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pattern::{Pattern, Place};
+use super::pattern::{GroupPattern, Place};
 use crate::app::commands::compare::asked::Asked;
 use crate::app::context::{World, resolve_run};
 use crate::app::deliver::place::write_to;
@@ -21,7 +21,7 @@ type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measureme
 /// Lays out the run that `asked` names for.
 pub(in crate::app) fn group_by(
     asked: &Asked<'_>,
-    pattern: &Pattern,
+    pattern: &GroupPattern,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
@@ -122,7 +122,7 @@ fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
 /// Columns and rows by name, and how many benchmarks have no place. Two for one place are refused: one would hide the other.
 fn places<'m>(
     measurements: &'m [Measurement],
-    pattern: &Pattern,
+    pattern: &GroupPattern,
 ) -> Result<(Vec<String>, Rows<'m>, usize), AppError> {
     let found: Vec<(Place, &Measurement)> = measurements
         .iter()

@@ -6,4 +6,4 @@ mod command;
 mod pattern;
 
 pub(super) use command::group_by;
-pub use pattern::Pattern;
+pub use pattern::GroupPattern;

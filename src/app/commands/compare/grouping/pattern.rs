@@ -8,7 +8,7 @@ const ANYTHING: &str = "*";
 
 /// A regular expression; what its groups capture is the column, and the rest of an id is the row.
 #[derive(Debug, Clone)]
-pub struct Pattern(Regex);
+pub struct GroupPattern(Regex);
 
 /// Where a benchmark stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) struct Place {
     pub(super) column: String,
 }
 
-impl Pattern {
+impl GroupPattern {
     /// As the user wrote it.
     pub(super) fn as_str(&self) -> &str {
         self.0.as_str()
@@ -60,13 +60,13 @@ impl Pattern {
 }
 
 /// Equal if they are written alike.
-impl PartialEq for Pattern {
+impl PartialEq for GroupPattern {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
     }
 }
 
-impl FromStr for Pattern {
+impl FromStr for GroupPattern {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn place(pattern: &str, id: &str) -> Option<(String, String)> {
-        let pattern: Pattern = pattern.parse().expect("an expression");
+        let pattern: GroupPattern = pattern.parse().expect("an expression");
         pattern.place(id).map(|found| (found.row, found.column))
     }
 
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn what_is_no_expression_is_refused_with_the_place() {
-        let error = "sort/(".parse::<Pattern>().expect_err("unclosed");
+        let error = "sort/(".parse::<GroupPattern>().expect_err("unclosed");
         assert!(error.contains("unclosed group"), "{error}");
     }
 }

@@ -17,7 +17,7 @@ use perfcheck_stats::{
 };
 
 /// A run of a pivot.
-pub(super) struct Side {
+pub(super) struct PivotRun {
     pub(super) head: Run,
     pub(super) name: String,
     pub(super) measurements: Vec<Measurement>,
@@ -33,7 +33,7 @@ pub(super) struct Entry<'a> {
 }
 
 /// By what cells are filled.
-pub(super) struct Rules<'a> {
+pub(super) struct CellRules<'a> {
     /// Facts in which runs may differ.
     pub(super) allowed: &'a [Fact],
     /// Bounds of words for effects.
@@ -68,8 +68,8 @@ impl<'a> Layout<'a> {
     pub(super) fn fill(
         &self,
         request: &PivotRequest,
-        sides: &[Side],
-        rules: &Rules<'_>,
+        sides: &[PivotRun],
+        rules: &CellRules<'_>,
     ) -> Result<Filled, AppError> {
         let seed = rules.seed;
         self.refuse_several(request)?;
@@ -306,7 +306,7 @@ fn relative(
     candidate: &[Entry<'_>],
     base: &[Entry<'_>],
     is_reference: bool,
-    rules: &Rules<'_>,
+    rules: &CellRules<'_>,
 ) -> PivotCell {
     let seed = rules.seed;
     let same_kind = common_metric(candidate)
@@ -387,7 +387,7 @@ fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>]) {
 fn incomparable(
     candidate: &[Entry<'_>],
     base: &[Entry<'_>],
-    sides: &[Side],
+    sides: &[PivotRun],
     allowed: &[Fact],
 ) -> Vec<Difference> {
     let (Some(candidate), Some(base)) = (candidate.first(), base.first()) else {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::cells::{Entry, Layout, Rules, Side};
+use super::cells::{CellRules, Entry, Layout, PivotRun};
 use super::dimension::Dimension;
 use super::request::PivotRequest;
 use super::value::PivotValue;
@@ -27,7 +27,7 @@ pub(in crate::app) fn pivot(
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
     let sorted_by = sorted_by(common.output.order, &request.values)?;
-    let mut sides: Vec<Side> = Vec::new();
+    let mut sides: Vec<PivotRun> = Vec::new();
     for word in std::iter::once(&options.base).chain(&options.candidates) {
         let run: RunId = resolve_run(asked.store, asked.workspace, word)?;
         if let Some(same) = sides.iter().find(|side| side.head.id == run) {
@@ -37,7 +37,7 @@ pub(in crate::app) fn pivot(
             )));
         }
         let head = asked.store.run(run)?;
-        sides.push(Side {
+        sides.push(PivotRun {
             names: part_names(&head),
             measurements: asked.comparison().measurements(run)?,
             name: word.clone(),
@@ -58,7 +58,7 @@ pub(in crate::app) fn pivot(
     let filled = layout.fill(
         request,
         &sides,
-        &Rules {
+        &CellRules {
             allowed,
             thresholds,
             seed,
@@ -134,7 +134,7 @@ fn part_names(run: &Run) -> Vec<String> {
 }
 
 /// What the imports among the runs left out of their summaries, and what they are.
-fn imported(sides: &[Side]) -> Vec<String> {
+fn imported(sides: &[PivotRun]) -> Vec<String> {
     let sources = sides
         .iter()
         .filter_map(|side| Some((side, side.head.source.as_ref()?)));
@@ -160,7 +160,7 @@ fn imported(sides: &[Side]) -> Vec<String> {
 }
 
 /// That a dimension is none, with those that there are.
-fn refuse_unknown_names(request: &PivotRequest, sides: &[Side]) -> Result<(), AppError> {
+fn refuse_unknown_names(request: &PivotRequest, sides: &[PivotRun]) -> Result<(), AppError> {
     let known: Vec<&String> = sides.iter().flat_map(|side| &side.names).collect();
     for dimension in request.rows.iter().chain(&request.cols) {
         if let Dimension::Named(name) = dimension
@@ -198,7 +198,7 @@ fn order_of(a: &[Label], b: &[Label]) -> Ordering {
         .unwrap_or(Ordering::Equal)
 }
 
-fn lay_out<'a>(request: &PivotRequest, sides: &'a [Side]) -> Layout<'a> {
+fn lay_out<'a>(request: &PivotRequest, sides: &'a [PivotRun]) -> Layout<'a> {
     let mut places: BTreeMap<(usize, usize), Vec<Entry<'a>>> = BTreeMap::new();
     let mut found: Vec<(Vec<Label>, Vec<Label>, Entry<'a>)> = Vec::new();
     for (run, side) in sides.iter().enumerate() {
@@ -255,7 +255,7 @@ fn lay_out<'a>(request: &PivotRequest, sides: &'a [Side]) -> Layout<'a> {
 }
 
 /// Benchmarks whose mean is so far above their median that their samples are to be looked at.
-fn absurd(sides: &[Side], thresholds: &Thresholds) -> Vec<String> {
+fn absurd(sides: &[PivotRun], thresholds: &Thresholds) -> Vec<String> {
     let all = sides
         .iter()
         .flat_map(|side| side.measurements.iter().map(move |found| (side, found)));

@@ -65,9 +65,9 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
         rounds: &rounds,
         noise_threshold: 0.01,
     };
-    let floors = Method {
+    let floors = PairedMethod {
         floor_share: 1.0,
-        ..Method::default()
+        ..PairedMethod::default()
     };
     let by_floors = judge_by(&[series], &plan(&[10]), &floors).remove(0).change;
     // stats.t.ppf(1 - .008, 9) = 2.958440: nine degrees of freedom, a standard error of 0.02 %.

@@ -81,7 +81,7 @@ fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() 
 
 #[test]
 fn the_looks_together_spend_the_level_for_any_list() {
-    let method = Method::default();
+    let method = PairedMethod::default();
     for looks in [&[10, 20, 30][..], &[7], &[5, 6, 60], &[30, 10, 10, 0]] {
         let plan = plan(looks);
         let interim = plan.interim_looks(100);

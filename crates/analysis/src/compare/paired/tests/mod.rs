@@ -172,10 +172,10 @@ fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change(
     // Five of twenty against none: one in 40 by accident (Fisher). Twelve: one in 50,000.
     assert_eq!(judged(&layout(5)).verdict, Verdict::Inconclusive);
     assert_eq!(judged(&layout(12)).verdict, Verdict::Regressed);
-    let by_floors = |guard| Method {
+    let by_floors = |guard| PairedMethod {
         floor_share: 1.0,
         guard,
-        ..Method::default()
+        ..PairedMethod::default()
     };
     let (key, rounds) = (key("b"), layout(5));
     let series = PairedSeries {
