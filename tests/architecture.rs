@@ -1,5 +1,6 @@
 //! Keeps the architecture: which module may import which, that no files import each other in a circle, what a file looks like, that no dependency
-//! is left over, and that the page on it names every folder. Each rule stands in a file of its own, with tests of planted violations.
+//! is left over, that a type name means one type, and that the page on it names every folder. Each rule stands in a file of its own, with tests
+//! of planted violations.
 
 #![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
 
@@ -15,6 +16,8 @@ mod layers;
 mod manifests;
 #[path = "architecture/modules.rs"]
 mod modules;
+#[path = "architecture/names.rs"]
+mod names;
 #[path = "architecture/page.rs"]
 mod page;
 #[path = "architecture/scanner.rs"]
@@ -29,6 +32,7 @@ use forgotten::forgotten;
 use imports::imports;
 use layers::{LAYERS, forbidden_imports};
 use manifests::dependencies;
+use names::{SHARED_NAMES, ambiguous_names};
 use page::page_faults;
 use scanner::names_crate;
 use shape::{LONG_FILES, direct_output, misshapen};
@@ -110,6 +114,12 @@ fn no_files_import_each_other_in_circles() {
         found.extend(circles.map(|circle| described(&imports, &circle)));
     }
     none_of(&found);
+}
+
+#[test]
+fn a_type_name_means_one_type() {
+    let crates: Vec<_> = crates().iter().map(|root| sources(root)).collect();
+    none_of(&ambiguous_names(&crates, &SHARED_NAMES));
 }
 
 #[test]

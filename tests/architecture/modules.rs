@@ -213,7 +213,7 @@ fn stated_path(attributes: &[String]) -> Option<String> {
 }
 
 /// `tokens` without the items that only tests compile.
-fn without_tests(tokens: &[String]) -> Vec<String> {
+pub fn without_tests(tokens: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
