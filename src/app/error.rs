@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::exchange::ExchangeError;
 use crate::settings::SettingsError;
 use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::RunId;
 use perfcheck_engine::cargo::CargoError;
 use perfcheck_engine::host::GitError;
 use perfcheck_engine::host::SecretError;
@@ -36,6 +37,17 @@ pub enum AppError {
     /// The store could not do its part.
     #[error("{error}\n  help: {hint}", error = .0, hint = .0.hint())]
     Store(#[from] StoreError),
+    /// Another version of the tool wrote down what a run found.
+    #[error(
+        "what run {run} found was stored by another version of cargo-perfcheck (this is {}): {reason}\n  help: `cargo perfcheck compare` compares the measurements themselves",
+        env!("CARGO_PKG_VERSION")
+    )]
+    ForeignConclusion {
+        /// The run.
+        run: RunId,
+        /// Why it cannot be read.
+        reason: String,
+    },
     /// There is no secret to mark or check kept executables with.
     #[error("{error}\n  help: {hint}", error = .0, hint = .0.hint())]
     Secret(#[from] SecretError),
@@ -97,7 +109,9 @@ impl AppError {
             Self::Git(error) => of_git(error),
             Self::Sides(error) => of_sides(error),
             Self::Store(error) => of_store(error),
-            Self::Secret(_) | Self::Output(_) => ExitCode::StoreUnusable,
+            Self::ForeignConclusion { .. } | Self::Secret(_) | Self::Output(_) => {
+                ExitCode::StoreUnusable
+            }
             Self::NoSuchRun { .. }
             | Self::NothingStored { .. }
             | Self::NoStore { .. }

@@ -24,8 +24,8 @@ pub use formats::{FileFormat, ForeignRun, Requested, detect, read_foreign};
 pub use groups::{GroupRow, Guess, IdGroup, Imported, IterationLayout, Reading};
 pub use input::{InputContent, read};
 pub use portable::{
-    PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict, read_portable,
-    write_portable,
+    PortableConclusion, PortableHead, PortablePair, PortableReference, PortableRun,
+    PortableVerdict, read_portable, write_portable,
 };
 pub use table::{TableLayout, cell_of_part, read_tables};
 pub use unit::ValueUnit;

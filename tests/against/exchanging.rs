@@ -1,10 +1,10 @@
-//! `export` and `import` of an A/B measurement: both sides go together, and their verdicts are reached again elsewhere.
+//! `export` and `import` of an A/B measurement: both sides go together, with what was concluded of them.
 
 use crate::against::project::Project;
 use crate::support::Machine;
 
 #[test]
-fn both_sides_of_a_pair_are_exported_and_its_verdicts_are_reached_again_from_the_import() {
+fn both_sides_of_a_pair_are_exported_and_the_import_tells_the_same_of_them() {
     let machine = Machine::new();
     let project = Project::new(&machine);
     project.takes(200);
@@ -26,15 +26,7 @@ fn both_sides_of_a_pair_are_exported_and_its_verdicts_are_reached_again_from_the
     assert_eq!(imported.messages("run-imported").len(), 2, "{imported}");
     for words in [&["compare", "1", "2"], &["explain", "cost", "--run=2"]] {
         let (first, second) = (at(words).run(), there(words).run());
-        // What the run noticed of its host while it measured is in its conclusion, which stays where it was reached.
-        let without_warnings = |text: &str| -> Vec<String> {
-            let lines = text.lines().filter(|line| !line.starts_with("warning: "));
-            lines.map(str::to_owned).collect()
-        };
-        assert_eq!(
-            without_warnings(&first.stdout),
-            without_warnings(&second.stdout)
-        );
+        assert_eq!(first.stdout, second.stdout);
         assert_eq!(first.code(), second.code());
         assert!(first.stdout.contains("cost"), "{first}");
     }

@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
 
+use perfcheck_analysis::model::{
+    Acceptance, BenchmarkKey, NewRun, RunEnd, RunId, RunVerdict, Verdict,
+};
+use perfcheck_engine::store::{RunSummary, Store};
 use rusqlite::types::Value as Column;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
@@ -97,6 +101,11 @@ fn an_exported_run_is_restored_byte_for_byte_and_only_once() {
     assert_eq!(
         fs::read_to_string(&file).unwrap(),
         fs::read_to_string(&back).unwrap()
+    );
+    let conclusions = "SELECT conclusion FROM runs ORDER BY id";
+    assert_eq!(
+        rows(&machine.store(), conclusions),
+        rows(&there, conclusions)
     );
     // The name came along, and what it names is compared as it was.
     let compared = elsewhere(&machine, &["compare", "v1", "2"])
@@ -389,4 +398,133 @@ fn exports_for_other_programs_go_to_the_standard_output_and_need_one_run() {
         .run()
         .expect_code(0);
     assert!(table.stdout.lines().count() > 9, "{table}");
+}
+
+/// What `explain` and `show` tell of the benchmark `text` of a run.
+fn told(command: impl Fn(&[&str]) -> Perfcheck, run: &str) -> [String; 2] {
+    let flag = format!("--run={run}");
+    [&["explain", "text", &flag][..], &["show", run, "--stats"]]
+        .map(|words| command(words).run().expect_code(0).stdout)
+}
+
+#[test]
+fn the_conclusion_of_a_comparison_goes_along_and_is_told_as_before() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 150.0)]).run().expect_code(1);
+    let file = export(&machine, "both.jsonl", &["1", "2"]);
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!(text.matches(r#"{"reason":"conclusion""#).count(), 2);
+    elsewhere(&machine, &["import"])
+        .arg(&file)
+        .run()
+        .expect_code(0);
+    let before = told(|words| stored(&machine, words), "2");
+    assert!(before[0].contains("regressed"), "{}", before[0]);
+    assert!(before[0].contains("run 1 of"), "{}", before[0]);
+    assert_eq!(before, told(|words| elsewhere(&machine, words), "2"));
+}
+
+#[test]
+fn a_conclusion_moves_to_other_numbers_and_a_reference_that_stays_behind_is_said_to_be_missing() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 150.0)])
+        .args(["--baseline", "2"])
+        .run()
+        .expect_code(1);
+    let alone = export(&machine, "alone.jsonl", &["3"]);
+    let lost = elsewhere(&machine, &["import"])
+        .arg(&alone)
+        .run()
+        .expect_code(0);
+    assert!(
+        lost.stderr.contains("neither here nor in the files"),
+        "{lost}"
+    );
+    let [explained, _] = told(|words| elsewhere(&machine, words), "1");
+    assert!(
+        explained.contains("compared with 1 run, which this store does not have"),
+        "{explained}"
+    );
+    let page = machine.home().join("page.html");
+    let html = format!("--html={}", page.display());
+    elsewhere(&machine, &["report", "1", &html])
+        .run()
+        .expect_code(0);
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("concluded in another store"));
+    // Both together get the numbers 1 and 2 in a third store.
+    let both = export(&machine, "both.jsonl", &["2", "3"]);
+    let third = |words: &[&str]| {
+        let store = machine.home().join("third.db");
+        stored(&machine, words).arg("--store").arg(store)
+    };
+    third(&["import"]).arg(&both).run().expect_code(0);
+    let [explained, _] = told(&third, "2");
+    let [before, _] = told(|words| stored(&machine, words), "3");
+    let renumbered = before.replace("un 2", "un 1").replace("un 3", "un 2");
+    assert_eq!(explained, renumbered);
+}
+
+#[test]
+fn a_damaged_conclusion_stores_nothing_and_its_run_is_named() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 150.0)]).run().expect_code(1);
+    let text = fs::read_to_string(export(&machine, "two.jsonl", &["1", "2"])).unwrap();
+    let (before, last) = text.rsplit_once("\"cbor\":\"a4").unwrap();
+    let path = machine.home().join("broken.jsonl");
+    fs::write(&path, format!("{before}\"cbor\":\"a3{last}")).unwrap();
+    let refused = elsewhere(&machine, &["import"])
+        .arg(&path)
+        .run()
+        .expect_code(2);
+    let said = "what was concluded of run 2 of the file";
+    assert!(refused.stderr.contains(said), "{refused}");
+    assert!(!machine.home().join("elsewhere.db").exists());
+}
+
+#[test]
+fn a_conclusion_of_another_version_is_the_stores_trouble() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    let mut store = Store::open(&machine.store()).unwrap();
+    let RunSummary { run, workspace, .. } = store.run_summary(RunId(1)).unwrap();
+    let begun = NewRun {
+        started: run.started,
+        git: run.git,
+        environment: run.environment,
+        load: run.load,
+        seed: run.seed,
+        decision: run.decision,
+        tool_version: run.tool_version,
+    };
+    let foreign = store.begin_run(workspace, &begun).unwrap();
+    let key = BenchmarkKey {
+        package: "steady".to_owned(),
+        target: "steady".to_owned(),
+        id: "text".to_owned(),
+    };
+    let end = RunEnd {
+        finished: run.finished.unwrap(),
+        acceptance: Acceptance::Pending,
+        exit_code: 0,
+        verdicts: vec![RunVerdict {
+            key,
+            verdict: Verdict::Missing,
+            typical_ns: None,
+            change: None,
+            reference: None,
+        }],
+        conclusion: Some(b"\xa0".to_vec()),
+    };
+    store.finish_run(foreign, &end).unwrap();
+    drop(store);
+    for words in [&["explain", "text", "--run=2"][..], &["export", "2"]] {
+        let refused = stored(&machine, words).run().expect_code(5);
+        let said = "what run 2 found was stored by another version";
+        assert!(refused.stderr.contains(said), "{refused}");
+    }
 }

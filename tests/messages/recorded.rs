@@ -298,7 +298,7 @@ impl Recorded {
                 Row {
                     reference: match verdict {
                         Some(Verdict::New) => Vec::new(),
-                        _ => vec![RunId(41)],
+                        _ => vec![Some(RunId(41))],
                     },
                     blocking: match verdict {
                         Some(Verdict::Incomparable) => vec![Difference {
@@ -316,7 +316,7 @@ impl Recorded {
             .collect();
         for (key, verdict) in &self.verdicts {
             if *verdict == Verdict::Missing {
-                rows.push(Row::unmeasured(key.clone(), *verdict, vec![RunId(41)]));
+                rows.push(Row::unmeasured(key.clone(), *verdict, Some(RunId(41))));
             }
         }
         rows.sort_by(|a, b| a.key.cmp(&b.key));

@@ -36,12 +36,15 @@ pub fn explain(
         return Err(without_verdict(&key, &head));
     };
     let candidate = match (row.measured_again(), row.measurement) {
-        (Some((_, runs)), _) => side_of(&store, runs.candidate, &key)?,
+        (Some((_, runs)), _) => match runs.candidate {
+            Some(run) => side_of(&store, run, &key)?,
+            None => None,
+        },
         (None, Some(measurement)) => Some(measured_side(&head, measurement)),
         (None, None) => None,
     };
     let mut base = Vec::new();
-    for run in row.compared_runs() {
+    for run in row.compared_runs().into_iter().flatten() {
         base.extend(side_of(&store, run, &key)?);
     }
     let method = findings

@@ -104,7 +104,7 @@ impl PageSubject {
         for row in &self.rows {
             let sides = row.sides(self.head.id);
             let shown = sides.candidate.into_iter().chain(sides.base);
-            for run in row.reference.iter().copied().chain(shown) {
+            for run in row.reference.iter().copied().flatten().chain(shown) {
                 wanted.entry(run).or_default().insert(&row.key);
             }
         }
@@ -175,7 +175,7 @@ impl PageSubject {
 
 /// The runs that the verdicts compare with, in words; `None` where nothing was compared.
 fn references(rows: &[Row<'_>]) -> Option<String> {
-    let first = |row: &Row<'_>| row.reference.first().copied();
+    let first = |row: &Row<'_>| row.reference.first().copied().flatten();
     let runs: BTreeSet<RunId> = rows.iter().filter_map(first).collect();
     let mut runs = runs.iter().rev().map(ToString::to_string);
     let first = runs.next()?;
@@ -346,11 +346,12 @@ impl GatheredPage {
             run: head,
             verdict,
             change: self.stored_change(row),
-            reference: row.reference.first().copied(),
+            reference: row.reference.first().copied().flatten(),
             candidate: row.sides(head.id).candidate.and_then(measured),
             base: row
                 .compared_runs()
                 .into_iter()
+                .flatten()
                 .filter_map(measured)
                 .collect(),
             signs: self

@@ -27,7 +27,7 @@ pub(in crate::app) fn confirm(
 ) -> Result<(), AppError> {
     let mut hits: BTreeMap<RunId, BTreeSet<BenchmarkKey>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.looks_slower()) {
-        if let Some(reference) = row.reference.first() {
+        if let Some(Some(reference)) = row.reference.first() {
             hits.entry(*reference).or_default().insert(row.key.clone());
         }
     }

@@ -164,7 +164,7 @@ impl Pairing {
         let remarks: Vec<Remark> = remark.into_iter().collect();
         let rows = benchmarks.into_iter().map(|benchmark| Row {
             remarks: remarks.clone(),
-            ..Row::unmeasured(benchmark.key, verdict, Vec::new())
+            ..Row::unmeasured(benchmark.key, verdict, None)
         });
         self.settled.extend(rows);
     }

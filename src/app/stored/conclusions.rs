@@ -20,7 +20,7 @@ pub(in crate::app) fn end_of(concluded: &Conclusion<'_>, acceptance: Acceptance)
             verdict: row.verdict?,
             typical_ns: row.summary.as_ref().map(|found| found.median.estimate),
             change: row.change(),
-            reference: row.reference.first().copied(),
+            reference: row.reference.first().copied().flatten(),
         })
     };
     RunEnd {
@@ -32,7 +32,7 @@ pub(in crate::app) fn end_of(concluded: &Conclusion<'_>, acceptance: Acceptance)
     }
 }
 
-/// What was concluded of `run` at its end; `None` where it has not ended, or was imported.
+/// What was concluded of `run` at its end; `None` where it has not ended, or another program measured it.
 pub(in crate::app) fn conclusion_of(
     store: &Store,
     run: &Run,
@@ -40,14 +40,13 @@ pub(in crate::app) fn conclusion_of(
     let Some(bytes) = store.conclusion(run.id)? else {
         return Ok(None);
     };
-    Conclusion::from_bytes(&bytes).map(Some).map_err(|error| {
-        AppError::Usage(format!(
-            "what run {} found was stored by another version of cargo-perfcheck (this is {}): {}\n  help: `cargo perfcheck compare` compares the measurements themselves",
-            run.id,
-            env!("CARGO_PKG_VERSION"),
-            error.0
-        ))
-    })
+    match Conclusion::from_bytes(&bytes) {
+        Ok(concluded) => Ok(Some(concluded)),
+        Err(error) => Err(AppError::ForeignConclusion {
+            run: run.id,
+            reason: error.0,
+        }),
+    }
 }
 
 /// What is to be told of a stored run, by key: what was concluded at its end, with what it measured.
@@ -130,10 +129,7 @@ pub(in crate::app) fn unmeasured(
     let verdicts = store.verdicts(run.id)?.into_iter();
     Ok(verdicts
         .filter(|known| !is_measured(known))
-        .map(|known| {
-            let reference = known.reference.into_iter().collect();
-            Row::unmeasured(known.key, known.verdict, reference)
-        })
+        .map(|known| Row::unmeasured(known.key, known.verdict, known.reference))
         .collect())
 }
 
@@ -158,6 +154,7 @@ fn rows_of_columns<'m>(
                 reference: known
                     .and_then(|known| known.reference)
                     .into_iter()
+                    .map(Some)
                     .collect(),
                 ..Row::described(measurement, summary)
             }

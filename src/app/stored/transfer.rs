@@ -1,11 +1,13 @@
 //! Between the store's records and runs as they are exchanged: the same facts, without numbers that mean something in one store alone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use super::conclusions::conclusion_of;
 use crate::app::error::AppError;
 use crate::exchange::{
-    PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict,
+    PortableConclusion, PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict,
 };
+use perfcheck_analysis::findings::{Conclusion, RunRemark};
 use perfcheck_analysis::model::{NewRun, RunEnd, RunId, RunVerdict};
 use perfcheck_engine::store::{RunSummary, Store, TransferredPair, TransferredRun, WorkspaceId};
 
@@ -47,19 +49,20 @@ fn portable(
         _ => None,
     };
     let mut references = HashMap::new();
-    let verdicts = store.verdicts(id)?;
-    let accepted = store.accepted_steps(id)?;
-    for reference in verdicts.iter().filter_map(|verdict| verdict.reference) {
-        references.entry(reference).or_insert_with(|| {
+    let mut named = |run: RunId| {
+        *references.entry(run).or_insert_with(|| {
             // It may have been deleted since.
-            let found = store.run(reference).ok();
+            let found = store.run(run).ok();
             found.map(|run| PortableReference {
                 started: run.started,
                 seed: run.seed,
                 side: run.pair.map(|pair| pair.side),
             })
-        });
-    }
+        })
+    };
+    let accepted = store.accepted_steps(id)?;
+    let conclusion =
+        conclusion_of(store, &run)?.map(|concluded| portable_conclusion(concluded, &mut named));
     Ok(PortableRun {
         head: PortableHead {
             begun: NewRun {
@@ -80,12 +83,13 @@ fn portable(
             baselines,
         },
         launches: store.launch_records(id)?,
-        verdicts: (verdicts.into_iter())
+        conclusion,
+        verdicts: (store.verdicts(id)?.into_iter())
             .map(|found| PortableVerdict {
                 verdict: found.verdict,
                 typical_ns: found.typical_ns,
                 change: found.change,
-                reference: (found.reference).and_then(|run| references.get(&run).copied()?),
+                reference: found.reference.and_then(&mut named),
                 accepted: accepted.contains(&found.key),
                 benchmark: found.key,
             })
@@ -93,66 +97,110 @@ fn portable(
     })
 }
 
-/// The run that a verdict is against.
+/// A conclusion with what names each of its runs in every store; a run that is not stored any more has no name.
+fn portable_conclusion(
+    mut concluded: Conclusion<'static>,
+    named: &mut dyn FnMut(RunId) -> Option<PortableReference>,
+) -> PortableConclusion {
+    let mut runs = BTreeMap::new();
+    let mut known = |run: RunId| {
+        runs.insert(run, named(run)?);
+        Some(run)
+    };
+    for run in concluded.in_prose() {
+        known(run);
+    }
+    concluded.renumber(&mut known);
+    PortableConclusion { concluded, runs }
+}
+
+/// A run that another one names.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) enum ReferencePlace {
     /// It is in the store.
     Stored(RunId),
-    /// It is taken over together with this one, as the run of this place.
+    /// It is taken over together with the other one, as the run of this place.
     Together(usize),
     /// It is in neither.
     Nowhere,
 }
 
-/// A run as the store takes it. `reference` finds the runs that its verdicts are against.
+impl ReferencePlace {
+    /// Its number, where the runs that are taken over have these.
+    fn number(self, together: &[RunId]) -> Option<RunId> {
+        match self {
+            Self::Stored(run) => Some(run),
+            Self::Together(place) => together.get(place).copied(),
+            Self::Nowhere => None,
+        }
+    }
+}
+
+/// A run as the store takes it, whose verdicts and conclusion name the runs of `named`.
 pub(in crate::app) fn transferred(
     run: PortableRun,
     baselines: Vec<String>,
-    mut reference: impl FnMut(PortableReference) -> Result<ReferencePlace, AppError>,
-) -> Result<TransferredRun, AppError> {
-    let head = run.head;
-    let mut verdicts = Vec::new();
-    let mut against = Vec::new();
-    let accepted = run.verdicts.iter().filter(|found| found.accepted);
+    named: HashMap<PortableReference, ReferencePlace>,
+) -> TransferredRun {
+    let PortableRun {
+        head,
+        launches,
+        verdicts,
+        conclusion,
+    } = run;
+    let accepted = verdicts.iter().filter(|found| found.accepted);
     let accepted = accepted.map(|found| found.benchmark.clone()).collect();
-    for (place, found) in run.verdicts.into_iter().enumerate() {
-        let named = match found.reference {
-            Some(named) => reference(named)?,
-            None => ReferencePlace::Nowhere,
-        };
-        if let ReferencePlace::Together(run) = named {
-            against.push((place, run));
-        }
-        verdicts.push(RunVerdict {
-            key: found.benchmark,
-            verdict: found.verdict,
-            typical_ns: found.typical_ns,
-            change: found.change,
-            reference: match named {
-                ReferencePlace::Stored(run) => Some(run),
-                ReferencePlace::Together(_) | ReferencePlace::Nowhere => None,
-            },
-        });
-    }
-    Ok(TransferredRun {
-        head: head.begun,
-        source: head.source,
-        pair: head.pair.map(|pair| TransferredPair {
-            partner: pair.partner,
-            side: pair.side,
-            purpose: pair.purpose,
-            plan: head.plan.unwrap_or_default(),
-        }),
-        launches: run.launches,
-        against,
-        end: RunEnd {
-            conclusion: None,
+    let pair = head.pair.map(|pair| TransferredPair {
+        partner: pair.partner,
+        side: pair.side,
+        purpose: pair.purpose,
+        plan: head.plan.unwrap_or_default(),
+    });
+    let end = move |together: &[RunId]| {
+        let number = |reference: &PortableReference| named.get(reference)?.number(together);
+        RunEnd {
             finished: head.finished,
             acceptance: head.acceptance,
             exit_code: head.exit_code,
-            verdicts,
-        },
+            verdicts: (verdicts.iter())
+                .map(|found| RunVerdict {
+                    key: found.benchmark.clone(),
+                    verdict: found.verdict,
+                    typical_ns: found.typical_ns,
+                    change: found.change,
+                    reference: found.reference.as_ref().and_then(number),
+                })
+                .collect(),
+            conclusion: conclusion
+                .as_ref()
+                .map(|found| renumbered(found, number).to_bytes()),
+        }
+    };
+    TransferredRun {
+        head: head.begun,
+        source: head.source,
+        pair,
+        launches,
+        end: Box::new(end),
         accepted,
         baselines,
-    })
+    }
+}
+
+/// A conclusion with the numbers that this store has for the runs.
+fn renumbered(
+    found: &PortableConclusion,
+    number: impl Fn(&PortableReference) -> Option<RunId>,
+) -> Conclusion<'static> {
+    let mut concluded = found.concluded.clone();
+    let mut here = |run: RunId| number(found.runs.get(&run)?);
+    if concluded
+        .in_prose()
+        .iter()
+        .any(|run| here(*run) != Some(*run))
+    {
+        concluded.remark(RunRemark::ConcludedElsewhere);
+    }
+    concluded.renumber(&mut here);
+    concluded
 }

@@ -1,6 +1,6 @@
 //! What must hold of a run that comes from elsewhere, before it may be stored: everything that compares it relies on it.
 
-use super::wire::{PortableHead, PortableRun, PortableVerdict};
+use super::wire::{PortableConclusion, PortableHead, PortableRun, PortableVerdict};
 use perfcheck_analysis::model::{
     Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side,
 };
@@ -127,6 +127,36 @@ pub(super) fn verdict(run: &PortableRun, verdict: &PortableVerdict) -> Result<()
             verdict.benchmark
         )),
         _ => Ok(()),
+    }
+}
+
+/// What was concluded of `run`: of the same verdicts, with the same end, and of runs that are known by more than a number.
+pub(super) fn conclusion(run: &PortableRun, found: &PortableConclusion) -> Result<(), String> {
+    if run.conclusion.is_some() {
+        return Err("it is there twice".to_owned());
+    }
+    let mut concluded: Vec<_> = (found.concluded.rows.iter())
+        .filter_map(|row| Some((&row.key, row.verdict?)))
+        .collect();
+    concluded.sort_unstable_by_key(|(key, _)| *key);
+    let verdicts = run.verdicts.iter();
+    if !verdicts
+        .map(|known| (&known.benchmark, known.verdict))
+        .eq(concluded)
+    {
+        return Err("it has other verdicts than the lines above it".to_owned());
+    }
+    if found.concluded.exit_code.number() != run.head.exit_code {
+        return Err("it ended with another exit code".to_owned());
+    }
+    let mut unknown = None;
+    found.concluded.clone().renumber(&mut |run| {
+        unknown = unknown.or((!found.runs.contains_key(&run)).then_some(run));
+        Some(run)
+    });
+    match unknown {
+        Some(run) => Err(format!("it names run {run}, which `runs` does not have")),
+        None => Ok(()),
     }
 }
 

@@ -11,5 +11,7 @@ mod wire;
 mod write;
 
 pub use read::{looks_like, read_portable};
-pub use wire::{PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict};
+pub use wire::{
+    PortableConclusion, PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict,
+};
 pub use write::write_portable;

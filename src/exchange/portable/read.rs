@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use super::super::error::ExchangeError;
 use super::super::input::InputContent;
 use super::check;
-use super::wire::{FORMAT, PortableLine, PortableRun, PortableVerdict};
+use super::wire::{
+    FORMAT, PortableConclusion, PortableLine, PortableRun, PortableVerdict, WireConclusion,
+};
 use perfcheck_analysis::model::{BenchmarkKey, LaunchRecord, LaunchedBenchmark};
 
 /// How every file of the format begins.
@@ -88,6 +90,7 @@ impl PortableReader<'_> {
                     head: *head,
                     launches: Vec::new(),
                     verdicts: Vec::new(),
+                    conclusion: None,
                 });
                 Ok(())
             }
@@ -112,6 +115,10 @@ impl PortableReader<'_> {
             }
             PortableLine::Verdict(verdict) => {
                 let found = self.verdict(verdict);
+                found.map_err(|reason| self.refuse(&reason))
+            }
+            PortableLine::Conclusion(wire) => {
+                let found = self.conclusion(wire);
                 found.map_err(|reason| self.refuse(&reason))
             }
             PortableLine::End(end) => {
@@ -165,5 +172,21 @@ impl PortableReader<'_> {
         check::verdict(run, &verdict)?;
         run.verdicts.push(verdict);
         Ok(())
+    }
+
+    fn conclusion(&mut self, wire: WireConclusion) -> Result<(), String> {
+        let at = self.runs.len();
+        let run = self.run()?;
+        let found = PortableConclusion::try_from(wire).and_then(|conclusion| {
+            check::conclusion(run, &conclusion)?;
+            run.conclusion = Some(conclusion);
+            Ok(())
+        });
+        found.map_err(|reason| {
+            format!(
+                "what was concluded of run {at} of the file (begun at {} ns, by version {}) is damaged or of another version: {reason}",
+                run.head.begun.started.0, run.head.begun.tool_version
+            )
+        })
     }
 }

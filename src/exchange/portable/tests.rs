@@ -5,6 +5,9 @@ use proptest::prelude::*;
 use super::super::input::InputContent;
 use super::wire::*;
 use super::{looks_like, read_portable, write_portable};
+use perfcheck_analysis::compare::HostClass;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{Conclusion, Method, Row, Verdicts};
 use perfcheck_analysis::model::*;
 
 fn head(pair: Option<PortablePair>) -> PortableHead {
@@ -109,6 +112,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
             reference: Some(head(None).reference()),
             accepted: true,
         }],
+        conclusion: None,
     }
 }
 
@@ -272,5 +276,64 @@ proptest! {
         bytes.splice(from..to, put);
         looks_like(&bytes);
         let _ = read(&bytes);
+    }
+}
+
+/// A run with a conclusion that names run 7 and a run that is not known any more.
+fn concluded() -> PortableRun {
+    let mut run = run(&[(1, 2)], None);
+    let mut row = Row::unmeasured(run.verdicts[0].benchmark.clone(), Verdict::Unchanged, None);
+    row.reference = vec![Some(RunId(7)), None];
+    let verdicts = Verdicts::of(
+        "`main` (run 7)".to_owned(),
+        Method::Stored(Test::BootstrapT),
+        run.head.begun.decision,
+        HostClass::Dedicated,
+    );
+    run.conclusion = Some(PortableConclusion {
+        concluded: Conclusion {
+            rows: vec![row],
+            verdicts,
+            failed_targets: Vec::new(),
+            exit_code: ExitCode::Clean,
+        },
+        runs: [(RunId(7), run.head.reference())].into(),
+    });
+    run
+}
+
+#[test]
+fn a_conclusion_comes_back_and_one_that_is_damaged_or_of_another_run_is_refused() {
+    let run = concluded();
+    assert_eq!(
+        read(&written(std::slice::from_ref(&run))),
+        Ok(vec![run.clone()])
+    );
+    let refused = |alter: &dyn Fn(&mut PortableRun), reason: &str| {
+        let mut other = run.clone();
+        alter(&mut other);
+        let error = read(&written(&[other])).unwrap_err();
+        assert!(error.contains(reason), "{error}");
+        assert!(error.contains("of run 1 of the file"), "{error}");
+    };
+    refused(
+        &|run| run.verdicts[0].verdict = Verdict::Improved,
+        "other verdicts",
+    );
+    refused(&|run| run.verdicts.clear(), "other verdicts");
+    refused(&|run| run.head.exit_code = 1, "another exit code");
+    let of_no_run = |run: &mut PortableRun| run.conclusion.as_mut().unwrap().runs.clear();
+    refused(&of_no_run, "it names run 7");
+    let text = String::from_utf8(written(&[run])).unwrap();
+    let (before, cbor) = text.split_once("\"cbor\":\"").unwrap();
+    for cbor in [
+        &cbor[1..],
+        &cbor[2..],
+        &format!("x{}", &cbor[1..]),
+        &format!("ff{cbor}"),
+    ] {
+        let broken = format!("{before}\"cbor\":\"{cbor}");
+        let error = read(broken.as_bytes()).unwrap_err();
+        assert!(error.contains("damaged or of another version"), "{error}");
     }
 }

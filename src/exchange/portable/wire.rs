@@ -1,11 +1,15 @@
 //! The lines of the format as types, and a run put together from them.
 
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
 use serde::{Deserialize, Serialize};
 
+use perfcheck_analysis::findings::Conclusion;
 use perfcheck_analysis::model::{
     Acceptance, Allocations, Benchmark, BenchmarkKey, Extras, Latencies, LaunchHead, LaunchOutcome,
-    LaunchRecord, LaunchedBenchmark, Nanos, NewRun, Purpose, Sample, SamplingSettings, Series,
-    Side, Source, TargetFacts, Timestamp, Verdict,
+    LaunchRecord, LaunchedBenchmark, Nanos, NewRun, Purpose, RunId, Sample, SamplingSettings,
+    Series, Side, Source, TargetFacts, Timestamp, Verdict,
 };
 
 /// Counts up where a line gets a new member or meaning: earlier programs refuse it rather than lose something.
@@ -25,6 +29,8 @@ pub(super) enum PortableLine {
     Series(Box<WireBenchmark>),
     /// What the run found of a benchmark.
     Verdict(PortableVerdict),
+    /// What was concluded of the run.
+    Conclusion(WireConclusion),
     /// The last one.
     End(End),
 }
@@ -52,6 +58,17 @@ pub struct PortableRun {
     pub launches: Vec<LaunchRecord>,
     /// By benchmark.
     pub verdicts: Vec<PortableVerdict>,
+    /// What was concluded at its end, where that is known.
+    pub conclusion: Option<PortableConclusion>,
+}
+
+/// What was concluded of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PortableConclusion {
+    /// The conclusion, as it was stored.
+    pub concluded: Conclusion<'static>,
+    /// The runs that it names, by the numbers that they have in it.
+    pub runs: BTreeMap<RunId, PortableReference>,
 }
 
 /// What is known of a run as a whole.
@@ -139,6 +156,16 @@ pub struct PortableVerdict {
     pub accepted: bool,
 }
 
+/// A conclusion as a line: its bytes, as bounds may be infinite, which JSON does not have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WireConclusion {
+    /// Each run number in it, with the run that it stands for.
+    runs: Vec<(RunId, PortableReference)>,
+    /// CBOR, in hexadecimal digits.
+    cbor: String,
+}
+
 /// A run named by what stays the same in every store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -163,11 +190,12 @@ impl PortableHead {
 }
 
 impl PortableRun {
-    /// Whether both are the same measurement: names, acceptance and what else users may change later apart.
+    /// Whether both are the same measurement: apart from names, acceptance and what else users may change later, and from what was concluded of it.
     pub fn is_same_measurement(&self, other: &Self) -> bool {
         let bare = |run: &Self| {
             let mut run = run.clone();
             run.head.baselines.clear();
+            run.conclusion = None;
             run.head.acceptance = Acceptance::Pending;
             if let Some(pair) = &mut run.head.pair {
                 pair.partner = 0;
@@ -179,6 +207,39 @@ impl PortableRun {
             run
         };
         bare(self) == bare(other)
+    }
+}
+
+impl From<&PortableConclusion> for WireConclusion {
+    fn from(conclusion: &PortableConclusion) -> Self {
+        let mut cbor = String::new();
+        for byte in conclusion.concluded.to_bytes() {
+            // A string takes everything.
+            let _ = write!(cbor, "{byte:02x}");
+        }
+        Self {
+            runs: conclusion.runs.clone().into_iter().collect(),
+            cbor,
+        }
+    }
+}
+
+impl TryFrom<WireConclusion> for PortableConclusion {
+    type Error = String;
+
+    fn try_from(wire: WireConclusion) -> Result<Self, String> {
+        let nibble = |digit: &u8| char::from(*digit).to_digit(16);
+        let byte = |pair: &[u8]| match pair {
+            [high, low] => u8::try_from(nibble(high)? << 4 | nibble(low)?).ok(),
+            _ => None,
+        };
+        let bytes: Option<Vec<u8>> = wire.cbor.as_bytes().chunks(2).map(byte).collect();
+        let bytes = bytes.ok_or("`cbor` is pairs of hexadecimal digits")?;
+        let concluded = Conclusion::from_bytes(&bytes).map_err(|error| error.0)?;
+        Ok(Self {
+            concluded,
+            runs: wire.runs.into_iter().collect(),
+        })
     }
 }
 

@@ -34,6 +34,9 @@ pub fn write_portable(
         for verdict in &run.verdicts {
             lines.line(&PortableLine::Verdict(verdict.clone()))?;
         }
+        if let Some(conclusion) = &run.conclusion {
+            lines.line(&PortableLine::Conclusion(conclusion.into()))?;
+        }
     }
     let end = PortableLine::End(End {
         lines: lines.count + 1,

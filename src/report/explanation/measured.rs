@@ -5,7 +5,7 @@ use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use crate::report::words::{sentences, source};
 use perfcheck_analysis::compare::HostSigns;
-use perfcheck_analysis::findings::Method;
+use perfcheck_analysis::findings::{Method, Row};
 use perfcheck_analysis::model::Failure;
 
 /// More reference runs than these are counted and not named.
@@ -22,7 +22,9 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
     } else {
         alone(candidate)
     }];
-    if method != Some(Method::Paired) && !explanation.base.is_empty() {
+    let compared_with = explanation.row.map_or_else(Vec::new, Row::compared_runs);
+    if method != Some(Method::Paired) && !(explanation.base.is_empty() && compared_with.is_empty())
+    {
         statements.push(reference(explanation));
     }
     let environment = &explanation.run.environment;
@@ -90,7 +92,7 @@ fn alone(candidate: &MeasuredSide) -> Statement {
 
 fn in_turn(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
     let beside = base.map_or_else(
-        || "its base, which is not stored any more".to_owned(),
+        || "its base, which is not in this store".to_owned(),
         |base| format!("the base, {}", named(base)),
     );
     Statement::new(
@@ -119,7 +121,19 @@ fn reference(explanation: &Explanation<'_>) -> Statement {
         units::counted(launches, "launch"),
         units::counted(samples, "sample")
     );
+    let compared_with = explanation
+        .row
+        .map_or(base.len(), |row| row.compared_runs().len());
     let text = match &base[..] {
+        [] => format!(
+            "It was compared with {}, which this store does not have.",
+            units::counted(compared_with, "run")
+        ),
+        _ if base.len() < compared_with => format!(
+            "It was compared with the mean of {compared_with} runs, of which this store has {} ({}): {held}.",
+            base.len(),
+            numbers(base)
+        ),
         [only] => format!("It was compared with {}: {held}.", named(only)),
         _ => format!(
             "It was compared with the mean of {} runs ({}): {held}.",

@@ -7,6 +7,7 @@ use super::{alternative, extras, measured, paired, stored, unmeasured};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
 use crate::report::view::MessageFormat;
+use crate::report::words::remarks::named_runs;
 use crate::report::{theme, units};
 use perfcheck_analysis::findings::{FirstLook, Method, Remark, Row};
 use perfcheck_analysis::model::{Statistic, Verdict};
@@ -122,10 +123,9 @@ fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
             runs,
         } => {
             let again = format!(
-                "{}, so both sides were measured again in turn, as runs {} and {}",
+                "{}, so both sides were measured again in turn, as {}",
                 said(first),
-                runs.base,
-                runs.candidate
+                named_runs(runs)
             );
             let text = match verdict {
                 Verdict::Regressed => {
@@ -143,8 +143,8 @@ fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
     Some(Statement::new(
         text,
         Numbers::Confirmation {
-            base_run: runs.map(|runs| runs.base),
-            candidate_run: runs.map(|runs| runs.candidate),
+            base_run: runs.and_then(|runs| runs.base),
+            candidate_run: runs.and_then(|runs| runs.candidate),
             first_change: first.change,
         },
     ))

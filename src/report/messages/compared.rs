@@ -21,8 +21,8 @@ pub(crate) struct BenchmarkCompared<'a> {
     benchmark: &'a BenchmarkKey,
     /// What was found.
     verdict: Verdict,
-    /// The runs that it was compared with, newest first; with A/B the base.
-    reference_runs: &'a [RunId],
+    /// The runs that it was compared with, newest first; with A/B the base. Of an imported run null for each that the store does not have.
+    reference_runs: &'a [Option<RunId>],
     /// The change that was judged, a fraction; its interval decided: the lower bound lies beyond the threshold exactly when the verdict is
     /// `regressed`. Null where nothing was tested.
     change: Option<Estimate>,

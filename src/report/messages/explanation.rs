@@ -90,7 +90,8 @@ pub(crate) enum Numbers {
     },
     /// The second measurement that took the place of the first.
     Confirmation {
-        /// The run of the reference's side; null where the executable was that of the reference, so that nothing was measured.
+        /// The run of the reference's side; null where the executable was that of the reference, so that nothing was measured, and where the store
+        /// of an imported run does not have it.
         base_run: Option<RunId>,
         /// The run of the candidate's side; null likewise.
         candidate_run: Option<RunId>,

@@ -55,9 +55,9 @@ pub(super) struct BenchmarkData<'a> {
     resampled: Option<ResampledData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<HistoryData>,
-    /// The runs whose mean is the reference, where it is of several.
+    /// The runs whose mean is the reference, where it is of several; null for one that is not in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
-    runs: Option<&'a [RunId]>,
+    runs: Option<&'a [Option<RunId>]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     differs: Vec<DifferenceData>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

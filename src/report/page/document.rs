@@ -12,7 +12,7 @@ use super::phrases::Phrasebook;
 use crate::escape::{html, json_in_script, one_line};
 use crate::report::messages::{JsonMessage, PageFormat, ReportWritten, SCHEMA, write_message};
 use crate::report::view::MessageFormat;
-use crate::report::words::remarks::{IDENTICAL, run_remark};
+use crate::report::words::remarks::{IDENTICAL, named_run, run_remark};
 use crate::report::words::{analysis, limits, sentences};
 use crate::report::{theme, units};
 use perfcheck_analysis::compare::PROBABILITIES;
@@ -225,7 +225,7 @@ fn notes(page: &Page<'_>) -> Vec<String> {
         };
         format!("{which}: {IDENTICAL}.")
     });
-    let mut again: BTreeMap<(RunId, RunId), usize> = BTreeMap::new();
+    let mut again: BTreeMap<(Option<RunId>, Option<RunId>), usize> = BTreeMap::new();
     for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
         if let Remark::MeasuredAgain { runs, .. } = remark {
             *again.entry((runs.base, runs.candidate)).or_default() += 1;
@@ -233,8 +233,10 @@ fn notes(page: &Page<'_>) -> Vec<String> {
     }
     let again = again.into_iter().map(|((base, candidate), count)| {
         format!(
-            "{} measured again in turn with the reference, in run {candidate} beside run {base}: their medians, changes and charts are those of these runs.",
-            sentences::were(count)
+            "{} measured again in turn with the reference, in {} beside {}: their medians, changes and charts are those of these runs.",
+            sentences::were(count),
+            named_run(candidate),
+            named_run(base)
         )
     });
     same.into_iter().chain(again).collect()

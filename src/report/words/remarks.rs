@@ -35,8 +35,9 @@ pub(crate) fn remark(remark: &Remark) -> String {
             runs,
         } => measured_again(*first, *second, runs),
         Remark::FoundIdentical { first, reference } => format!(
-            "{}, but the executable is that of run {reference}, byte for byte",
-            stored_numbers(*first)
+            "{}, but the executable is that of {}, byte for byte",
+            stored_numbers(*first),
+            named_run(*reference)
         ),
         Remark::NotMeasuredAgain(obstacle) => {
             format!("this rests on stored numbers alone, as {}", why(obstacle))
@@ -49,18 +50,33 @@ pub(crate) const IDENTICAL: &str =
     "both sides are the same executable, byte for byte (`--control` measures all the same)";
 
 /// What the stored numbers alone had said, and what measuring both sides in turn made of it.
-fn measured_again(first: FirstLook, second: Verdict, runs: &BySide<RunId>) -> String {
+fn measured_again(first: FirstLook, second: Verdict, runs: &BySide<Option<RunId>>) -> String {
     let words = match second {
         Verdict::Regressed => "confirmed",
         Verdict::Inconclusive | Verdict::Suspect => "not confirmed",
         _ => "refuted",
     };
     format!(
-        "{}; {words} by measuring both in turn (runs {} and {})",
+        "{}; {words} by measuring both in turn ({})",
         stored_numbers(first),
-        runs.base,
-        runs.candidate
+        named_runs(runs)
     )
+}
+
+/// A run in words.
+pub(crate) fn named_run(run: Option<RunId>) -> String {
+    run.map_or_else(
+        || "a run that is not in this store".to_owned(),
+        |run| format!("run {run}"),
+    )
+}
+
+/// The runs of both sides in words.
+pub(crate) fn named_runs(runs: &BySide<Option<RunId>>) -> String {
+    match (runs.base, runs.candidate) {
+        (Some(base), Some(candidate)) => format!("runs {base} and {candidate}"),
+        (base, candidate) => format!("{} and {}", named_run(base), named_run(candidate)),
+    }
 }
 
 fn stored_numbers(first: FirstLook) -> String {
@@ -76,7 +92,8 @@ fn why(obstacle: &Obstacle) -> String {
         Obstacle::NotPaired { reference, why } => {
             let why = why.as_deref().map(remark);
             format!(
-                "measuring it beside run {reference} did not come about: {}",
+                "measuring it beside {} did not come about: {}",
+                named_run(*reference),
                 why.as_deref().unwrap_or("it is gone")
             )
         }
@@ -134,6 +151,7 @@ pub fn run_remark(remark: &RunRemark) -> String {
         RunRemark::RoundsAsLaunches => "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned(),
         RunRemark::Incomplete { run } => incomplete(*run),
         RunRemark::SmallChanges => "changes below 3 % may come from another layout of the code rather than from what it does; in tight loops larger ones may, too".to_owned(),
+        RunRemark::ConcludedElsewhere => "this was concluded in another store, before the runs were imported: where a sentence of that time names a run, it has its number there".to_owned(),
     }
 }
 

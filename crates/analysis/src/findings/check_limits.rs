@@ -296,7 +296,7 @@ mod tests {
                 ..Row::unmeasured(
                     candidate.benchmark.key.clone(),
                     Verdict::Inconclusive,
-                    vec![crate::model::RunId(1)],
+                    Some(crate::model::RunId(1)),
                 )
             })
             .collect();

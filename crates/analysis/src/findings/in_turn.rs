@@ -50,14 +50,14 @@ impl<'m> RoundsEvidence<'_, 'm> {
                     }),
                     remarks: more_rounds(comparison.as_ref()).into_iter().collect(),
                     comparison,
-                    reference: vec![self.runs.base],
+                    reference: vec![Some(self.runs.base)],
                     seconds: self.seconds.get(&measurement.benchmark.key).copied(),
                     ..Row::described(measurement, summary)
                 }
             })
             .collect();
         rows.extend(self.settled.iter().map(|settled| Row {
-            reference: vec![self.runs.base],
+            reference: vec![Some(self.runs.base)],
             ..settled.clone()
         }));
         rows.sort_by(|a, b| a.key.cmp(&b.key));
@@ -178,7 +178,10 @@ impl Row<'_> {
                 self.remarks.push(Remark::MeasuredAgain {
                     first,
                     second,
-                    runs,
+                    runs: BySide {
+                        base: Some(runs.base),
+                        candidate: Some(runs.candidate),
+                    },
                 });
                 self.verdict = Some(match second {
                     // Neither confirmed nor refuted.
@@ -195,12 +198,17 @@ impl Row<'_> {
             (None, Some(Verdict::Unchanged)) => {
                 self.verdict = Some(Verdict::Unchanged);
                 self.comparison = None;
-                self.remarks
-                    .push(Remark::FoundIdentical { first, reference });
+                self.remarks.push(Remark::FoundIdentical {
+                    first,
+                    reference: Some(reference),
+                });
             }
             (None, _) => {
                 let why = again.remarks.first().cloned().map(Box::new);
-                let obstacle = Obstacle::NotPaired { reference, why };
+                let obstacle = Obstacle::NotPaired {
+                    reference: Some(reference),
+                    why,
+                };
                 self.remarks.push(Remark::NotMeasuredAgain(obstacle));
             }
         }
@@ -209,19 +217,16 @@ impl Row<'_> {
     /// The runs whose measurements are the two sides of the verdict; `run` is the one that has it.
     pub fn sides(&self, run: RunId) -> BySide<Option<RunId>> {
         match self.measured_again() {
-            Some((_, runs)) => BySide {
-                base: Some(runs.base),
-                candidate: Some(runs.candidate),
-            },
+            Some((_, runs)) => runs,
             None => BySide {
-                base: self.reference.first().copied(),
+                base: self.reference.first().copied().flatten(),
                 candidate: Some(run),
             },
         }
     }
 
     /// The runs that the candidate's side was compared with, newest first.
-    pub fn compared_runs(&self) -> Vec<RunId> {
+    pub fn compared_runs(&self) -> Vec<Option<RunId>> {
         match self.measured_again() {
             Some((_, runs)) => vec![runs.base],
             None => self.reference.clone(),
@@ -229,7 +234,7 @@ impl Row<'_> {
     }
 
     /// The first look and the runs of the second one, where the row was measured again.
-    pub fn measured_again(&self) -> Option<(FirstLook, BySide<RunId>)> {
+    pub fn measured_again(&self) -> Option<(FirstLook, BySide<Option<RunId>>)> {
         self.remarks.iter().find_map(|remark| match remark {
             Remark::MeasuredAgain { first, runs, .. } => Some((*first, *runs)),
             _ => None,

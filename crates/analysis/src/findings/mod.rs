@@ -9,6 +9,7 @@ mod limit;
 mod order;
 mod references;
 mod remark;
+mod renumber;
 mod row;
 mod stored;
 

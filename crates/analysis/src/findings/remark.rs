@@ -37,15 +37,15 @@ pub enum Remark {
         first: FirstLook,
         /// What the second measurement said.
         second: Verdict,
-        /// The runs of the second measurement.
-        runs: BySide<RunId>,
+        /// The runs of the second measurement; `None` for one that the store of an imported run does not have.
+        runs: BySide<Option<RunId>>,
     },
     /// The stored numbers looked slower, and the executable turned out to be the one of the reference.
     FoundIdentical {
         /// What the stored numbers alone said.
         first: FirstLook,
-        /// The run that has the same executable.
-        reference: RunId,
+        /// The run that has the same executable; `None` where the store of an imported run does not have it.
+        reference: Option<RunId>,
     },
     /// The stored numbers looked slower, and could not be checked by measuring both sides in turn.
     NotMeasuredAgain(Obstacle),
@@ -68,8 +68,8 @@ pub enum Obstacle {
     NoRerun(String),
     /// Beside the reference there was nothing to measure.
     NotPaired {
-        /// The reference.
-        reference: RunId,
+        /// The reference; `None` where the store of an imported run does not have it.
+        reference: Option<RunId>,
         /// Why, where something is known.
         why: Option<Box<Remark>>,
     },
@@ -137,6 +137,8 @@ pub enum RunRemark {
     },
     /// A called change is so small that another layout of the same code could make it.
     SmallChanges,
+    /// It was concluded in another store, which had other numbers for the runs: sentences that were written there name them by these.
+    ConcludedElsewhere,
 }
 
 /// A file that is not what it was.

@@ -34,10 +34,10 @@ pub struct Row<'a> {
     pub verdict: Option<Verdict>,
     /// How the verdict was reached, where two measurements were compared.
     pub comparison: Option<Comparison>,
-    /// The runs that it was compared with, newest first.
-    pub reference: Vec<RunId>,
-    /// The runs from which the drift between runs was estimated, newest first.
-    pub spread: Vec<RunId>,
+    /// The runs that it was compared with, newest first; `None` for one that the store of an imported run does not have.
+    pub reference: Vec<Option<RunId>>,
+    /// The runs from which the drift between runs was estimated, newest first; `None` likewise.
+    pub spread: Vec<Option<RunId>>,
     /// What makes the sides incomparable.
     pub blocking: Vec<Difference>,
     /// How long its rounds took, in seconds, where two builds were measured in turn.
@@ -48,14 +48,14 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// A benchmark of which the run has a verdict and no measurement.
-    pub fn unmeasured(key: BenchmarkKey, verdict: Verdict, reference: Vec<RunId>) -> Self {
+    pub fn unmeasured(key: BenchmarkKey, verdict: Verdict, reference: Option<RunId>) -> Self {
         Self {
             key,
             measurement: None,
             summary: None,
             verdict: Some(verdict),
             comparison: None,
-            reference,
+            reference: reference.into_iter().map(Some).collect(),
             spread: Vec::new(),
             blocking: Vec::new(),
             seconds: None,

@@ -114,8 +114,7 @@ impl<'m> StoredEvidence<'_, 'm> {
             } else {
                 Verdict::Missing
             };
-            let expected = self.references.expected.into_iter().collect();
-            Row::unmeasured(key.clone(), verdict, expected)
+            Row::unmeasured(key.clone(), verdict, self.references.expected)
         })
     }
 }
@@ -138,13 +137,14 @@ fn row<'m>(
     comparison: Option<Comparison>,
     chosen: &Chosen,
 ) -> Row<'m> {
+    let known = |runs: &[RunId]| runs.iter().copied().map(Some).collect();
     let (verdict, reference, blocking) = match (chosen, &comparison) {
         (_, _) if measurement.launches.is_empty() => (Verdict::Failed, Vec::new(), Vec::new()),
         (Chosen::Runs { averaged, .. }, Some(comparison)) => {
-            (comparison.verdict, averaged.clone(), Vec::new())
+            (comparison.verdict, known(averaged), Vec::new())
         }
         (Chosen::Incomparable(run, blocking), _) => {
-            (Verdict::Incomparable, vec![*run], blocking.clone())
+            (Verdict::Incomparable, vec![Some(*run)], blocking.clone())
         }
         (Chosen::New | Chosen::Runs { .. }, _) if too_many_failed(measurement) => {
             (Verdict::Failed, Vec::new(), Vec::new())
@@ -154,7 +154,7 @@ fn row<'m>(
     Row {
         verdict: Some(verdict),
         spread: match &comparison {
-            Some(_) => chosen.drift(),
+            Some(_) => known(&chosen.drift()),
             None => Vec::new(),
         },
         comparison,

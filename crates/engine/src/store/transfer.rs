@@ -19,7 +19,6 @@ use perfcheck_analysis::model::{
 };
 
 /// A whole run, as one store keeps it and another one may take it.
-#[derive(Debug, Clone)]
 pub struct TransferredRun {
     /// Its head.
     pub head: NewRun,
@@ -29,10 +28,8 @@ pub struct TransferredRun {
     pub pair: Option<TransferredPair>,
     /// Its launches.
     pub launches: Vec<LaunchRecord>,
-    /// Its end.
-    pub end: RunEnd,
-    /// Verdicts, by place in `end`, that are against a run that is taken over together with this one, by its place.
-    pub against: Vec<(usize, usize)>,
+    /// Its end, which may name runs that are taken over together with this one: it is handed their numbers.
+    pub end: Box<dyn Fn(&[RunId]) -> RunEnd>,
     /// The benchmarks whose level in it was accepted by itself.
     pub accepted: Vec<BenchmarkKey>,
     /// The baselines that are to name it. A name that is taken moves.
@@ -166,12 +163,7 @@ fn insert(
     for launch in &run.launches {
         insert_launch(connection, workspace, id, launch)?;
     }
-    let mut end = run.end.clone();
-    for (verdict, reference) in &run.against {
-        if let Some(verdict) = end.verdicts.get_mut(*verdict) {
-            verdict.reference = ids.get(*reference).copied();
-        }
-    }
+    let end = (run.end)(ids);
     end_run(connection, id, &end)?;
     accept_levels(connection, workspace, id, &run.accepted, end.finished)?;
     for name in &run.baselines {

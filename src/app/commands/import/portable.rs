@@ -1,6 +1,7 @@
 //! Runs that this program exported elsewhere: stored as they were, and each only once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::io;
 
 use super::options::ImportOptions;
 use crate::app::context::{Context, World};
@@ -83,7 +84,7 @@ fn is_base(run: &PortableRun) -> bool {
 }
 
 fn benchmarks(run: &PortableRun) -> usize {
-    let keys: std::collections::HashSet<_> = (run.launches.iter())
+    let keys: HashSet<_> = (run.launches.iter())
         .flat_map(|launch| &launch.benchmarks)
         .map(|launched| &launched.benchmark.key)
         .collect();
@@ -251,40 +252,66 @@ fn take_over(
     }
     let together: HashMap<PortableReference, ReferencePlace> = (found.iter())
         .map(|one| {
-            let against = one
+            let run = one
                 .known
                 .map_or(ReferencePlace::Together(one.place), ReferencePlace::Stored);
-            (one.run.head.reference(), against)
+            (one.run.head.reference(), run)
         })
         .collect();
-    let mut lost = 0_usize;
+    let (mut lost_verdicts, mut lost_runs) = (0, HashSet::new());
     let mut runs = Vec::new();
     for one in fresh {
         let mut run = one.run.clone();
         if let Some(pair) = &mut run.head.pair {
             pair.partner = found[pair.partner].place;
         }
-        let taken = transferred(run, one.baselines.clone(), |named| {
-            if let Some(against) = together.get(&named) {
-                return Ok(*against);
+        let mut named = HashMap::new();
+        for reference in references(&run) {
+            if named.contains_key(&reference) {
+                continue;
             }
-            let stored = store.runs_begun(workspace, named.started, named.seed, named.side)?;
-            Ok(stored.first().map_or_else(
-                || {
-                    lost += 1;
-                    ReferencePlace::Nowhere
-                },
-                |run| ReferencePlace::Stored(*run),
-            ))
-        })?;
-        runs.push(taken);
+            let stored =
+                || store.runs_begun(workspace, reference.started, reference.seed, reference.side);
+            let known = match together.get(&reference) {
+                Some(together) => *together,
+                None => (stored()?.first())
+                    .map_or(ReferencePlace::Nowhere, |run| ReferencePlace::Stored(*run)),
+            };
+            named.insert(reference, known);
+        }
+        let is_lost =
+            |reference: &PortableReference| matches!(named[reference], ReferencePlace::Nowhere);
+        let of_verdicts = run.verdicts.iter().filter_map(|found| found.reference);
+        lost_verdicts += of_verdicts.filter(is_lost).count();
+        let concluded = run.conclusion.iter().flat_map(|found| found.runs.values());
+        lost_runs.extend(concluded.copied().filter(is_lost));
+        runs.push(transferred(run, one.baselines.clone(), named));
     }
-    if lost > 0 {
+    warn_of_lost(lost_verdicts, lost_runs.len(), world)?;
+    let numbers = store.take_over(workspace, &runs)?;
+    Ok(numbers.into_iter().map(Some).collect())
+}
+
+/// The runs that the verdicts of a run and its conclusion name.
+fn references(run: &PortableRun) -> impl Iterator<Item = PortableReference> {
+    let of_verdicts = run.verdicts.iter().filter_map(|found| found.reference);
+    let concluded = run.conclusion.iter();
+    of_verdicts.chain(concluded.flat_map(|concluded| concluded.runs.values().copied()))
+}
+
+/// Says that runs are named which are neither in the store nor in the files: by so many verdicts, and so many by conclusions.
+fn warn_of_lost(verdicts: usize, runs: usize, world: &mut World<'_>) -> io::Result<()> {
+    if verdicts > 0 {
         let said = format!(
-            "{lost} verdicts are against runs that are neither here nor in the files: they stay, without their references"
+            "{verdicts} verdicts are against runs that are neither here nor in the files: they stay, without their references"
         );
         report::write_warning(world.stderr, &said)?;
     }
-    let numbers = store.take_over(workspace, &runs)?;
-    Ok(numbers.into_iter().map(Some).collect())
+    if runs > 0 {
+        let said = format!(
+            "what was concluded rests on runs that are neither here nor in the files ({runs}): it stays, and `explain` says where one is missing"
+        );
+        report::write_warning(world.stderr, &said)?;
+    }
+    Ok(())
 }

@@ -268,15 +268,14 @@ pub(super) fn run(
         },
         source: Some(source.clone()),
         pair: None,
-        against: Vec::new(),
         launches,
-        end: RunEnd {
+        end: Box::new(move |_| RunEnd {
             conclusion: None,
             finished: finished(started),
             acceptance: Acceptance::Pending,
             exit_code: ExitCode::Clean.number(),
-            verdicts,
-        },
+            verdicts: verdicts.clone(),
+        }),
         baselines,
     }
 }

@@ -81,7 +81,7 @@ function sheet(one, level) {
     failures.length > 0 && h("div", { class: "fails" }, failures.slice(0, 5).map((text) => h("p", null, text)), failures.length > 5 && h("p", null, `and ${failures.length - 5} more`)),
     (one.differs || []).map(([fact, base, now]) => h("p", { class: "note" }, `Not comparable, ${fact} differs: ${base} → ${now}`)),
     (one.remarks || []).map((entry) => h("p", { class: "note" }, prose(sentence(entry)))),
-    one.runs && h("p", { class: "note" }, `The reference is the mean of runs ${one.runs.join(", ")}; drawn is run ${one.base ? one.base.run : one.runs[0]}.`),
+    one.runs && h("p", { class: "note" }, `The reference is the mean of runs ${one.runs.map((run) => run ?? "one that is not in this store").join(", ")}; drawn is run ${one.base ? one.base.run : one.runs[0]}.`),
     !sidesOf(one).length && h("p", { class: "note" }, "There are no samples: nothing can be drawn."),
     one.candidate && !one.base && one.verdict && h("p", { class: "note" }, `There is nothing to compare it with: the charts show run ${one.candidate.run} alone.`),
     one.base && !one.candidate && h("p", { class: "note" }, `Run ${HEAD.run} has no samples of it: the charts show run ${one.base.run}.`),
