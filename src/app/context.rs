@@ -8,8 +8,9 @@ use super::options::StoreOptions;
 use crate::escape::Commands;
 use crate::report::ProgressMode;
 use crate::settings::Tables;
+use perfcheck_analysis::compare::HostClass;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::RunId;
+use perfcheck_analysis::model::{Environment, RunId};
 use perfcheck_engine::cargo::Workspace;
 use perfcheck_engine::host::{Checkout, Variables};
 use perfcheck_engine::process::{Interrupt, Supervisor};
@@ -88,11 +89,6 @@ impl Context {
         Store::open_existing(&self.store_path)
     }
 
-    /// The store, for writing.
-    pub(super) fn store(&self) -> Result<Store, StoreError> {
-        Store::open(&self.store_path)
-    }
-
     /// The store and the workspace in it, for reading; `None` where nothing was ever stored of it.
     pub(super) fn stored(&self) -> Result<Option<(Store, WorkspaceId)>, StoreError> {
         let Some(store) = self.existing_store()? else {
@@ -106,13 +102,29 @@ impl Context {
         self.stored()?.ok_or_else(|| self.nothing_stored())
     }
 
-    /// The store and the workspace in it, for writing; an error where nothing was ever stored of it.
+    /// The store and the workspace in it, for writing.
+    pub(super) fn store(&self) -> Result<(Store, WorkspaceId), StoreError> {
+        let mut store = self.whole_store()?;
+        let id = store.workspace(&self.key(), &self.label())?;
+        Ok((store, id))
+    }
+
+    /// The store with all of its workspaces, for writing.
+    pub(super) fn whole_store(&self) -> Result<Store, StoreError> {
+        Store::open(&self.store_path)
+    }
+
+    /// The same; an error where nothing was ever stored of it.
     pub(super) fn stored_for_writing(&self) -> Result<(Store, WorkspaceId), AppError> {
         let (reader, _) = self.require_stored()?;
         drop(reader);
-        let mut store = self.store()?;
-        let id = store.workspace(&self.key(), &self.label())?;
-        Ok((store, id))
+        Ok(self.store()?)
+    }
+
+    /// The kind of host that a run was measured on: as the workspace says, else as the machine looked.
+    pub(super) fn host_class(&self, environment: &Environment) -> HostClass {
+        let said = self.tables.workspace.shared_host;
+        HostClass::of(said.unwrap_or(environment.host.shared))
     }
 
     /// That a run is wanted where none was stored yet.

@@ -59,8 +59,7 @@ pub fn adopt(
             "`{from}` is this workspace itself"
         )));
     }
-    let mut store = context.store()?;
-    let own = store.workspace(&context.key(), &context.label())?;
+    let (mut store, own) = context.store()?;
     let adopted = store.adopt(found.id, own)?;
     if !common.output.quiet {
         writeln!(

@@ -116,7 +116,7 @@ fn prune(
     if context.existing_store()?.is_none() {
         return context.note_nothing_stored(common, world);
     }
-    let mut store = context.store()?;
+    let mut store = context.whole_store()?;
     let quota = quota_mib.map_or(DEFAULT_QUOTA_BYTES, |mib| mib << 20);
     let most = if named {
         Reason::Named

@@ -29,7 +29,7 @@ pub fn explain(
         None => newest(&store, workspace, bench)?,
     };
     let measured = store.measurements(head.id, None)?;
-    let findings = findings_of(&store, &head, &measured)?;
+    let findings = findings_of(&context, &store, &head, &measured)?;
     let row = findings.rows.iter().find(|row| row.key == key);
     let columns = store.verdicts(head.id)?;
     let (Some(row), Some(known)) = (row, columns.iter().find(|known| known.key == key)) else {

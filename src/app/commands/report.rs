@@ -57,8 +57,8 @@ pub fn report(
     let resolved = |word: &String| resolve_run(&store, workspace, word);
     let latest = "latest".to_owned();
     let gathered = match &options.runs[..] {
-        [] => of_run(&store, workspace, resolved(&latest)?)?,
-        [run] => of_run(&store, workspace, resolved(run)?)?,
+        [] => of_run(&context, &store, workspace, resolved(&latest)?)?,
+        [run] => of_run(&context, &store, workspace, resolved(run)?)?,
         [base, candidate] => of_two(&store, workspace, &context, [base, candidate])?,
         [_, _, ..] => {
             return Err(AppError::Usage(
@@ -103,10 +103,15 @@ pub fn report(
 }
 
 /// A run with the verdicts that it has; of an A/B measurement the candidate has them.
-fn of_run(store: &Store, workspace: WorkspaceId, run: RunId) -> Result<GatheredPage, AppError> {
+fn of_run(
+    context: &Context,
+    store: &Store,
+    workspace: WorkspaceId,
+    run: RunId,
+) -> Result<GatheredPage, AppError> {
     let head = run_with_verdicts(store, run)?;
     let measured = store.measurements(head.id, None)?;
-    let findings = findings_of(store, &head, &measured)?;
+    let findings = findings_of(context, store, &head, &measured)?;
     Ok(PageSubject::of(store, &findings)?.gather(store, workspace)?)
 }
 

@@ -66,7 +66,7 @@ pub fn self_test(
     if subjects.targets.is_empty() {
         return Err(AppError::NothingToMeasure(NO_SUBJECTS.to_owned()));
     }
-    let request = Request {
+    let mut request = Request {
         context: &context,
         common,
         filter: &options.filter,
@@ -83,9 +83,9 @@ pub fn self_test(
         build: toolchain,
     };
     let count = subjects.count();
-    let mut run = InTurn::of(&request, &environment, None, count, Purpose::Comparison);
-    let decision = run.decision;
-    let mut rows: BTreeMap<BenchmarkKey, SelfTestRow> = subjects.rows(&run);
+    let usual = InTurn::of(&request, &environment, None, count, Purpose::Comparison);
+    let (decision, rounds) = (usual.decision, most_rounds(&usual.plan));
+    let mut rows: BTreeMap<BenchmarkKey, SelfTestRow> = subjects.rows(&usual);
     let mut ended = Ended::Complete;
     if world.progress == ProgressMode::Lines {
         // The trials are progress enough.
@@ -93,6 +93,7 @@ pub fn self_test(
     }
     'trials: for trial in 0..options.trials {
         for kind in [HarnessKind::Same, HarnessKind::Slowed] {
+            let mut run = InTurn::of(&request, &environment, None, count, Purpose::Comparison);
             run.plan.seed = derived_seed(seed, &format!("self-test/{}/{trial}", kind.word()));
             if !common.output.quiet {
                 let done = 2 * trial + u32::from(kind == HarnessKind::Slowed);
@@ -108,7 +109,7 @@ pub fn self_test(
             let pairs = subjects.pairs(kind.millionths(options.slowdown));
             ended = carry_out(&run, kind, pairs, &mut rows, world)?;
             // The machine's load from now on is our own.
-            run.load = None;
+            request.load = None;
             if ended == Ended::Interrupted {
                 break 'trials;
             }
@@ -137,7 +138,7 @@ pub fn self_test(
         skipped: subjects.skipped,
         slowdown: options.slowdown,
         trials: options.trials,
-        rounds: most_rounds(&run.plan),
+        rounds,
         significance_level: decision.significance_level,
         bound_level: BOUND_LEVEL,
         seed,

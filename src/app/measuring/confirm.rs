@@ -122,7 +122,7 @@ fn measure_again(
         Purpose::Confirmation,
     );
     let measured = turns.measure(store, workspace, pairing.pairs, world)?;
-    let host = request.host_class(&built.environment);
+    let host = request.context.host_class(&built.environment);
     let concluded = conclude(
         measured.rows(&pairing.settled),
         measured.basis(built.words.clone(), host),

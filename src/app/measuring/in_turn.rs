@@ -12,7 +12,7 @@ use crate::app::options::Effort;
 use crate::app::stored::conclusions::end_of;
 use crate::report::Progress;
 use perfcheck_analysis::compare::{HostClass, HostNoise, PairedSeries, Plan, Standing, standing};
-use perfcheck_analysis::findings::{Conclusion, Method, RoundsEvidence, Row, RunRemark, Verdicts};
+use perfcheck_analysis::findings::{Conclusion, RoundsEvidence, Row, RunRemark, Verdicts};
 use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Event, GitState,
     Measurement, Observer, Purpose, RunId, Side,
@@ -73,12 +73,10 @@ pub(in crate::app) struct InTurn<'a> {
     pub(in crate::app) git: BySide<Option<GitState>>,
     pub(in crate::app) decision: DecisionSettings,
     pub(in crate::app) plan: Plan,
-    pub(in crate::app) time_budget: Option<Duration>,
-    /// How long a costly benchmark may take, if that is limited.
-    pub(in crate::app) patience: Option<Duration>,
+    /// How many times as long as the request says it may take.
+    longer: u32,
     /// What the candidate opens, where that is to be known.
     pub(in crate::app) watches: Vec<Watch>,
-    pub(in crate::app) load: Option<f64>,
     pub(in crate::app) purpose: Purpose,
 }
 
@@ -97,7 +95,14 @@ pub(in crate::app) struct MeasuredInTurn {
 impl MeasuredInTurn {
     /// The rows of what was measured and of what needed no measurement.
     pub(in crate::app) fn rows(&self, settled: &[Row<'static>]) -> Vec<Row<'_>> {
-        let evidence = RoundsEvidence {
+        self.evidence(settled).rows()
+    }
+
+    fn evidence<'e, 'm>(&'m self, settled: &'e [Row<'static>]) -> RoundsEvidence<'e, 'm>
+    where
+        'm: 'e,
+    {
+        RoundsEvidence {
             runs: self.runs,
             base: &self.measured.base,
             candidate: &self.measured.candidate,
@@ -105,17 +110,15 @@ impl MeasuredInTurn {
             decision: &self.decision,
             noise_threshold: None,
             settled,
-            seconds: &self.seconds,
-        };
-        evidence.rows()
+            seconds: Some(&self.seconds),
+        }
     }
 
     /// What the verdicts rest on, where the base is called `reference`.
     pub(in crate::app) fn basis(&self, reference: String, host: HostClass) -> Verdicts {
         Verdicts {
-            family: self.plan.planned,
             remarks: self.stolen.iter().cloned().collect(),
-            ..Verdicts::of(reference, Method::Paired, self.decision, host)
+            ..self.evidence(&[]).basis(reference, host)
         }
     }
 }
@@ -139,12 +142,16 @@ impl<'a> InTurn<'a> {
             },
             decision,
             plan: plan(&decision, request.effort, planned, request.seed),
-            time_budget: request.effort.time_budget,
-            patience: request.effort.patience(),
+            longer: 1,
             watches: Vec::new(),
-            load: request.load,
             purpose,
         }
+    }
+
+    /// Gives it so many times the rounds and the time that the request says.
+    pub(in crate::app) fn lengthen(&mut self, times: u32) {
+        self.longer *= times;
+        self.plan.looks.iter_mut().for_each(|look| *look *= times);
     }
 
     /// Measures `pairs` and stores every round; the two runs are left open, for the caller to say how they ended.
@@ -162,7 +169,7 @@ impl<'a> InTurn<'a> {
             started: host::now(),
             git: git.clone(),
             environment: self.environment.clone(),
-            load: self.load,
+            load: self.request.load,
             seed: self.plan.seed,
             decision: self.decision,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -245,9 +252,10 @@ impl<'a> InTurn<'a> {
             return Ok((Ended::Complete, Vec::new()));
         }
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-        if let Some(warning) = busy(self.load, self.environment.host.cores) {
+        if let Some(warning) = busy(self.request.load, self.environment.host.cores) {
             progress.observe(&Event::Warning(&warning));
         }
+        let effort = self.request.effort;
         let threshold = |benchmark: &Benchmark| self.noise_threshold(benchmark);
         let campaign = Campaign::in_turn(
             pairs,
@@ -265,8 +273,8 @@ impl<'a> InTurn<'a> {
                         .unwrap_or(RoundSettings::default().warm_up),
                     ..RoundSettings::default()
                 },
-                time_budget: self.time_budget,
-                patience: self.patience,
+                time_budget: effort.time_budget.map(|time| time * self.longer),
+                patience: effort.patience().map(|time| time * self.longer),
                 bind: true,
                 seed: self.plan.seed,
             },

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use crate::app::context::{Context, World};
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
-use perfcheck_analysis::compare::HostClass;
-use perfcheck_analysis::model::{DecisionSettings, Environment, GitState};
+use perfcheck_analysis::model::{DecisionSettings, GitState};
 use perfcheck_engine::measure::Filter;
 
 /// What is to be measured, and under which circumstances.
@@ -32,12 +31,6 @@ impl Request<'_> {
     pub(in crate::app) fn decision_in_turn(&self) -> DecisionSettings {
         self.comparison
             .decision_in_turn(&self.context.tables.workspace)
-    }
-
-    /// Whether the machine is shared: as the workspace says, else as the machine looks.
-    pub(in crate::app) fn host_class(&self, environment: &Environment) -> HostClass {
-        let said = self.context.tables.workspace.shared_host;
-        HostClass::of(said.unwrap_or(environment.host.shared))
     }
 }
 

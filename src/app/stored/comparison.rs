@@ -1,6 +1,6 @@
 //! The comparison of a stored run with another one: as both sides were measured in turn, or as runs of different times.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::conclusions::{conclusion_of, plan_of, unmeasured};
 use super::imported::{remarks_on_imports, suited};
@@ -9,9 +9,9 @@ use crate::app::context::Context;
 use crate::app::error::AppError;
 use crate::app::naming::{alike, list, no_match};
 use crate::app::options::ComparisonOptions;
-use perfcheck_analysis::compare::{HostClass, Rules};
+use perfcheck_analysis::compare::Rules;
 use perfcheck_analysis::findings::{
-    Conclusion, Method, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
+    Conclusion, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, BySide, DecisionSettings, Measurement, Run, RunId, RunStatus, Side,
@@ -151,17 +151,10 @@ impl StoredComparison<'_> {
             decision: &decision,
             noise_threshold: self.options.noise_threshold,
             settled: &settled,
-            seconds: &BTreeMap::new(),
+            seconds: None,
         };
-        let basis = Verdicts {
-            family: plan.planned,
-            ..Verdicts::of(
-                format!("run {}", base.id),
-                Method::Paired,
-                decision,
-                self.host_class(candidate),
-            )
-        };
+        let host = self.context.host_class(&candidate.environment);
+        let basis = evidence.basis(format!("run {}", base.id), host);
         Ok((evidence.rows(), basis))
     }
 
@@ -187,7 +180,7 @@ impl StoredComparison<'_> {
         let options = suited(self.options, base, candidate);
         let rules = Rules {
             decision: options.decision(&self.context.tables.workspace),
-            host: self.host_class(candidate),
+            host: self.context.host_class(&candidate.environment),
             // A comparison of stored runs is always the same: the seed is stored too.
             seed: options.seed.unwrap_or(candidate.seed),
         };
@@ -213,24 +206,10 @@ impl StoredComparison<'_> {
             .chain(incomplete(base))
             .chain(measured_in_turn.then_some(RunRemark::RoundsAsLaunches));
         let basis = Verdicts {
-            allowed: self.options.allow_different.clone(),
-            family: rows.iter().filter(|row| row.comparison.is_some()).count(),
-            warnings: references.warnings(),
             remarks: remarks.collect(),
-            ..Verdicts::of(
-                references.words.clone(),
-                Method::Stored(rules.test()),
-                rules.decision,
-                rules.host,
-            )
+            ..evidence.basis(&rows, &self.options.allow_different)
         };
         Ok((rows, basis))
-    }
-
-    /// Whether a run's machine is shared: as the workspace says, else as the machine looked.
-    fn host_class(&self, run: &Run) -> HostClass {
-        let said = self.context.tables.workspace.shared_host;
-        HostClass::of(said.unwrap_or(run.environment.host.shared))
     }
 
     /// That no benchmark is left to compare.

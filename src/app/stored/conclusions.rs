@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::app::context::Context;
 use crate::app::error::AppError;
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::findings::{
-    Conclusion, Findings, Method, RoundsEvidence, Row, Verdicts, summarize_all,
+    Conclusion, Findings, RoundsEvidence, Row, Verdicts, summarize_all,
 };
 use perfcheck_analysis::model::{Acceptance, BySide, Measurement, Run, Side};
 use perfcheck_analysis::model::{RunEnd, RunVerdict};
@@ -51,6 +52,7 @@ pub(in crate::app) fn conclusion_of(
 
 /// What is to be told of a stored run, by key: what was concluded at its end, with what it measured.
 pub(in crate::app) fn findings_of<'m>(
+    context: &Context,
     store: &Store,
     run: &'m Run,
     measured: &'m [Measurement],
@@ -61,7 +63,7 @@ pub(in crate::app) fn findings_of<'m>(
             concluded.with_measurements(measured, run),
         ));
     }
-    let (rows, verdicts) = match judged_again(store, run, measured)? {
+    let (rows, verdicts) = match judged_again(context, store, run, measured)? {
         Some((rows, verdicts)) => (rows, Some(verdicts)),
         None => (rows_of_columns(store, run, measured)?, None),
     };
@@ -79,8 +81,9 @@ pub(in crate::app) fn plan_of(run: &Run) -> Option<Plan> {
     serde_json::from_str(run.plan.as_deref()?).ok()
 }
 
-/// The candidate of a pair that was imported: its plan and its rounds give its verdicts.
+/// The candidate of a pair of which no conclusion is stored, as it was interrupted: its plan and the rounds so far give its verdicts.
 fn judged_again<'m>(
+    context: &Context,
     store: &Store,
     run: &Run,
     measured: &'m [Measurement],
@@ -102,17 +105,10 @@ fn judged_again<'m>(
         decision: &run.decision,
         noise_threshold: None,
         settled: &settled,
-        seconds: &BTreeMap::new(),
+        seconds: None,
     };
-    let verdicts = Verdicts {
-        family: plan.planned,
-        ..Verdicts::of(
-            format!("run {}", pair.partner),
-            Method::Paired,
-            run.decision,
-            perfcheck_analysis::compare::HostClass::of(run.environment.host.shared),
-        )
-    };
+    let host = context.host_class(&run.environment);
+    let verdicts = evidence.basis(format!("run {}", pair.partner), host);
     Ok(Some((evidence.rows(), verdicts)))
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::remark::{FirstLook, Obstacle, Remark};
-use super::row::Row;
+use super::row::{Method, Row, Verdicts};
 use super::stored::summarize_all;
-use crate::compare::{Comparison, PairedSeries, Plan, judge};
+use crate::compare::{Comparison, HostClass, PairedSeries, Plan, judge};
 use crate::model::Round;
 use crate::model::{BenchmarkKey, BySide, DecisionSettings, Measurement, RunId, Sample, Verdict};
 
@@ -29,10 +29,18 @@ pub struct RoundsEvidence<'a, 'm> {
     /// Verdicts that needed no measurement.
     pub settled: &'a [Row<'static>],
     /// How long the rounds of each benchmark took, in seconds, where that is known.
-    pub seconds: &'a BTreeMap<BenchmarkKey, f64>,
+    pub seconds: Option<&'a BTreeMap<BenchmarkKey, f64>>,
 }
 
 impl<'m> RoundsEvidence<'_, 'm> {
+    /// What the verdicts rest on, where the base is called `reference`.
+    pub fn basis(&self, reference: String, host: HostClass) -> Verdicts {
+        Verdicts {
+            family: self.plan.planned,
+            ..Verdicts::of(reference, Method::Paired, *self.decision, host)
+        }
+    }
+
     /// The rows, by key.
     pub fn rows(&self) -> Vec<Row<'m>> {
         let measured = self.candidate;
@@ -51,7 +59,9 @@ impl<'m> RoundsEvidence<'_, 'm> {
                     remarks: more_rounds(comparison.as_ref()).into_iter().collect(),
                     comparison,
                     reference: vec![Some(self.runs.base)],
-                    seconds: self.seconds.get(&measurement.benchmark.key).copied(),
+                    seconds: self
+                        .seconds
+                        .and_then(|known| known.get(&measurement.benchmark.key).copied()),
                     ..Row::described(measurement, summary)
                 }
             })

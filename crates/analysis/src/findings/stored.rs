@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::references::{Chosen, References};
 use super::remark::Remark;
-use super::row::Row;
-use crate::compare::{Comparison, Question, Reference, Rules, Summary, compare, summarize_by};
+use super::row::{Method, Row, Verdicts};
+use crate::compare::{
+    Comparison, Fact, Question, Reference, Rules, Summary, compare, summarize_by,
+};
 use crate::model::{BenchmarkKey, DecisionSettings, MIN_LAUNCHES, Measurement, RunId, Verdict};
 
 /// Everything that the rows of a run beside stored runs are made from.
@@ -30,6 +32,22 @@ pub struct StoredEvidence<'a, 'm> {
 }
 
 impl<'m> StoredEvidence<'_, 'm> {
+    /// What the verdicts of `rows` rest on, where these facts may differ.
+    pub fn basis(&self, rows: &[Row<'_>], allowed: &[Fact]) -> Verdicts {
+        let rules = self.rules;
+        Verdicts {
+            allowed: allowed.to_vec(),
+            family: rows.iter().filter(|row| row.comparison.is_some()).count(),
+            warnings: self.references.warnings(),
+            ..Verdicts::of(
+                self.references.words.clone(),
+                Method::Stored(rules.test()),
+                rules.decision,
+                rules.host,
+            )
+        }
+    }
+
     /// The rows, by key.
     pub fn rows(&self) -> Vec<Row<'m>> {
         let rules = self.rules;

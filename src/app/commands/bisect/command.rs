@@ -147,7 +147,7 @@ impl<'a> Bisection<'a> {
         let steps = most_steps(commits.len());
         let context = &workshop.context;
         let question = question(&workshop, &good, bad);
-        let mut store = context.store()?;
+        let (store, workspace) = context.store()?;
         let mut memory = Memory::of(&cache_directory(world)?.join(MEMORIES), &question);
         if options.restart {
             memory.forget()?;
@@ -165,7 +165,6 @@ impl<'a> Bisection<'a> {
             );
             report::write_build_event(world.stderr, &("Going on", words))?;
         }
-        let workspace = store.workspace(&context.key(), &context.label())?;
         Ok(Self {
             ledger: Ledger {
                 store,

@@ -222,11 +222,7 @@ impl Workshop<'_> {
         let mut turns = InTurn::of(&request, &self.environment, base, 1, Purpose::Search);
         turns.decision = decision;
         turns.plan.significance_level = decision.significance_level;
-        for look in &mut turns.plan.looks {
-            *look *= longer;
-        }
-        turns.time_budget = paired.effort.time_budget.map(|time| time * longer);
-        turns.patience = paired.effort.patience().map(|time| time * longer);
+        turns.lengthen(longer);
         let pair = PairedTarget {
             targets: BySide {
                 base: good.target.target.clone(),
@@ -240,7 +236,7 @@ impl Workshop<'_> {
         };
         let store = &mut ledger.store;
         let found = turns.measure(store, ledger.workspace, vec![pair], world)?;
-        let host = request.host_class(&self.environment);
+        let host = request.context.host_class(&self.environment);
         let basis = found.basis(format!("commit {}", good.revision.short()), host);
         let terms = Terms::of_verdicts(&[Verdict::Regressed]);
         let concluded = conclude(found.rows(&[]), basis, terms);

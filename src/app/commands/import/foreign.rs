@@ -3,12 +3,11 @@
 use super::facts::environment;
 use super::options::{ImportOptions, StatedFact};
 use super::record::{ImportRow, Read, benchmarks, run, source};
-use super::table::decision;
 use super::warnings::warn;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::options::StoreOptions;
-use crate::exchange::{ExchangeError, FileFormat, ForeignRun, Requested, read_foreign};
+use crate::app::options::{ComparisonOptions, StoreOptions};
+use crate::exchange::{ColumnMap, ExchangeError, FileFormat, ForeignRun, Requested, read_foreign};
 use crate::report::{self, ImportFindings, write_import};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
@@ -35,10 +34,23 @@ pub(super) fn import(
 ) -> Result<ExitCode, AppError> {
     let mut found = read_foreign(requested, options.unit.as_ref())?;
     keep_named(&mut found, options)?;
+    store_runs(&found, format, None, options, context, common, world)
+}
+
+/// Stores runs, all or none; `map` is the column map of a table.
+pub(super) fn store_runs(
+    found: &[ForeignRun],
+    format: FileFormat,
+    map: Option<&ColumnMap>,
+    options: &ImportOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
     let thresholds = &context.tables.workspace.thresholds;
     let mut pending = Vec::new();
-    for foreign in &found {
-        let read = reading(foreign, format);
+    for foreign in found {
+        let read = reading(foreign, format, map);
         let rows = benchmarks(&read, options, thresholds);
         pending.push(Pending {
             source: source(&read, options, thresholds, &rows),
@@ -57,19 +69,20 @@ pub(super) fn import(
             run.baseline = run.baseline.take().or_else(|| run.foreign.name.clone());
         }
     } else {
-        let mut store = context.store()?;
-        let workspace = store.workspace(&context.key(), &context.label())?;
+        let (mut store, workspace) = context.store()?;
         for run in &mut pending {
             name(run, options, &store, workspace, world)?;
         }
+        // As runs that are compared as stored.
+        let decision = ComparisonOptions::default().decision(&context.tables.workspace);
         let runs: Vec<_> = (pending.iter())
             .map(|pending| {
                 run(
-                    &reading(pending.foreign, format),
+                    &reading(pending.foreign, format, map),
                     &pending.rows,
                     &pending.source,
                     options,
-                    decision(context),
+                    decision,
                     pending.environment.clone(),
                     pending.baseline.iter().cloned().collect(),
                 )
@@ -105,12 +118,16 @@ pub(super) fn import(
     Ok(ExitCode::Clean)
 }
 
-fn reading(foreign: &ForeignRun, format: FileFormat) -> Read<'_> {
+fn reading<'a>(
+    foreign: &'a ForeignRun,
+    format: FileFormat,
+    map: Option<&'a ColumnMap>,
+) -> Read<'a> {
     Read {
         imported: &foreign.imported,
         format: format.name(),
         files: foreign.files.clone(),
-        map: None,
+        map,
         unit: foreign.unit.clone(),
     }
 }

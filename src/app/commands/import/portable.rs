@@ -49,8 +49,7 @@ pub(super) fn import(
         one.place = place;
     }
     if !options.dry_run {
-        let mut store = context.store()?;
-        let workspace = store.workspace(&context.key(), &context.label())?;
+        let (mut store, workspace) = context.store()?;
         name(&mut found, options, &store, workspace, world)?;
         numbers = take_over(&found, &mut store, workspace, world)?;
         for one in found.iter().filter(|one| one.known.is_some()) {

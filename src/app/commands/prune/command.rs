@@ -181,7 +181,7 @@ fn execute_plan(
     going: &[RunId],
     world: &mut World<'_>,
 ) -> Result<Done, AppError> {
-    let mut store = context.store()?;
+    let mut store = context.whole_store()?;
     let before = store.file_bytes();
     let outcome = store.remove_runs(workspace, going)?;
     for run in &outcome.skipped {

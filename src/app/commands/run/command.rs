@@ -26,7 +26,7 @@ use crate::report;
 use perfcheck_analysis::compare::{Fact, Rules};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{
-    Conclusion, FailedTarget, Findings, Method, References, Row, RunRemark, StoredEvidence, Terms,
+    Conclusion, FailedTarget, Findings, References, Row, RunRemark, StoredEvidence, Terms,
     Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
@@ -158,10 +158,10 @@ impl RunCommand<'_> {
         if options.save_baseline.is_some() {
             turns.watches = watch(&pairing.targets.iter().collect::<Vec<_>>());
         }
-        let mut store = request.context.store()?;
-        let workspace = self.workspace(&mut store)?;
+        let (mut store, workspace) = request.context.store()?;
+        let baseline = self.named_baseline(&store, workspace)?;
         let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
-        let host = request.host_class(&built.environment);
+        let host = request.context.host_class(&built.environment);
         let reference = format!("{} (run {})", built.words, measured.runs.base);
         let mut basis = measured.basis(reference, host);
         let known = built.remarks.iter().cloned().chain(self.not_for_rounds());
@@ -174,16 +174,12 @@ impl RunCommand<'_> {
         let mut advice: Vec<String> = how_it_came_about(&concluded.rows, run, &self.place())
             .into_iter()
             .collect();
-        if let Some(name) = &options.save_baseline {
-            if options.baseline.as_ref() == Some(name) && !concluded.is_good() {
-                advice.push(format!("Baseline `{name}` stays as it is."));
-            } else {
-                let said = give_name(&mut store, workspace, name, run)?;
-                let (watches, context) = (turns.watches, request.context);
-                keep_candidate(&mut store, run, &pairing.targets, watches, context, world)?;
-                advice.push(said);
-            }
+        let named = self.name_run(&mut store, workspace, run, &concluded, baseline.as_ref())?;
+        if let Some((true, _)) = named {
+            let (watches, context) = (turns.watches, request.context);
+            keep_candidate(&mut store, run, &pairing.targets, watches, context, world)?;
         }
+        advice.extend(named.map(|(_, said)| said));
         concluded.verdicts.advice = advice;
         self.publish(&store, run, concluded, &fail_on, world)
     }
@@ -196,8 +192,7 @@ impl RunCommand<'_> {
         if options.no_run {
             return list_only(&discovered, request.common.output.format, world);
         }
-        let mut store = request.context.store()?;
-        let workspace = self.workspace(&mut store)?;
+        let (mut store, workspace) = request.context.store()?;
         if discovered.is_empty() {
             return Err(nothing_found(&options.filter, &discovered));
         }
@@ -236,13 +231,14 @@ impl RunCommand<'_> {
         let run = measuring.begin(&mut store, workspace)?;
         let opened = measuring.measure(&mut store, run, discovered.targets, world)?;
         let measurements = store.measurements(run, None)?;
-        let measured = MeasuredAlone {
-            measurements: &measurements,
-            references: &references,
-            environment: &environment,
-            failed: &failed,
-        };
-        let (mut rows, mut basis) = self.beside_stored(&store, &measured, &scope)?;
+        let (mut rows, mut basis) = self.beside_stored(
+            &store,
+            &measurements,
+            &references,
+            &environment,
+            &failed,
+            &scope,
+        )?;
         basis.remarks = remarks;
         let confirmed = if self.confirms(baseline.is_some(), world) {
             confirm(&mut rows, request, &mut store, workspace, world)
@@ -281,23 +277,25 @@ impl RunCommand<'_> {
         self.publish(&store, run, concluded, &fail_on, world)
     }
 
-    /// The rows of what was measured alone beside stored runs, and what they rest on.
+    /// The rows of what was measured alone in `environment` beside stored runs, and what they rest on.
     fn beside_stored<'m>(
         &self,
         store: &Store,
-        measured: &MeasuredAlone<'_, 'm>,
+        measurements: &'m [Measurement],
+        references: &References,
+        environment: &Environment,
+        failed: &[FailedTarget],
         scope: &dyn Fn(&BenchmarkKey) -> bool,
     ) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
-        let (options, request) = (&self.options.comparison, &self.request);
-        let references = measured.references;
+        let (options, context) = (&self.options.comparison, self.request.context);
         let rules = Rules {
-            decision: options.decision(&request.context.tables.workspace),
-            host: request.host_class(measured.environment),
-            seed: request.seed,
+            decision: options.decision(&context.tables.workspace),
+            host: context.host_class(environment),
+            seed: self.request.seed,
         };
-        let failed = measured.failed.iter();
-        let stored = StoredEvidence {
-            measurements: measured.measurements,
+        let failed = failed.iter();
+        let evidence = StoredEvidence {
+            measurements,
             references,
             past: &past_measurements(store, references)?,
             expected: &expected_again(store, references, scope)?,
@@ -308,18 +306,8 @@ impl RunCommand<'_> {
                 .collect(),
             had_time_budget: self.options.effort.time_budget.is_some(),
         };
-        let rows = stored.rows();
-        let basis = Verdicts {
-            allowed: options.allow_different.clone(),
-            family: rows.iter().filter(|row| row.comparison.is_some()).count(),
-            warnings: references.warnings(),
-            ..Verdicts::of(
-                references.words.clone(),
-                Method::Stored(rules.test()),
-                rules.decision,
-                rules.host,
-            )
-        };
+        let rows = evidence.rows();
+        let basis = evidence.basis(&rows, &options.allow_different);
         Ok((rows, basis))
     }
 
@@ -377,11 +365,6 @@ impl RunCommand<'_> {
             ),
             _ => (true, give_name(store, workspace, name, run)?),
         }))
-    }
-
-    fn workspace(&self, store: &mut Store) -> Result<WorkspaceId, StoreError> {
-        let context = self.request.context;
-        store.workspace(&context.key(), &context.label())
     }
 
     /// The run to compare with, if the user named one. A baseline that is about to be saved need not exist yet.
@@ -515,14 +498,6 @@ impl RunCommand<'_> {
     fn place(&self) -> String {
         place(self.request.common)
     }
-}
-
-/// What was measured alone, and the stored runs that it is compared with.
-struct MeasuredAlone<'a, 'm> {
-    measurements: &'m [Measurement],
-    references: &'a References,
-    environment: &'a Environment,
-    failed: &'a [FailedTarget],
 }
 
 /// Whether the run may be a reference from now on: it found nothing worse, and what it was compared with may be one too.

@@ -61,7 +61,7 @@ pub fn show(
         .collect();
     match view {
         RunView::Table => table(&store, run, &measurements, common, world),
-        RunView::Statistics => statistics(&store, run, &is_shown, common, world),
+        RunView::Statistics => statistics(&context, &store, run, &is_shown, common, world),
         RunView::Picture(file) => draw(&store.run(run)?, &measurements, file, world),
     }
 }
@@ -142,6 +142,7 @@ fn table(
 }
 
 fn statistics(
+    context: &Context,
     store: &Store,
     run: RunId,
     is_shown: &dyn Fn(&BenchmarkKey) -> bool,
@@ -150,7 +151,7 @@ fn statistics(
 ) -> Result<ExitCode, AppError> {
     let head: Run = store.run(run)?;
     let measured = store.measurements(run, None)?;
-    let findings = findings_of(store, &head, &measured)?;
+    let findings = findings_of(context, store, &head, &measured)?;
     let columns: BTreeMap<BenchmarkKey, RunVerdict> = store
         .verdicts(run)?
         .into_iter()
