@@ -119,7 +119,7 @@ fn dispatch(
         Command::Show { run, bench, view } => {
             app::show(run, bench.as_deref(), view, common, &mut world)
         }
-        Command::Explain { bench, run } => app::explain(bench, run.as_deref(), common, &mut world),
+        Command::Explain(options) => app::explain(options, common, &mut world),
         Command::Report(options) => app::report(options, common, &mut world),
         Command::Export(options) => app::export(options, common, &mut world),
         Command::Import(options) => app::import(options, common, &mut world),

@@ -14,7 +14,7 @@ mod stored;
 
 pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
-    Dimension, DoctorOptions, ExportFormat, ExportOptions, GroupPattern, HistoryBranch,
+    Dimension, DoctorOptions, ExplainOptions, ExportOptions, GroupPattern, HistoryBranch,
     HistoryOptions, ImportFilter, ImportOptions, PageOptions, PivotRequest, PivotValue,
     PruneOptions, RunOptions, RunView, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT,
     accept, adopt, baseline, bisect, compare, doctor, explain, export, history, import, list,

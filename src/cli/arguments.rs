@@ -10,16 +10,17 @@ use super::cargo_flags::BuildFlags;
 use super::command::{Command, Parsed};
 use super::compare_flags::CompareArguments;
 use super::doctor_flags::DoctorArguments;
-use super::export_flags::ExportArguments;
-use super::history_flags::{AcceptArguments, HistoryArguments, PruneArguments};
+use super::history_flags::HistoryArguments;
 use super::import_flags::ImportArguments;
-use super::report_flags::ReportArguments;
 use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, OutputFlags, RowFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
-use super::store_flags::{StoreFlags, StoredArguments};
-use super::stored_flags::{ExplainArguments, ShowArguments};
-use crate::app::{BaselineAction, RunOptions, StoreOptions};
+use super::show_flags::ShowArguments;
+use super::store_flags::{OnStore, StoreFlags, StoredArguments};
+use crate::app::{
+    AcceptOptions, BaselineAction, ExplainOptions, ExportOptions, PageOptions, PruneOptions,
+    RunOptions, StoreOptions,
+};
 use perfcheck_analysis::model::parse_duration;
 use perfcheck_engine::measure::Filter;
 
@@ -125,17 +126,17 @@ enum Subcommands {
     /// Show what a run measured
     Show(Box<ShowArguments>),
     /// Say how a verdict came about, number by number
-    Explain(Box<ExplainArguments>),
+    Explain(Box<OnStore<ExplainOptions>>),
     /// Write a page about a run or a comparison: tables, charts, how each verdict came about
-    Report(Box<ReportArguments>),
+    Report(Box<OnStore<PageOptions>>),
     /// Show benchmarks over runs: levels, where they changed, where the next run should be
     History(Box<HistoryArguments>),
     /// Make a run, or what it measured of some benchmarks, a reference: the change was meant
-    Accept(Box<AcceptArguments>),
+    Accept(Box<OnStore<AcceptOptions>>),
     /// Show which runs a policy would remove, and with --yes remove them
-    Prune(Box<PruneArguments>),
+    Prune(Box<OnStore<PruneOptions>>),
     /// Write stored runs for other machines and programs
-    Export(Box<ExportArguments>),
+    Export(Box<OnStore<ExportOptions>>),
     /// Store what another program, or this one elsewhere, measured
     Import(Box<ImportArguments>),
     /// Names for runs
@@ -269,13 +270,13 @@ impl Arguments {
                 ..
             }) => stored.with(Command::RemoveRuns { runs }),
             Some(Subcommands::Show(arguments)) => arguments.translate(),
-            Some(Subcommands::Explain(arguments)) => arguments.translate(),
-            Some(Subcommands::Report(arguments)) => arguments.translate(),
-            Some(Subcommands::Export(arguments)) => arguments.translate(),
+            Some(Subcommands::Explain(arguments)) => arguments.with(Command::Explain),
+            Some(Subcommands::Report(arguments)) => arguments.with(Command::Report),
+            Some(Subcommands::Export(arguments)) => arguments.with(Command::Export),
             Some(Subcommands::Import(arguments)) => arguments.translate(),
             Some(Subcommands::History(arguments)) => arguments.translate(),
-            Some(Subcommands::Accept(arguments)) => arguments.translate(),
-            Some(Subcommands::Prune(arguments)) => arguments.translate(),
+            Some(Subcommands::Accept(arguments)) => arguments.with(Command::Accept),
+            Some(Subcommands::Prune(arguments)) => arguments.with(Command::Prune),
             Some(Subcommands::Baseline { action }) => action.translate(),
         }
     }

@@ -1,9 +1,9 @@
 //! What a command line means, in plain values.
 
 use crate::app::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExportOptions,
-    HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions, RunView, SelfTestOptions,
-    StoreOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExplainOptions,
+    ExportOptions, HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions, RunView,
+    SelfTestOptions, StoreOptions,
 };
 use perfcheck_analysis::model::Verdict;
 
@@ -42,12 +42,7 @@ pub enum Command {
         view: RunView,
     },
     /// Explain a verdict.
-    Explain {
-        /// The benchmark, by its id or what it can be known by.
-        bench: String,
-        /// The run that has the verdict; `None`: the newest.
-        run: Option<String>,
-    },
+    Explain(ExplainOptions),
     /// Write a page.
     Report(PageOptions),
     /// Benchmarks over runs.
@@ -62,7 +57,7 @@ pub enum Command {
         runs: Vec<String>,
     },
     /// Write stored runs for other programs.
-    Export(Box<ExportOptions>),
+    Export(ExportOptions),
     /// Store what another program measured.
     Import(Box<ImportOptions>),
     /// Work on names of runs.

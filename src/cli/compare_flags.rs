@@ -1,6 +1,6 @@
 //! The command line of `compare`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 
 use super::command::{Command, Parsed};
@@ -71,7 +71,7 @@ pub(super) struct CompareArguments {
     statistic: Option<Shown>,
     /// Whether columns show what was measured, or ratios to the first column (with --group-by to the fastest of the row)
     #[arg(long, value_name = "TERMS", default_value = "time")]
-    show: Show,
+    show: ValueTerms,
     /// Lay out measurements instead of comparing runs: rows=DIMENSION,cols=DIMENSION,value=VALUE, several of each joined by `+`.
     ///
     /// Of BASE (default: latest) and all CANDIDATEs. Dimensions: run, package, target, id; parts of ids: group (the first), function (the
@@ -89,7 +89,7 @@ pub(super) struct CompareArguments {
     group_by: Option<GroupPattern>,
     /// Form of the table
     #[arg(long, value_name = "FORM")]
-    format: Option<Form>,
+    format: Option<TableFormat>,
     /// Write the result into this file instead; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -101,43 +101,6 @@ pub(super) struct CompareArguments {
     rows: RowFlags,
     #[command(flatten)]
     stored: StoredArguments,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Show {
-    /// Times, rates or amounts, as they were measured
-    Time,
-    /// Ratios; above 1 is worse
-    Ratio,
-}
-
-impl From<Show> for ValueTerms {
-    fn from(show: Show) -> Self {
-        match show {
-            Show::Time => Self::Values,
-            Show::Ratio => Self::Ratios,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Form {
-    /// Aligned columns
-    Text,
-    /// A Markdown table
-    Markdown,
-    /// Comma-separated values, exact
-    Csv,
-}
-
-impl From<Form> for TableFormat {
-    fn from(form: Form) -> Self {
-        match form {
-            Form::Text => Self::Text,
-            Form::Markdown => Self::Markdown,
-            Form::Csv => Self::Csv,
-        }
-    }
 }
 
 fn shown(text: &str) -> Result<Shown, String> {
@@ -162,7 +125,7 @@ impl CompareArguments {
             (None, Some(pivot), _) => CompareView::Pivot(pivot),
             (None, None, Some(shown)) => CompareView::Columns(shown),
             // Ratios are shown in columns.
-            (None, None, None) if candidates.len() > 1 || matches!(self.show, Show::Ratio) => {
+            (None, None, None) if candidates.len() > 1 || self.show == ValueTerms::Ratios => {
                 CompareView::Columns(Shown::Judged)
             }
             (None, None, None) => CompareView::Verdicts,
@@ -176,8 +139,8 @@ impl CompareArguments {
             },
             comparison: self.comparison.options(),
             view,
-            terms: self.show.into(),
-            format: self.format.map(Into::into),
+            terms: self.show,
+            format: self.format,
             output: self.output,
             reports: self.reporting.options(),
         };

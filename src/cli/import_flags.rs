@@ -1,6 +1,6 @@
 //! The command line of `import`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -51,7 +51,7 @@ pub(super) struct ImportArguments {
     files: Vec<PathBuf>,
     /// Format of the files; without it their content tells, with `--columns` it is csv
     #[arg(long, value_name = "FMT")]
-    format: Option<ImportFormatFlag>,
+    format: Option<FileFormat>,
     /// csv: what the columns mean (may be given more than once), see below
     #[arg(long, value_name = "MAP")]
     columns: Vec<String>,
@@ -104,51 +104,6 @@ pub(super) struct ImportArguments {
     stored: StoredArguments,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ImportFormatFlag {
-    /// A table of separated values, with `--columns`
-    Csv,
-    /// What `cargo perfcheck export` writes
-    Jsonl,
-    /// A `target/criterion` directory: every baseline a run
-    Criterion,
-    /// `critcmp --export`
-    Critcmp,
-    /// `hyperfine --export-json`
-    Hyperfine,
-    /// Google Benchmark's `--benchmark_format=json`
-    #[value(alias = "google")]
-    GoogleBenchmark,
-    /// `go test -bench`, as benchstat reads it
-    #[value(alias = "benchstat")]
-    Go,
-    /// `pytest --benchmark-json`
-    #[value(alias = "pytest")]
-    PytestBenchmark,
-    /// The tree that divan prints
-    Divan,
-    /// The lines that libtest prints, or Criterion with `--output-format bencher`
-    #[value(alias = "bencher")]
-    Libtest,
-}
-
-impl From<ImportFormatFlag> for FileFormat {
-    fn from(format: ImportFormatFlag) -> Self {
-        match format {
-            ImportFormatFlag::Csv => Self::Csv,
-            ImportFormatFlag::Jsonl => Self::Portable,
-            ImportFormatFlag::Criterion => Self::Criterion,
-            ImportFormatFlag::Critcmp => Self::Critcmp,
-            ImportFormatFlag::Hyperfine => Self::Hyperfine,
-            ImportFormatFlag::GoogleBenchmark => Self::Google,
-            ImportFormatFlag::Go => Self::Go,
-            ImportFormatFlag::PytestBenchmark => Self::Pytest,
-            ImportFormatFlag::Divan => Self::Divan,
-            ImportFormatFlag::Libtest => Self::Libtest,
-        }
-    }
-}
-
 /// A policy, and its fence where the word has one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OutlierPolicyFlag {
@@ -187,7 +142,7 @@ impl ImportArguments {
     pub(super) fn translate(self) -> Parsed {
         let options = ImportOptions {
             files: self.files,
-            format: self.format.map(FileFormat::from),
+            format: self.format,
             columns: self.columns,
             layout: TableLayout {
                 separator: self.separator,

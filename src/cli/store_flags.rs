@@ -30,6 +30,21 @@ pub(super) struct StoredArguments {
     at: WorkspaceFlags,
 }
 
+/// The options of a command, where they are its flags, beside those of the store.
+#[derive(Debug, Args)]
+pub(super) struct OnStore<O: Args> {
+    #[command(flatten)]
+    options: O,
+    #[command(flatten)]
+    stored: StoredArguments,
+}
+
+impl<O: Args> OnStore<O> {
+    pub(super) fn with(self, command: impl FnOnce(O) -> Command) -> Parsed {
+        self.stored.with(command(self.options))
+    }
+}
+
 impl StoredArguments {
     pub(super) fn with(self, command: Command) -> Parsed {
         Parsed {

@@ -4,19 +4,35 @@ use crate::app::context::{Context, World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list, listed};
 use crate::app::options::StoreOptions;
+use clap::Args;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, RunId, RunStatus, RunVerdict, Verdict};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, WorkspaceId};
 
+const AFTER_ACCEPT: &str = "\
+Says that a change of level was meant: later runs are compared with the new level. What was known of the noise before stays.
+
+Examples:
+  cargo perfcheck accept 12               the whole of run 12
+  cargo perfcheck accept sort/10          this benchmark alone, as the newest run measured it
+  cargo perfcheck accept sort --run 12    what was regressed or suspect in run 12 with `sort` in its id
+  cargo perfcheck accept sort/10 --undo   back
+
+Exit status: 0, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
+
 /// What is to be accepted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = AFTER_ACCEPT)]
 pub struct AcceptOptions {
-    /// A run, or benchmarks.
+    /// A run (number, baseline, `latest` or `@commit`), or benchmarks: ids, or parts of ids of those that were regressed or suspect
+    #[arg(value_name = "RUN|BENCH", required = true)]
     pub what: Vec<String>,
-    /// The run whose level of the benchmarks is meant; `None`: the newest.
+    /// The run whose level of these benchmarks is meant [default: the newest]
+    #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
-    /// Whether it is to be taken back.
+    /// Take it back
+    #[arg(long)]
     pub undo: bool,
 }
 

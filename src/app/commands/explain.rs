@@ -7,21 +7,44 @@ use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::{findings_of, plan_of};
 use crate::app::stored::sides::{measured_side, run_with_verdicts, side_of};
 use crate::report::{Explanation, write_explanation};
+use clap::Args;
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, Metric, Run, RunStatus};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
-/// Runs the command: about the verdict of `run`, else about the newest one there is.
+const AFTER_EXPLAIN: &str = "\
+Says in plain words what was measured, what was taken of it, at which level its interval stands, which condition decided, and
+what would have made it another verdict. Nothing is built or run: the decision is made again from what is stored.
+
+Examples:
+  cargo perfcheck explain sort/10               the newest verdict about `sort/10`
+  cargo perfcheck explain json --run 12         what run 12 says of the one benchmark with `json` in its id
+  cargo perfcheck explain sort/10 --message-format json
+
+Exit status: 0 whatever the verdict is, 2 usage or no such benchmark, 5 store unusable, 6 no such run or no verdict yet.";
+
+/// Which verdict is to be explained.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = AFTER_EXPLAIN)]
+pub struct ExplainOptions {
+    /// The benchmark: its id, the name of a bench target that has no other, or a part of the id
+    pub bench: String,
+    /// The run whose verdict is meant: a number, baseline, `latest` or `@commit` [default: the newest with a verdict]
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
+}
+
+/// Runs the command.
 pub fn explain(
-    bench: &str,
-    run: Option<&str>,
+    options: &ExplainOptions,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
-    let (key, head) = match run {
+    let bench = &options.bench;
+    let (key, head) = match &options.run {
         Some(word) => {
             let head = run_with_verdicts(&store, resolve_run(&store, workspace, word)?)?;
             (of_run(&store, workspace, bench, &head)?, head)

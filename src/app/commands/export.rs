@@ -1,5 +1,6 @@
 //! `cargo perfcheck export RUN...`: stored runs for other machines and other programs.
 
+use clap::{Args, ValueEnum};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -18,29 +19,26 @@ use perfcheck_analysis::model::RunId;
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// A format that can be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// Everything, for `import` elsewhere.
+    /// Everything that the store has of a run, for `import`
+    #[value(name = "jsonl")]
     Portable,
-    /// A tree as Criterion writes it.
+    /// The tree that Criterion writes, each run a baseline
     Criterion,
-    /// Lines for benchstat.
+    /// Lines for benchstat, one a launch
+    #[value(alias = "go")]
     Benchstat,
-    /// Bencher Metric Format.
+    /// Bencher Metric Format
     Bmf,
-    /// Every sample.
+    /// Every sample as a row
     Csv,
 }
 
 impl ExportFormat {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Portable => "jsonl",
-            Self::Criterion => "criterion",
-            Self::Benchstat => "benchstat",
-            Self::Bmf => "bmf",
-            Self::Csv => "csv",
-        }
+    fn name(self) -> String {
+        let word = self.to_possible_value();
+        word.map_or_else(String::new, |word| word.get_name().to_owned())
     }
 
     fn takes_one(self) -> bool {
@@ -48,14 +46,31 @@ impl ExportFormat {
     }
 }
 
+const AFTER_HELP: &str = "\
+Examples:
+  cargo perfcheck export main --output main.jsonl          a run, whole, for another machine or CI job
+  cargo perfcheck import main.jsonl                        ... and there
+  cargo perfcheck export 12 13 --format criterion --output target/criterion
+  cargo perfcheck export old --format benchstat > old.txt  with another one: benchstat old.txt new.txt
+  cargo perfcheck export --format bmf | bencher run --adapter json --file /dev/stdin
+  cargo perfcheck export latest --format csv --output samples.csv
+
+docs/EXCHANGE.md says what each format keeps and loses.
+
+Exit status: 0, 2 usage, or a file that cannot be written, 5 store unusable, 6 no such run.";
+
 /// What is exported, and where to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct ExportOptions {
-    /// The runs, by number, name, `latest` or `@commit`.
+    /// Runs: numbers, baselines, `latest` or `@commit`
+    #[arg(value_name = "RUN", default_value = "latest")]
     pub runs: Vec<String>,
-    /// The format.
+    /// Format to write
+    #[arg(long, value_name = "FMT", default_value = "jsonl")]
     pub format: ExportFormat,
-    /// The file, or the directory of a tree; without one the standard output.
+    /// File to write to, or directory of Criterion's format; `-` is the standard output
+    #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }
 
@@ -113,7 +128,7 @@ pub fn export(
         let quiet = common.output.quiet && common.output.format == MessageFormat::Human;
         if !quiet {
             let (path, name) = (path.display().to_string(), options.format.name());
-            write_exported(world.stdout, &runs, name, &path, common.output.format)?;
+            write_exported(world.stdout, &runs, &name, &path, common.output.format)?;
         }
     }
     Ok(ExitCode::Clean)

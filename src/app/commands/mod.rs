@@ -28,8 +28,8 @@ pub use compare::{
     CompareOptions, CompareView, Dimension, GroupPattern, PivotRequest, PivotValue, Versus, compare,
 };
 pub use doctor::{DoctorOptions, WORKLOADS_ARGUMENT, doctor, run_workloads};
-pub use explain::explain;
-pub use export::{ExportFormat, ExportOptions, export};
+pub use explain::{ExplainOptions, explain};
+pub use export::{ExportOptions, export};
 pub use history::{HistoryBranch, HistoryOptions, history};
 pub use import::{ImportFilter, ImportOptions, StatedFact, import};
 pub use list::list;

@@ -1,5 +1,6 @@
 //! `cargo perfcheck report`: a page about a run or about two that are compared, and where it goes.
 
+use clap::Args;
 use std::path::{Path, PathBuf};
 
 use crate::app::context::{Context, World, resolve_run};
@@ -19,14 +20,31 @@ use perfcheck_engine::host;
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, WorkspaceId};
 
+const AFTER_REPORT: &str = "\
+The page is one file that needs no network and no server: send it, attach it to a CI job, open it from a disk. It has a table of all
+benchmarks, charts and every statistic of each, how each verdict came about, and where and how the runs were measured. Nothing is built or run.
+
+Examples:
+  cargo perfcheck report --html report.html      the latest run with what it was compared with
+  cargo perfcheck report 12 --html public/       run 12, as public/index.html
+  cargo perfcheck report main latest --html a.html
+                                                 `latest` compared with `main`, as `compare main latest` does it
+  cargo perfcheck report --open                  the latest run, in the browser
+
+Exit status: 0 whatever the verdicts are, 2 usage, 4 nothing to compare, 5 store or file unusable, 6 no such run.";
+
 /// Which page, and where to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = AFTER_REPORT)]
 pub struct PageOptions {
-    /// No run: the latest; one; or a reference and what is compared with it.
+    /// A run (default: latest), or two: the reference and what is compared with it. Numbers, baselines, `latest` or `@commit`
+    #[arg(value_name = "RUN", num_args = 0..=2)]
     pub runs: Vec<String>,
-    /// A file, a directory, or `-`.
+    /// Write the page into this file, or as index.html into this directory (it exists or ends with `/`); `-` is stdout
+    #[arg(long, value_name = "FILE|DIR")]
     pub html: Option<PathBuf>,
-    /// Open it in the user's browser.
+    /// Open the page in the browser; without --html it goes to a temporary directory
+    #[arg(long)]
     pub open: bool,
 }
 

@@ -1,5 +1,6 @@
 //! Which format a file is of, by what is in it.
 
+use clap::ValueEnum;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -8,27 +9,32 @@ use super::super::portable;
 use super::{divan, go, libtest};
 
 /// A format that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FileFormat {
-    /// A table of separated values.
+    /// A table of separated values, with `--columns`
     Csv,
-    /// Runs as this program exports them.
+    /// What `cargo perfcheck export` writes
+    #[value(name = "jsonl")]
     Portable,
-    /// A directory that Criterion wrote.
+    /// A `target/criterion` directory: every baseline a run
     Criterion,
-    /// `critcmp --export`.
+    /// `critcmp --export`
     Critcmp,
-    /// `hyperfine --export-json`.
+    /// `hyperfine --export-json`
     Hyperfine,
-    /// Google Benchmark's JSON.
+    /// Google Benchmark's `--benchmark_format=json`
+    #[value(name = "google-benchmark", alias = "google")]
     Google,
-    /// `go test -bench`.
+    /// `go test -bench`, as benchstat reads it
+    #[value(alias = "benchstat")]
     Go,
-    /// `pytest --benchmark-json`.
+    /// `pytest --benchmark-json`
+    #[value(name = "pytest-benchmark", alias = "pytest")]
     Pytest,
-    /// divan's tree.
+    /// The tree that divan prints
     Divan,
-    /// libtest's lines.
+    /// The lines that libtest prints, or Criterion with `--output-format bencher`
+    #[value(alias = "bencher")]
     Libtest,
 }
 

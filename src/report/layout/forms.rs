@@ -1,5 +1,6 @@
 //! A table in other forms than text: Markdown, and values separated by commas.
 
+use clap::ValueEnum;
 use std::io::{self, Write};
 
 use super::cell::Cell;
@@ -7,13 +8,13 @@ use super::column::{Column, Kind};
 use crate::escape;
 
 /// How a table is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TableFormat {
-    /// Aligned columns.
+    /// Aligned columns
     Text,
-    /// A table of GitHub's Markdown.
+    /// A Markdown table
     Markdown,
-    /// Comma-separated values (RFC 4180), numbers exact.
+    /// Comma-separated values, exact
     Csv,
 }
 

@@ -1,5 +1,6 @@
 //! What runs side by side are: columns, and a line for each benchmark.
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use perfcheck_analysis::compare::{BLOCK, Difference, Estimate, GateGroup};
@@ -36,11 +37,13 @@ impl Shown {
 }
 
 /// The terms in which values stand in text and Markdown; CSV and messages have all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ValueTerms {
-    /// Values stand as they were measured.
+    /// Times, rates or amounts, as they were measured
+    #[value(name = "time")]
     Values,
-    /// Values are relative to the reference; above 1 is worse.
+    /// Ratios; above 1 is worse
+    #[value(name = "ratio")]
     Ratios,
 }
 

@@ -1,4 +1,4 @@
-//! The command lines of `show` and `explain`.
+//! The command line of `show`.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -54,38 +54,5 @@ impl ShowArguments {
             view,
         };
         self.stored.with(command).showing(self.rows.only())
-    }
-}
-
-const AFTER_EXPLAIN: &str = "\
-Says in plain words what was measured, what was taken of it, at which level its interval stands, which condition decided, and
-what would have made it another verdict. Nothing is built or run: the decision is made again from what is stored.
-
-Examples:
-  cargo perfcheck explain sort/10               the newest verdict about `sort/10`
-  cargo perfcheck explain json --run 12         what run 12 says of the one benchmark with `json` in its id
-  cargo perfcheck explain sort/10 --message-format json
-
-Exit status: 0 whatever the verdict is, 2 usage or no such benchmark, 5 store unusable, 6 no such run or no verdict yet.";
-
-/// The command line of `explain`.
-#[derive(Debug, Args)]
-#[command(after_help = AFTER_EXPLAIN)]
-pub(super) struct ExplainArguments {
-    /// The benchmark: its id, the name of a bench target that has no other, or a part of the id
-    bench: String,
-    /// The run whose verdict is meant: a number, baseline, `latest` or `@commit` [default: the newest with a verdict]
-    #[arg(long, value_name = "RUN")]
-    run: Option<String>,
-    #[command(flatten)]
-    stored: StoredArguments,
-}
-
-impl ExplainArguments {
-    pub(super) fn translate(self) -> Parsed {
-        self.stored.with(Command::Explain {
-            bench: self.bench,
-            run: self.run,
-        })
     }
 }
