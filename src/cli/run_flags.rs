@@ -142,7 +142,7 @@ pub(super) struct OutputFlags {
     pub(super) color: Color,
     /// Output format of results
     #[arg(long, value_name = "FMT", default_value = "human")]
-    message_format: MessageFormatFlag,
+    message_format: MessageFormat,
     /// Order of results
     #[arg(long, value_name = "ORDER", default_value = "name")]
     sort: Sort,
@@ -182,14 +182,6 @@ impl Color {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum MessageFormatFlag {
-    /// A table
-    Human,
-    /// One JSON object a line, see docs/MESSAGES.md
-    Json,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
 enum Sort {
     /// By package, target and id
     Name,
@@ -205,10 +197,7 @@ impl OutputFlags {
     pub(super) fn options(&self) -> OutputOptions {
         OutputOptions {
             quiet: self.quiet,
-            format: match self.message_format {
-                MessageFormatFlag::Human => MessageFormat::Human,
-                MessageFormatFlag::Json => MessageFormat::Json,
-            },
+            format: self.message_format,
             order: match self.sort {
                 Sort::Name => Order::Name,
                 Sort::Change => Order::Change,

@@ -1,14 +1,15 @@
 //! How much of a result people see, in which arrangement and in how many columns.
 
 use super::units;
+use clap::ValueEnum;
 use perfcheck_analysis::model::Verdict;
 
 /// The form in which a result is written: for people, or for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
-    /// People read a table.
+    /// A table
     Human,
-    /// Programs read one JSON object a line.
+    /// One JSON object a line, see docs/MESSAGES.md
     Json,
 }
 

@@ -65,7 +65,7 @@ fn slopes_quantiles_and_intervals_of_a_page_are_those_of_show_stats() {
     let machine = Machine::new();
     runs(&machine);
     let page = page(&machine, &[]);
-    for side in ["new", "base"] {
+    for side in ["candidate", "base"] {
         for id in ["arithmetic", "memory", "text"] {
             let found = &of(&page, id)[side];
             let run = found["run"].to_string();
@@ -236,6 +236,6 @@ fn a_first_run_has_a_page_without_comparisons() {
     let page = page(&machine, &["latest"]);
     let found = of(&page, "text");
     assert_eq!(found["verdict"], "new");
-    assert!(found["base"].is_null() && found["new"]["estimates"][3][0].is_number());
+    assert!(found["base"].is_null() && found["candidate"]["estimates"][3][0].is_number());
     assert!(page["head"]["reference"].is_null());
 }

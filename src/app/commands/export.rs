@@ -1,11 +1,11 @@
 //! `cargo perfcheck export RUN...`: stored runs for other machines and other programs.
 
 use clap::{Args, ValueEnum};
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::whole_file::replace;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::portable_runs;
@@ -117,8 +117,11 @@ pub fn export(
             ));
         }
     } else if let Some(path) = output {
-        to_file(path, |writer| {
-            write(writer, &store, workspace, options.format, &runs)
+        let mut bytes = Vec::new();
+        write(&mut bytes, &store, workspace, options.format, &runs)?;
+        replace(path, &bytes).map_err(|source| ExchangeError::Write {
+            path: path.to_owned(),
+            source,
         })?;
     } else {
         write(world.stdout, &store, workspace, options.format, &runs)?;
@@ -190,38 +193,4 @@ fn exported(
             })
         })
         .collect()
-}
-
-/// Writes a file whole or not at all: what was there stays until everything is written.
-fn to_file(
-    path: &Path,
-    content: impl FnOnce(&mut dyn Write) -> Result<(), AppError>,
-) -> Result<(), AppError> {
-    let failed = |source: io::Error| {
-        AppError::from(ExchangeError::Write {
-            path: path.to_owned(),
-            source,
-        })
-    };
-    // A device or pipe is written to as it is.
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        let file = File::options().write(true).open(path).map_err(failed)?;
-        return content(&mut BufWriter::new(file));
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
-    let written = File::create(&beside)
-        .map_err(failed)
-        .and_then(|file| {
-            let mut writer = BufWriter::new(file);
-            content(&mut writer)?;
-            writer.flush().map_err(failed)
-        })
-        .and_then(|()| fs::rename(&beside, path).map_err(failed));
-    if written.is_err() {
-        // It may not be there; then there is nothing to remove.
-        let _ = fs::remove_file(&beside);
-    }
-    written
 }

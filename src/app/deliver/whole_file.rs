@@ -12,10 +12,11 @@ const TRIES: u32 = 100;
 pub(in crate::app) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    write(path, bytes).map_err(named)
+    replace(path, bytes).map_err(named)
 }
 
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// The same, where the caller names the file.
+pub(in crate::app) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // What a link leads to is what the user means; a device or a pipe cannot be replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {

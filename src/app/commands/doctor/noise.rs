@@ -54,9 +54,9 @@ pub(super) fn measure(
         PairedPlan {
             rounds: options
                 .rounds
-                .unwrap_or_else(|| most_rounds(options.time, benchmarks)),
+                .unwrap_or_else(|| most_rounds(options.time(), benchmarks)),
             round: RoundSettings::default(),
-            time_budget: Some(options.time),
+            time_budget: Some(options.time()),
             patience: None,
             bind: true,
             seed,
