@@ -462,7 +462,7 @@ fn a_conclusion_moves_to_other_numbers_and_a_reference_that_stays_behind_is_said
         stored(&machine, words).arg("--store").arg(store)
     };
     third(&["import"]).arg(&both).run().expect_code(0);
-    let [explained, _] = told(&third, "2");
+    let [explained, _] = told(third, "2");
     let [before, _] = told(|words| stored(&machine, words), "3");
     let renumbered = before.replace("un 2", "un 1").replace("un 3", "un 2");
     assert_eq!(explained, renumbered);

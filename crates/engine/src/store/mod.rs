@@ -48,5 +48,5 @@ pub use location::default_path;
 pub use open::{OpenOptions, Store};
 pub use pruning::{RemovedRuns, StoredRun};
 pub use runs::RunSummary;
-pub use transfer::{TransferredPair, TransferredRun};
+pub use transfer::{EndByNumbers, TransferredPair, TransferredRun};
 pub use workspaces::{WorkspaceId, WorkspaceSummary};

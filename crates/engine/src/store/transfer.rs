@@ -18,6 +18,9 @@ use perfcheck_analysis::model::{
     RunId, Side, Source, TargetFacts, Timestamp,
 };
 
+/// The end of a run, once it is known which numbers the runs get that are taken over together.
+pub type EndByNumbers = Box<dyn Fn(&[RunId]) -> RunEnd>;
+
 /// A whole run, as one store keeps it and another one may take it.
 pub struct TransferredRun {
     /// Its head.
@@ -29,7 +32,7 @@ pub struct TransferredRun {
     /// Its launches.
     pub launches: Vec<LaunchRecord>,
     /// Its end, which may name runs that are taken over together with this one: it is handed their numbers.
-    pub end: Box<dyn Fn(&[RunId]) -> RunEnd>,
+    pub end: EndByNumbers,
     /// The benchmarks whose level in it was accepted by itself.
     pub accepted: Vec<BenchmarkKey>,
     /// The baselines that are to name it. A name that is taken moves.
