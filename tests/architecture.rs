@@ -30,7 +30,7 @@ mod sources;
 use circles::{circles, described};
 use forgotten::forgotten;
 use imports::imports;
-use layers::{LAYERS, forbidden_imports};
+use layers::{LAYERS, forbidden_imports, strangers};
 use manifests::dependencies;
 use names::{SHARED_NAMES, ambiguous_names};
 use page::page_faults;
@@ -47,7 +47,9 @@ fn none_of(complaints: &[String]) {
 #[test]
 fn imports_point_downwards() {
     let layered = LAYERS.iter().flat_map(|(root, _)| sources(root));
-    let complaints: Vec<String> = layered.flat_map(|file| forbidden_imports(&file)).collect();
+    let complaints: Vec<String> = layered
+        .flat_map(|file| [forbidden_imports(&file), strangers(&file)].concat())
+        .collect();
     none_of(&complaints);
 }
 

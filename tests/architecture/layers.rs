@@ -73,6 +73,28 @@ pub const LAYERS: [(&str, Layers); 3] = [
 /// The crates of the workspace whose use by a module of the root package is for the table to say.
 const CRATES: [&str; 3] = ["perfcheck_analysis", "perfcheck_engine", "perfcheck_stats"];
 
+/// Dependencies that one module alone knows: what it hides behind it can be replaced.
+const HOMES: [(&str, &str, &str); 4] = [
+    ("crates/engine/src", "cargo_metadata", "cargo"),
+    ("crates/engine/src", "rusqlite", "store"),
+    ("src", "indicatif", "report"),
+    ("src", "owo_colors", "report"),
+];
+
+/// Dependencies that `source` uses although another module alone may.
+pub fn strangers(source: &Source) -> Vec<String> {
+    let homes = HOMES.iter().filter(|(root, _, _)| *root == source.root());
+    homes
+        .filter(|(_, name, home)| source.module() != *home && names_crate(&source.tokens, name))
+        .map(|(_, name, home)| {
+            format!(
+                "{} uses `{name}`, which is at home in `{home}`",
+                source.path
+            )
+        })
+        .collect()
+}
+
 /// Imports of `source` that its layer forbids.
 pub fn forbidden_imports(source: &Source) -> Vec<String> {
     if source.module() == "lib" {
@@ -109,7 +131,7 @@ pub fn forbidden_imports(source: &Source) -> Vec<String> {
 
 mod tests {
     use super::super::sources::Source;
-    use super::forbidden_imports;
+    use super::{forbidden_imports, strangers};
 
     #[test]
     fn an_upward_import_is_found_in_every_spelling() {
@@ -156,5 +178,12 @@ mod tests {
         assert_eq!(of_report("use perfcheck_analysis::model::Run;").len(), 0);
         let nowhere = forbidden_imports(&Source::new("src/helpers.rs", ""));
         assert!(nowhere[0].contains("has no layer"), "{nowhere:?}");
+    }
+
+    #[test]
+    fn a_dependency_away_from_home_is_found() {
+        let found = |path| strangers(&Source::new(path, "use rusqlite::Connection;")).len();
+        assert_eq!(found("crates/engine/src/measure/campaign.rs"), 1);
+        assert_eq!(found("crates/engine/src/store/open.rs"), 0);
     }
 }

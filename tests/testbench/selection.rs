@@ -49,6 +49,54 @@ fn a_sequential_child_passes_over_what_was_filtered_out() {
 }
 
 #[test]
+fn a_sequential_child_alone_is_brought_to_its_end_and_what_fails_there_is_told() {
+    let machine = Machine::new();
+    let run = |fails: bool| {
+        let mut perfcheck = machine.perfcheck().testbench("");
+        if fails {
+            perfcheck = perfcheck.env("SEQUENTIAL_FAILS_AT_ITS_END", "1");
+        }
+        perfcheck
+            .args(["-p", "sequential", "first"])
+            .args(QUICK)
+            .run()
+            .expect_code(0)
+    };
+    let warning = "warning: sequential/sequential: ";
+    let whole = run(false);
+    assert!(!whole.stderr.contains(warning), "{}", whole.stderr);
+    let failing = run(true);
+    assert!(failing.stderr.contains(warning), "{}", failing.stderr);
+}
+
+#[test]
+fn a_target_without_wanted_benchmarks_takes_nothing_of_the_time_budget() {
+    let machine = Machine::new();
+    let run = machine
+        .perfcheck()
+        .testbench("")
+        .args([
+            "-p",
+            "sequential",
+            "-p",
+            "steady",
+            "first",
+            "--time-budget",
+            "1ms",
+        ])
+        .args(QUICK)
+        .run()
+        .expect_code(0);
+    assert!(
+        run.stderr
+            .contains("sequential/sequential: 1 of 3 launches"),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stderr.contains("steady/steady: "), "{}", run.stderr);
+}
+
+#[test]
 fn what_a_sequential_child_announced_is_stored() {
     let machine = Machine::new();
     let run = machine

@@ -185,7 +185,7 @@ def verdicts(options, trial, planted, load):
             "workload": message["benchmark"]["id"], "verdict": message["verdict"],
             "change": change.get("estimate"), "lower": change.get("lower"), "upper": change.get("upper"),
             "noise_threshold": message.get("noise_threshold"), "p_value": message.get("p_value"),
-            "rounds": message.get("rounds", launches.get("new")),
+            "rounds": message.get("rounds", launches.get("candidate")),
             "seconds": round(wall / len(compared), 3) if seconds is None else seconds, "seconds_are_wall": seconds is None,
             "remarks": message.get("remarks", []), "notes": message.get("notes", []),
         })

@@ -23,17 +23,17 @@
 //!
 //! - **Clusters.** `&[&[f64]]` are samples in independent clusters, such as the processes in which they were measured; samples of one cluster may depend on
 //!   each other. Independent single values are clusters of one: `values.chunks(1).collect()`.
-//! - **Sides.** `new` is compared with `base`: differences are new - base, ratios new / base, relative changes new / base - 1. Of times, more is slower.
+//! - **Sides.** `new` is compared with `base`: differences are new - base, ratios new / base, relative changes new / base - 1. For times, larger is slower.
 //! - **Units.** Values have any unit, the same for all of one call; results have it too, unless the function names another. Levels, shares and relative
 //!   changes are fractions (0.95, not 95). The `level` of an interval is its confidence, that of a test its probability of error; a one-sided bound says which it takes.
 //! - **Order** of values does not matter unless a function says so.
 //! - **`None`** means that the data have no such value: too few of them, a value that is not finite, no spread, or a level outside 0 to 1. Each function says
 //!   which. Nothing is logged, and bad data are no reason to panic.
-//! - **Speed.** Unless a function says more, it takes at most n log n steps. What resamples runs on `rayon`'s threads.
+//! - **Speed.** Unless a function says more, it takes at most n log n steps. Functions that resample use `rayon`'s thread pool.
 //!
 //! Formulas with their sources stand beside the code; the project's `docs/STATISTICS.md` has them in one place, with the full titles.
 //!
-//! It is not for this crate to do I/O, read a clock, or know any other crate of the project. Everything random draws from a named generator seeded by
+//! This crate does no I/O, reads no clock and knows no other crate of the project. Everything random draws from a named generator seeded by
 //! (base seed, stream name, block), so that the same data give the same bytes for any number of threads.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]

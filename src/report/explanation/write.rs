@@ -150,7 +150,7 @@ fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
     ))
 }
 
-/// Says that the store has the verdict alone.
+/// Says that nothing is stored of how the verdict was reached.
 fn unknown(explanation: &Explanation<'_>) -> Statement {
     let compare = explanation.reference.map_or_else(String::new, |reference| {
         format!(
@@ -160,7 +160,7 @@ fn unknown(explanation: &Explanation<'_>) -> Statement {
     });
     Statement::new(
         format!(
-            "How the verdict was reached is not stored with the run: the run was imported, or another version of the tool wrote it.{compare}"
+            "How the verdict was reached is not stored with the run: another program measured it, or it was exported without its conclusion.{compare}"
         ),
         Numbers::Origin {},
     )

@@ -25,7 +25,7 @@ pub struct BenchmarkStatistics<'a> {
     pub verdict: Option<Verdict>,
     /// The change that it rests on, a fraction.
     pub change: Option<f64>,
-    /// The p-value that it rests on, adjusted, where it can be reached again.
+    /// The p-value that it rests on, adjusted, where it is stored.
     pub p_value: Option<f64>,
     /// The thresholds of the run.
     pub thresholds: Thresholds,
@@ -62,7 +62,8 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     verdict: Option<Verdict>,
     /// The change that the verdict rests on, a fraction; null without a comparison.
     change: Option<f64>,
-    /// The p-value of the deciding test, as in `benchmark-compared`; null where nothing was compared or the decision cannot be reached again.
+    /// The p-value of the deciding test, as in `benchmark-compared`; null where nothing was compared or nothing is stored of
+    /// how it was decided.
     p_value: Option<f64>,
     /// The thresholds of the run that are not the default, by name.
     thresholds: ChangedThresholds,

@@ -4,6 +4,7 @@
 
 use std::hint::black_box;
 use std::io::{BufRead, Lines, StdinLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 struct Benchmark {
@@ -38,6 +39,9 @@ enum State {
     Done(usize),
 }
 
+/// Whether a benchmark ran.
+static RAN: AtomicBool = AtomicBool::new(false);
+
 fn main() {
     if std::env::var_os("PERFCHECK_PROTOCOL").is_none() {
         eprintln!("sequential has something to say to `cargo perfcheck` only");
@@ -57,6 +61,7 @@ fn serve(requests: Lines<StdinLock>) {
         state = match (state, words.as_slice()) {
             (State::Idle, ["begin"]) => announce(0),
             (State::Announced(index), ["run"]) => {
+                RAN.store(true, Ordering::Relaxed);
                 send(&format!(
                     r#"{{"type":"started","id":"{}","throughput":{{"bytes":null,"elements":null}}}}"#,
                     BENCHMARKS[index].id
@@ -95,6 +100,11 @@ fn serve(requests: Lines<StdinLock>) {
 
 fn announce(index: usize) -> State {
     let Some(benchmark) = BENCHMARKS.get(index) else {
+        assert!(
+            !RAN.load(Ordering::Relaxed)
+                || std::env::var_os("SEQUENTIAL_FAILS_AT_ITS_END").is_none(),
+            "what comes after the last benchmark failed"
+        );
         send(r#"{"type":"end"}"#);
         return State::Done(index);
     };

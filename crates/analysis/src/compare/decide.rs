@@ -22,8 +22,7 @@ use perfcheck_stats::TScore;
 pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
     let analysis = &rules.decision.analysis;
     let mut comparisons = match rules.test() {
-        Test::BootstrapT => by_the_project(questions, rules, Procedure::RunLevel),
-        Test::TScore => by_the_project(questions, rules, Procedure::TScore),
+        Test::BootstrapT | Test::TScore => by_the_project(questions, rules),
         _ => alternative::compare(questions, rules),
     };
     comparisons
@@ -40,19 +39,8 @@ pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
     comparisons
 }
 
-/// Which test of the project's own procedure decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Procedure {
-    RunLevel,
-    TScore,
-}
-
-/// The project's own procedure.
-fn by_the_project(
-    questions: &[Question<'_>],
-    rules: &Rules,
-    procedure: Procedure,
-) -> Vec<Comparison> {
+/// Decides by the project's own procedure, or by its first half, the t-score.
+fn by_the_project(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
     let evidence: Vec<Evidence> = questions
         .par_iter()
         .map(|question| Evidence::of(question, rules))
@@ -79,7 +67,7 @@ fn by_the_project(
         .zip(questions)
         .zip(run_level.iter().zip(&t_score))
         .map(|((evidence, question), (run_level, t_score))| {
-            answer(evidence, question, rules, procedure, run_level, t_score)
+            answer(evidence, question, rules, run_level, t_score)
         })
         .collect()
 }
@@ -170,7 +158,6 @@ fn answer(
     evidence: Evidence,
     question: &Question<'_>,
     rules: &Rules,
-    procedure: Procedure,
     run_level: &FamilyTest,
     t_score: &FamilyTest,
 ) -> Comparison {
@@ -185,16 +172,18 @@ fn answer(
         Err(verdict) => comparison.verdict = verdict,
         Ok(tests) => {
             note_resolution(&tests, rules, t_score, &mut notes);
-            let decision = match procedure {
-                Procedure::RunLevel => Some(decide_by_runs(
+            let of_runs = rules.test() == Test::BootstrapT;
+            let decision = if of_runs {
+                Some(decide_by_runs(
                     &tests, threshold, run_level, t_score, &mut notes,
-                )),
-                Procedure::TScore => tests
+                ))
+            } else {
+                tests
                     .t_score
                     .as_ref()
-                    .map(|score| screen(&tests, score, threshold, t_score)),
+                    .map(|score| screen(&tests, score, threshold, t_score))
             };
-            comparison.basis = Basis::Runs(grounds(&tests, procedure, run_level, t_score));
+            comparison.basis = Basis::Runs(grounds(&tests, of_runs, run_level, t_score));
             if let Some(decision) = decision {
                 comparison.verdict = decision.verdict;
                 comparison.change = Some(decision.bounds.change());
@@ -210,11 +199,10 @@ fn answer(
 
 fn grounds(
     tests: &Tests,
-    procedure: Procedure,
+    of_runs: bool,
     run_level: &FamilyTest,
     t_score: &FamilyTest,
 ) -> RunGrounds {
-    let of_runs = procedure == Procedure::RunLevel;
     RunGrounds {
         location: tests.location,
         run_sd: tests.run_level.run_sd,

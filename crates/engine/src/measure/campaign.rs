@@ -76,7 +76,11 @@ impl<'a> Campaign<'a> {
         seed: u64,
         launcher: Launcher<'a>,
     ) -> Self {
-        let targets = targets.into_iter().map(|found| {
+        // The filter may have left a target without benchmarks.
+        let targets = targets
+            .into_iter()
+            .filter(|found| !found.benchmarks.is_empty());
+        let targets = targets.map(|found| {
             let driver = OneOrTwo::alone(found.driver);
             let executable = OneOrTwo::alone(found.target);
             Target::new(executable, driver, found.benchmarks, &resolve)
