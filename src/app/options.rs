@@ -7,8 +7,7 @@ use super::error::AppError;
 use crate::report::{MessageFormat, RowOrder, Verbosity, View};
 use crate::settings::{Tables, WorkspaceOnly};
 use perfcheck_analysis::compare::Fact;
-use perfcheck_analysis::findings::Limit;
-use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::findings::{Limit, Order};
 use perfcheck_analysis::model::{
     Analysis, DecisionSettings, Observations, Statistic, Test, Verdict,
 };

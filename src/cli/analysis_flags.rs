@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use perfcheck_analysis::findings::{Limit, limit};
+use perfcheck_analysis::findings::Limit;
 use perfcheck_analysis::model::{
     Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Statistic, StatisticSet,
     Test, Words,
@@ -127,7 +127,7 @@ pub(super) struct AnalysisFlags {
     #[arg(long, value_name = "METRIC", value_parser = statistics(StatisticSet::Metrics))]
     metric: Option<Statistic>,
     /// Fail, too, where a statistic exceeds a limit (repeatable), e.g. median:5%, parse/*=p99:2ms, allocations:0, bytes:1KiB
-    #[arg(long, value_name = "RULE", value_parser = limit, long_help = FAIL_HELP)]
+    #[arg(long, value_name = "RULE", value_parser = Limit::from_str, long_help = FAIL_HELP)]
     pub(super) fail: Vec<Limit>,
 }
 

@@ -8,7 +8,7 @@ use super::messages::{
 use perfcheck_analysis::compare::LatencySummary;
 use perfcheck_analysis::findings::Findings;
 
-/// Writes `benchmark-measured` and `benchmark-compared` for each benchmark, `rule-violated` for each broken rule, then `run-finished`.
+/// Writes `benchmark-measured` and `benchmark-compared` for each benchmark, `rule-violated` for each limit that a benchmark exceeds, then `run-finished`.
 pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
     for row in &findings.rows {
         if let Some(measurement) = row.measurement {
@@ -22,8 +22,8 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         }
     }
     let verdicts = findings.verdicts.as_ref();
-    for violation in verdicts.map_or(&[][..], |verdicts| &verdicts.limits.exceeded) {
-        let message = RuleViolated::of(findings.run.id, violation);
+    for exceeded in verdicts.map_or(&[][..], |verdicts| &verdicts.limits.exceeded) {
+        let message = RuleViolated::of(findings.run.id, exceeded);
         write_message(writer, JsonMessage::RuleViolated(message))?;
     }
     write_message(writer, JsonMessage::RunFinished(findings.into()))

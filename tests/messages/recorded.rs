@@ -19,7 +19,7 @@ use perfcheck_analysis::compare::{
     compare, summarize_by,
 };
 use perfcheck_analysis::findings::{
-    Exceeded, Findings, LimitRemark, Limits, Method, Row, RunRemark, Verdicts,
+    Ceiling, Exceeded, Findings, LimitRemark, Limits, Method, Row, RunRemark, Verdicts,
 };
 use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts, DecisionSettings,
@@ -353,8 +353,7 @@ impl Recorded {
                     key: self.measurements[0].benchmark.key.clone(),
                     text: "median:5%".into(),
                     statistic: Statistic::Median,
-                    is_change: true,
-                    limit: 0.05,
+                    ceiling: Ceiling::Change(0.05),
                     found: Estimate {
                         estimate: 0.12,
                         lower: 0.09,

@@ -1,9 +1,7 @@
-//! Kruskal and Wallis's test of several independent groups (Kruskal and Wallis 1952), and what follows where it rejects.
+//! Kruskal and Wallis's test of several independent groups (Kruskal and Wallis 1952).
 
 use statrs::function::gamma::checked_gamma_ur;
 
-use super::correction::Correction;
-use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
 use super::ranks::Ranks;
 
 /// Kruskal and Wallis's test of several independent groups (Kruskal and Wallis 1952).
@@ -50,44 +48,6 @@ impl KruskalWallis {
     }
 }
 
-/// Many-to-one comparisons: each candidate against one reference, as one family of tests of ranks (`NBenchmark`).
-#[derive(Debug, Clone, PartialEq)]
-pub struct ManyToOne {
-    /// The test of all groups together, the reference among them.
-    pub gate: KruskalWallis,
-    /// The Mann-Whitney p of each candidate against the reference, in the candidates' order, not corrected.
-    pub raw: Vec<f64>,
-    /// The same p-values, corrected by Holm's procedure where the gate rejects; 1 where it does not.
-    pub adjusted: Vec<f64>,
-}
-
-impl ManyToOne {
-    /// Tests `candidates`, at least one, against `reference`: Kruskal-Wallis at the level `alpha` as a gate (p strictly below it), then Mann-Whitney
-    /// ([`MannWhitneyMethod::Automatic`]) with Holm's correction. With a single candidate there is nothing to gate. `None` as for
-    /// [`KruskalWallis::of`].
-    pub fn of(reference: &[f64], candidates: &[&[f64]], alpha: f64) -> Option<Self> {
-        let groups: Vec<&[f64]> = std::iter::once(reference)
-            .chain(candidates.iter().copied())
-            .collect();
-        let gate = KruskalWallis::of(&groups)?;
-        let raw = candidates
-            .iter()
-            .map(|candidate| MannWhitney::of(candidate, reference)?.p(MannWhitneyMethod::Automatic))
-            .collect::<Option<Vec<f64>>>()?;
-        let passed = candidates.len() == 1 || gate.p < alpha;
-        let adjusted = if passed {
-            Correction::Holm.adjusted(&raw)
-        } else {
-            vec![1.0; raw.len()]
-        };
-        Some(Self {
-            gate,
-            raw,
-            adjusted,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,19 +61,5 @@ mod tests {
         assert_eq!(KruskalWallis::of(&[]), None);
         let balanced = KruskalWallis::of(&[&[1.0, 4.0], &[2.0, 3.0]]).unwrap();
         assert_eq!((balanced.h, balanced.p), (0.0, 1.0));
-    }
-
-    #[test]
-    fn candidates_are_told_apart_only_behind_the_gate() {
-        let up = |from: u32| (from..from + 8).map(f64::from).collect::<Vec<_>>();
-        let (reference, same, slower) = (up(0), up(0), up(30));
-        let found = ManyToOne::of(&reference, &[&same, &slower], 0.05).unwrap();
-        assert!(found.gate.p < 0.05 && found.adjusted[1] < 0.05 && found.adjusted[0] > 0.9);
-        assert!(found.adjusted[1] > found.raw[1]);
-        let closed = ManyToOne::of(&reference, &[&same, &slower], 1e-9).unwrap();
-        assert_eq!(closed.adjusted, [1.0, 1.0]);
-        assert_eq!(closed.raw, found.raw);
-        let single = ManyToOne::of(&reference, &[&slower], 1e-9).unwrap();
-        assert_eq!(single.adjusted, single.raw);
     }
 }

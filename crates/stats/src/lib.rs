@@ -9,7 +9,7 @@
 //! | Do two independent groups differ? | [`WelchTest`], [`TScore`] (bootstrap t-test with a threshold), [`MannWhitney`], [`FisherExact`] (two proportions), [`IntervalDistance`] (overlap of intervals), [`RatioBounds`] (a rule of thumb); [`Significance`] words a p |
 //! | By how much do they differ? | [`relative_change_interval`], [`jackknife_t_relative_change_interval`], [`mean_ratio`], [`HodgesLehmann`], [`cliffs_delta`], [`hedges_g`], [`cohens_d`], [`EffectSize`], [`positive_ratio`], [`quantile_ratio`] |
 //! | Do the two sides of pairs differ, and by how much? | [`SignedRank`], [`sign_flip_upper_tail`], [`PairedLogRatio`], [`paired_mean_ratio`], [`PairedRatio`], [`paired_standard_error`] |
-//! | Do more than two groups differ? | [`KruskalWallis`], [`ManyToOne`] (each candidate against one reference) |
+//! | Do more than two groups differ? | [`KruskalWallis`] |
 //! | What is left of many tests? | [`Correction`] (Holm, Benjamini and Hochberg), [`holm_step_levels`], [`LogStandardError`] (for bounds far out) |
 //! | What is an outlier, and what becomes of it? | [`TukeyFences`], [`OutlierCounts`] (label and count), [`OutlierPolicy`], [`CleanedSample`] (remove or replace) |
 //! | How are the values distributed? | [`density_curve`], [`silverman_bandwidth`], [`HdrHistogram`]; several modes: [`mvalue`], [`SlowMode`] |
@@ -125,7 +125,7 @@ pub use jackknife::{
     FEWEST_FOR_BOOTSTRAP, IntervalMethod, IntervalScale, jackknife_t_interval,
     jackknife_t_relative_change_interval,
 };
-pub use kruskal_wallis::{KruskalWallis, ManyToOne};
+pub use kruskal_wallis::KruskalWallis;
 pub use log_standard_error::{LogStandardError, Smoothness};
 pub use low_quantile::{BootstrapSpread, ClusterLowQuantile, paired_standard_error};
 pub use mann_whitney::{MannWhitney, MannWhitneyMethod};

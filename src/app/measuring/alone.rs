@@ -9,8 +9,7 @@ use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::report::Progress;
 use perfcheck_analysis::findings::References;
-use perfcheck_analysis::model::NewRun;
-use perfcheck_analysis::model::{Benchmark, Environment, Event, FileFact, Observer, RunId};
+use perfcheck_analysis::model::{Benchmark, Environment, Event, FileFact, NewRun, Observer, RunId};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
     Campaign, CampaignSink, DiscoveredTarget, Ended, Launcher, Resolved,

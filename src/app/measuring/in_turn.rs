@@ -15,9 +15,8 @@ use perfcheck_analysis::compare::{HostClass, HostNoise, PairedSeries, Plan, Stan
 use perfcheck_analysis::findings::{Conclusion, RoundsEvidence, Row, RunRemark, Verdicts};
 use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Event, GitState,
-    Measurement, Observer, Purpose, RunId, Side,
+    LaunchHead, LaunchRecord, Measurement, NewRun, Observer, Purpose, RunEnd, RunId, Side,
 };
-use perfcheck_analysis::model::{LaunchHead, LaunchRecord, NewRun, RunEnd};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
     Campaign, CampaignSink, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings, Spent,

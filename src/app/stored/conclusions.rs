@@ -8,8 +8,7 @@ use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::findings::{
     Conclusion, Findings, RoundsEvidence, Row, Verdicts, summarize_all,
 };
-use perfcheck_analysis::model::{Acceptance, BySide, Measurement, Run, Side};
-use perfcheck_analysis::model::{RunEnd, RunVerdict};
+use perfcheck_analysis::model::{Acceptance, BySide, Measurement, Run, RunEnd, RunVerdict, Side};
 use perfcheck_engine::host;
 use perfcheck_engine::store::Store;
 

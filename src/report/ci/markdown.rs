@@ -188,14 +188,14 @@ fn add_first_rows(
     } else {
         add_table(text, &first, findings, MOST_WITH_FIRST);
     }
-    let violations = &verdicts.limits.exceeded;
-    let broken = violations.iter().map(limits::exceeded);
-    let sentences = broken.map(|broken| format!("- {}", remark(&broken)));
+    let exceeded = &verdicts.limits.exceeded;
+    let sentences = exceeded.iter().map(limits::exceeded);
+    let sentences = sentences.map(|sentence| format!("- {}", remark(&sentence)));
     let more = add_sentences(text, sentences, MOST_WITH_RULES);
     if more > 0 {
         line(text, &format!("- and {more} more rules were broken"));
     }
-    if !violations.is_empty() {
+    if !exceeded.is_empty() {
         line(text, "");
     }
 }
@@ -301,7 +301,7 @@ fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
         }
         _ => format!("{symbol} {verdict}"),
     };
-    let word = match sentences::violations(row, findings).next() {
+    let word = match sentences::exceeded(row, findings).next() {
         Some(_) => format!("{word}, **rule broken**"),
         None => word,
     };

@@ -1,4 +1,4 @@
-//! What a run comes to: its end, broken rules, counts of verdicts.
+//! What a run comes to: its end, exceeded limits, counts of verdicts.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -115,20 +115,20 @@ pub(crate) struct VerdictCounts {
 pub(crate) struct ChangedThresholds(BTreeMap<&'static str, f64>);
 
 impl<'a> RuleViolated<'a> {
-    pub fn of(run: RunId, violation: &'a Exceeded) -> Self {
+    pub fn of(run: RunId, exceeded: &'a Exceeded) -> Self {
         Self {
             run,
-            benchmark: &violation.key,
-            rule: &violation.text,
-            statistic: violation.statistic,
-            of: if violation.is_change {
+            benchmark: &exceeded.key,
+            rule: &exceeded.text,
+            statistic: exceeded.statistic,
+            of: if exceeded.ceiling.is_change() {
                 Limited::Change
             } else {
                 Limited::Value
             },
-            limit: violation.limit,
-            found: violation.found,
-            shared_level: violation.shared_level,
+            limit: exceeded.ceiling.most(),
+            found: exceeded.found,
+            shared_level: exceeded.shared_level,
         }
     }
 }

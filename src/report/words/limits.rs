@@ -28,7 +28,7 @@ pub(crate) fn write_limits(
 /// Says what was found of a benchmark, and which limit it exceeds.
 pub(crate) fn exceeded(limit: &Exceeded) -> String {
     let number = |value: f64| {
-        if limit.is_change {
+        if limit.ceiling.is_change() {
             units::change(value)
         } else {
             in_unit(value, limit.statistic.unit())
@@ -49,7 +49,7 @@ pub(crate) fn exceeded(limit: &Exceeded) -> String {
         };
         format!(" [{}, {upper}]{}", number(lower), share(limit.shared_level))
     };
-    let found = match (limit.is_change, estimate.is_finite()) {
+    let found = match (limit.ceiling.is_change(), estimate.is_finite()) {
         (true, true) => format!("changed by {}{interval}", number(estimate)),
         // More than any percentage.
         (true, false) => "changed from none to some".to_owned(),
@@ -152,6 +152,7 @@ fn why(statistic: Statistic) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perfcheck_analysis::findings::Ceiling;
 
     #[test]
     fn an_exceeded_limit_says_what_was_found_also_where_there_was_nothing_before() {
@@ -164,8 +165,7 @@ mod tests {
                 },
                 text: "allocations:10%".into(),
                 statistic: Statistic::Allocations,
-                is_change: true,
-                limit: 0.1,
+                ceiling: Ceiling::Change(0.1),
                 found,
                 shared_level: Some(SharedLevel::of_interval(0.95, 50)),
             })

@@ -29,21 +29,21 @@ impl Gravity {
         match row.verdict {
             Some(Verdict::Failed) => Self::Error,
             Some(verdict) if fail_on.contains(&verdict) => Self::Failure,
-            _ if violations(row, findings).next().is_some() => Self::Failure,
+            _ if exceeded(row, findings).next().is_some() => Self::Failure,
             Some(Verdict::Regressed | Verdict::Suspect | Verdict::Missing) => Self::Warning,
             _ => Self::Fine,
         }
     }
 }
 
-/// The rules that a benchmark did not keep.
-pub(crate) fn violations<'f>(
+/// The limits that a benchmark exceeds.
+pub(crate) fn exceeded<'f>(
     row: &'f Row<'_>,
     findings: &'f Findings<'_>,
 ) -> impl Iterator<Item = &'f Exceeded> {
     let all = findings.verdicts.iter();
     all.flat_map(|verdicts| &verdicts.limits.exceeded)
-        .filter(|violation| violation.key == row.key)
+        .filter(|exceeded| exceeded.key == row.key)
 }
 
 /// All rows, worst first.
@@ -127,8 +127,8 @@ pub(crate) fn complaint(
 ) -> (&'static str, String) {
     let word = row.verdict.map_or("measured", Verdict::word);
     let is_wanted = row.verdict.is_some_and(|found| fail_on.contains(&found));
-    if let (false, Some(broken)) = (is_wanted, violations(row, findings).next()) {
-        return ("rule", rule(broken));
+    if let (false, Some(found)) = (is_wanted, exceeded(row, findings).next()) {
+        return ("rule", rule(found));
     }
     let more = match row.verdict {
         Some(Verdict::Missing) => "it is in the reference, and not in this run".to_owned(),
@@ -141,10 +141,10 @@ pub(crate) fn complaint(
     (word, format!("{word}{colon}{more}"))
 }
 
-/// A rule that was not kept, without the benchmark's name.
-fn rule(violation: &Exceeded) -> String {
-    let sentence = limits::exceeded(violation);
-    let name = escape::terminal_lines(&violation.key.id);
+/// Which limit is exceeded by how much, without the benchmark's name.
+fn rule(exceeded: &Exceeded) -> String {
+    let sentence = limits::exceeded(exceeded);
+    let name = escape::terminal_lines(&exceeded.key.id);
     let rest = sentence
         .strip_prefix(&name)
         .and_then(|rest| rest.strip_prefix(": "));
@@ -160,13 +160,13 @@ pub(crate) fn other_notes(row: &Row<'_>, findings: &Findings<'_>, complaint: &st
 
 /// What else a reader must know of a benchmark, a sentence each.
 pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
-    let broken = violations(row, findings).map(rule);
+    let rules = exceeded(row, findings).map(rule);
     let moved = row.comparison.iter().flat_map(extras::changes);
     let differences = row
         .blocking
         .iter()
         .map(|found| format!("differs in {found}"));
-    broken
+    rules
         .chain(moved)
         .chain(differences)
         .chain(remarks_on(row, true, metric(row)))

@@ -81,22 +81,8 @@ fn refusal(question: &Question<'_>, sides: &Sides, notes: &mut Vec<Note>) -> Opt
         .iter()
         .filter(|launch| has_samples(launch))
         .count();
-    let failed = question.candidate.failures.len();
-    if failed > 0 {
-        notes.push(Note::LaunchesFailed {
-            side: Side::Candidate,
-            failed,
-            good,
-        });
-    }
-    if good == 0 {
-        notes.push(Note::NoSamples {
-            side: Side::Candidate,
-        });
-        return Some(Verdict::Failed);
-    }
-    if failed > 0 && good < MIN_LAUNCHES {
-        return Some(Verdict::Failed);
+    if let Some(verdict) = question.candidate_failed(good, notes) {
+        return Some(verdict);
     }
     let candidate_is_short = sides.candidate.launches.is_empty();
     if candidate_is_short {

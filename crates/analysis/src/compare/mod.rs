@@ -33,7 +33,8 @@ mod summary;
 mod uncertainty;
 
 pub use alternative::{
-    Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy, value_of,
+    AcrossRuns, Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy,
+    value_of,
 };
 pub use comparison::{Basis, Comparison, Extent};
 pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{DecisionSettings, Measurement, Test};
+use super::note::Note;
+use crate::model::{DecisionSettings, MIN_LAUNCHES, Measurement, Side, Test, Verdict};
 
 /// How far runs of identical code drift apart on a host, before any run has been seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +54,26 @@ pub struct Question<'a> {
     pub reference: &'a Reference<'a>,
     /// Relative change that counts as noise, a fraction.
     pub noise_threshold: f64,
+}
+
+impl Question<'_> {
+    /// The verdict of a candidate that has too few launches with samples, `good` of them, to be tested; with notes on what is missing.
+    pub(super) fn candidate_failed(&self, good: usize, notes: &mut Vec<Note>) -> Option<Verdict> {
+        let failed = self.candidate.failures.len();
+        if failed > 0 {
+            notes.push(Note::LaunchesFailed {
+                side: Side::Candidate,
+                failed,
+                good,
+            });
+        }
+        if good == 0 {
+            notes.push(Note::NoSamples {
+                side: Side::Candidate,
+            });
+        }
+        (good == 0 || failed > 0 && good < MIN_LAUNCHES).then_some(Verdict::Failed)
+    }
 }
 
 /// How all questions of a family are decided.

@@ -45,22 +45,17 @@ pub(super) fn check_limits<'r>(
     let family = family(&asked, decision.confidence_level);
     let mut open = Vec::new();
     for (row, limit, number) in asked {
-        let (is_change, most) = match limit.ceiling {
-            Ceiling::Change(most) => (true, most),
-            Ceiling::Value(most) => (false, most),
-        };
         let (found, shared_level) = number.within(family, decision);
-        if found.lower > most {
+        if found.lower > limit.ceiling.most() {
             checked.exceeded.push(Exceeded {
                 key: row.key.clone(),
                 text: limit.text.clone(),
                 statistic: limit.statistic,
-                is_change,
-                limit: most,
+                ceiling: limit.ceiling,
                 found,
                 shared_level,
             });
-        } else if found.estimate > most && shared_level.is_some() {
+        } else if found.estimate > limit.ceiling.most() && shared_level.is_some() {
             open.push((limit, row));
         }
     }
@@ -70,7 +65,7 @@ pub(super) fn check_limits<'r>(
             text: limit.text.clone(),
             benchmarks: together.iter().map(|(_, row)| row.key.clone()).collect(),
             family,
-            is_change: matches!(limit.ceiling, Ceiling::Change(_)),
+            is_change: limit.ceiling.is_change(),
         });
     }
     checked
@@ -85,12 +80,11 @@ fn family(asked: &[(&Row<'_>, &Limit, Number<'_>)], confidence_level: f64) -> us
         .iter()
         .filter(|(_, _, number)| number.is_uncertain(confidence_level))
         .map(|(row, limit, _)| {
-            let is_change = matches!(limit.ceiling, Ceiling::Change(_));
             let statistic = match limit.statistic {
                 Statistic::Time => Statistic::Median,
                 other => other,
             };
-            (&row.key, statistic.to_string(), is_change)
+            (&row.key, statistic.to_string(), limit.ceiling.is_change())
         })
         .collect();
     numbers.len()
@@ -230,8 +224,8 @@ mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
     use crate::compare::{HostClass, Question, Reference, Rules, compare, summarize};
-    use crate::findings::limit::limit;
     use crate::model::Verdict;
+    use std::str::FromStr;
 
     const LAUNCHES: [f64; 5] = [-0.01, 0.01, 0.0, 0.02, -0.02];
 
@@ -302,7 +296,7 @@ mod tests {
             .collect();
         let limits: Vec<Limit> = limits
             .iter()
-            .map(|text| limit(text).expect("a limit"))
+            .map(|text| Limit::from_str(text).expect("a limit"))
             .collect();
         check_limits(&rows, limits.iter(), &decision)
     }

@@ -6,8 +6,9 @@ use super::remark::{FirstLook, Obstacle, Remark};
 use super::row::{Method, Row, Verdicts};
 use super::stored::summarize_all;
 use crate::compare::{Comparison, HostClass, PairedSeries, Plan, judge};
-use crate::model::Round;
-use crate::model::{BenchmarkKey, BySide, DecisionSettings, Measurement, RunId, Sample, Verdict};
+use crate::model::{
+    BenchmarkKey, BySide, DecisionSettings, Measurement, Round, RunId, Sample, Verdict,
+};
 
 /// A benchmark that failed and has fewer whole rounds than this has no verdict.
 const FEWEST_ROUNDS: usize = 5;

@@ -1,6 +1,8 @@
 //! A limit that benchmarks must keep: `[PATTERN=]STATISTIC:LIMIT`, as people write it behind `--fail` and in Cargo.toml; and what came of all
 //! limits of a run.
 
+use std::str::FromStr;
+
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +11,8 @@ use crate::exit_code::ExitCode;
 use crate::model::{BenchmarkKey, Statistic, StatisticSet, Unit, parse_fraction};
 
 /// How much is too much: anything above.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ceiling {
     /// A change against the reference, as a fraction: the limit was written in percent.
     Change(f64),
@@ -37,6 +40,20 @@ pub struct Limit {
     pub text: String,
     scope: Scope,
     pattern: Option<GlobMatcher>,
+}
+
+impl Ceiling {
+    /// Whether it is about the change.
+    pub fn is_change(self) -> bool {
+        matches!(self, Self::Change(_))
+    }
+
+    /// The most that is allowed.
+    pub fn most(self) -> f64 {
+        match self {
+            Self::Change(most) | Self::Value(most) => most,
+        }
+    }
 }
 
 impl Limit {
@@ -111,10 +128,8 @@ pub struct Exceeded {
     pub text: String,
     /// The statistic that is limited.
     pub statistic: Statistic,
-    /// Whether the limit is about the change, a fraction, or about the value.
-    pub is_change: bool,
     /// The most that the limit allows.
-    pub limit: f64,
+    pub ceiling: Ceiling,
     /// What was found, all of it above the limit.
     pub found: Estimate,
     /// The level of the interval or test that this rests on, and who shares it; `None` of counts that do not vary, and of the change that the
@@ -155,13 +170,19 @@ impl Limits {
 
     /// Whether a change is more than a limit allows: such a run is no reference for later ones, or it would turn green by itself.
     pub(super) fn has_worsened(&self) -> bool {
-        self.exceeded.iter().any(|exceeded| exceeded.is_change)
+        self.exceeded
+            .iter()
+            .any(|exceeded| exceeded.ceiling.is_change())
     }
 }
 
-/// Reads a limit of the command line: it is for all benchmarks that it matches.
-pub fn limit(text: &str) -> Result<Limit, String> {
-    Limit::read(text, Scope::default())
+impl FromStr for Limit {
+    type Err = String;
+
+    /// Reads a limit of the command line: it is for all benchmarks that it matches.
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::read(text, Scope::default())
+    }
 }
 
 /// A number with its unit. Times must have one: a plain `2` could be seconds as well as nanoseconds.
@@ -241,7 +262,7 @@ mod tests {
             ),
             ("slope:2us", None, Statistic::Slope, Ceiling::Value(2e3)),
         ] {
-            let read = limit(text).expect(text);
+            let read = Limit::from_str(text).expect(text);
             assert_eq!(
                 (read.statistic, read.ceiling, read.text.as_str()),
                 (statistic, ceiling, text),
@@ -273,7 +294,7 @@ mod tests {
             ("median:", "neither"),
             ("p99:NaNms", "neither"),
         ] {
-            let error = limit(text).expect_err(text);
+            let error = Limit::from_str(text).expect_err(text);
             assert!(error.contains(words), "{text}: {error}");
         }
     }
@@ -285,9 +306,9 @@ mod tests {
             target: "t".into(),
             id: id.into(),
         };
-        let all = limit("median:5%").expect("well formed");
+        let all = Limit::from_str("median:5%").expect("well formed");
         assert!(all.is_for(&key("p", "x")));
-        let parse = limit("parse/*=median:5%").expect("well formed");
+        let parse = Limit::from_str("parse/*=median:5%").expect("well formed");
         assert!(parse.is_for(&key("p", "parse/10")) && !parse.is_for(&key("p", "sort/10")));
         let scope = Scope {
             package: Some("p".into()),
@@ -300,6 +321,6 @@ mod tests {
         for (package, id) in [("q", "parse/10"), ("p", "parse/11"), ("p", "sort/10")] {
             assert!(!both.is_for(&key(package, id)), "{package} {id}");
         }
-        assert!(limit("[=median:5%").is_err());
+        assert!(Limit::from_str("[=median:5%").is_err());
     }
 }

@@ -15,7 +15,7 @@ mod stored;
 
 pub use conclude::{Conclusion, ConclusionError, Terms, conclude};
 pub use in_turn::{RoundsEvidence, SecondLook};
-pub use limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits, Scope, limit};
+pub use limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits, Scope};
 pub use order::{Order, SortKey};
 pub use references::{Chosen, References};
 pub use remark::{ChangedFile, FirstLook, Obstacle, Remark, RunRemark};

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use super::answers::LIMIT;
 use super::codec::{
-    Announcement, ChildRequest, Frame, Hello, Listing, PROTOCOL_VERSION, RequestKind, SampleSpec,
-    WarmUp,
+    Announcement, Capability, ChildRequest, Frame, Hello, Listing, PROTOCOL_VERSION, RequestKind,
+    SampleSpec, WarmUp,
 };
 use super::criterion::{CriterionVersion, Runner};
 use super::error::ChildError;
@@ -55,6 +55,15 @@ pub enum Recognised<'a> {
     Printed(Printer),
 }
 
+/// Where a sequential child stands among its benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SequentialWalk {
+    NotBegun,
+    UnderWay,
+    /// It has said that there are no more.
+    Over,
+}
+
 /// A child, from its start to its end. Dropping it kills it.
 pub struct Session<'a> {
     running: Running<'a>,
@@ -66,8 +75,7 @@ pub struct Session<'a> {
     hello: Hello,
     /// Time from requests to their answers.
     asked: Duration,
-    /// Whether a sequential child was told to begin.
-    begun: bool,
+    walk: SequentialWalk,
     /// Iterations of all samples of the benchmark under way.
     sampled: u64,
 }
@@ -131,7 +139,7 @@ impl<'a> Session<'a> {
             hello,
             asked: Duration::ZERO,
             sampled: 0,
-            begun: false,
+            walk: SequentialWalk::NotBegun,
         })
     }
 
@@ -182,18 +190,12 @@ impl<'a> Session<'a> {
         self.started(&ChildRequest::Start(id), id)
     }
 
-    /// The first benchmark of a sequential child, if it has any.
-    pub fn begin(&mut self) -> Result<Option<Announcement>, ChildError> {
-        self.begun = true;
-        self.announced(&ChildRequest::Begin)
-    }
-
     /// The benchmark of a sequential child that comes first now: at the beginning, or after one has ended.
     pub fn advance(&mut self) -> Result<Option<Announcement>, ChildError> {
-        if self.begun {
-            self.next_benchmark()
-        } else {
-            self.begin()
+        match self.walk {
+            SequentialWalk::NotBegun => self.announced(&ChildRequest::Begin),
+            SequentialWalk::UnderWay => self.announced(&ChildRequest::Next),
+            SequentialWalk::Over => Ok(None),
         }
     }
 
@@ -202,9 +204,15 @@ impl<'a> Session<'a> {
         self.announced(&ChildRequest::Skip)
     }
 
-    /// The next benchmark of a sequential child, after one has ended.
-    pub fn next_benchmark(&mut self) -> Result<Option<Announcement>, ChildError> {
-        self.announced(&ChildRequest::Next)
+    /// Lets a sequential child come to its end, past all benchmarks that are left: what it does there may fail, too.
+    pub fn run_out(&mut self) -> Result<(), ChildError> {
+        if self.hello.capability() == Some(Capability::Sequential) {
+            let mut next = self.advance()?;
+            while next.is_some() {
+                next = self.skip()?;
+            }
+        }
+        Ok(())
     }
 
     /// Starts the benchmark that a sequential child has announced.
@@ -348,9 +356,13 @@ impl<'a> Session<'a> {
         &mut self,
         request: &ChildRequest<'_>,
     ) -> Result<Option<Announcement>, ChildError> {
+        self.walk = SequentialWalk::UnderWay;
         match self.ask(request, Duration::ZERO)? {
             Frame::Benchmark(announcement) => Ok(Some(announcement)),
-            Frame::End => Ok(None),
+            Frame::End => {
+                self.walk = SequentialWalk::Over;
+                Ok(None)
+            }
             _ => Err(self.unexpected(request)),
         }
     }

@@ -76,17 +76,18 @@ impl<'a> Campaign<'a> {
         seed: u64,
         launcher: Launcher<'a>,
     ) -> Self {
-        // The filter may have left a target without benchmarks.
         let targets = targets
             .into_iter()
-            .filter(|found| !found.benchmarks.is_empty());
-        let targets = targets.map(|found| {
-            let driver = OneOrTwo::alone(found.driver);
-            let executable = OneOrTwo::alone(found.target);
-            Target::new(executable, driver, found.benchmarks, &resolve)
-        });
+            // The filter may have left a target without benchmarks.
+            .filter(|found| !found.benchmarks.is_empty())
+            .map(|found| {
+                let driver = OneOrTwo::alone(found.driver);
+                let executable = OneOrTwo::alone(found.target);
+                Target::new(executable, driver, found.benchmarks, &resolve)
+            })
+            .collect();
         Self {
-            targets: targets.collect(),
+            targets,
             seed,
             in_turn: None,
             launcher,

@@ -138,7 +138,7 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
         Some(Capability::Addressable) => session.list()?,
         Some(Capability::Sequential) => {
             let mut listing = Listing::default();
-            let mut next = session.begin()?;
+            let mut next = session.advance()?;
             while let Some(announcement) = next {
                 listing.benchmarks.push(announcement);
                 next = session.skip()?;

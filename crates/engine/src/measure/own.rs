@@ -80,18 +80,17 @@ impl Campaign<'_> {
             children.push((side, session.map_err(|error| (side, error))?));
         }
         let share = began.elapsed() / u32::try_from(launch.wanted.len()).unwrap_or(u32::MAX);
-        let goes_on = self.visit_all(launch, &mut children, share, &mut watch)?;
-        // Two sides are left there: what one does after its benchmarks would be beside what the other does.
-        let walks_on = goes_on && !launch.is_pair();
+        self.visit_all(launch, &mut children, share, &mut watch)?;
         children.sort_by_key(|(side, _)| *side);
         for (side, session) in &mut children {
             launch.head(*side).conduct = conduct(&watch, session);
         }
         for (side, mut session) in children {
-            let ended = if walks_on {
-                run_out(&mut session)
-            } else {
+            // Two sides are left where they are: what one does after its benchmarks would be beside what the other does.
+            let ended = if launch.is_pair() {
                 Ok(())
+            } else {
+                session.run_out()
             };
             match ended.and_then(|()| session.bye()) {
                 Ok(()) => {}
@@ -104,14 +103,14 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Visits the wanted benchmarks, as far as the children live. Says whether the children go through more benchmarks by themselves.
+    /// Visits the wanted benchmarks, as far as the children live.
     fn visit_all(
         &mut self,
         launch: &mut OpenLaunch,
         children: &mut [SideChild<'_>],
         share: Duration,
         watch: &mut ConductWatch,
-    ) -> Result<bool, SideError> {
+    ) -> Result<(), SideError> {
         let addressable = children
             .iter()
             .all(|(_, session)| session.hello().capability() == Some(Capability::Addressable));
@@ -120,7 +119,6 @@ impl Campaign<'_> {
             launch.wanted.sort_unstable_by(|a, b| b.cmp(a));
         }
         let mut progress = false;
-        let mut is_over = addressable;
         while let Some(place) = launch.wanted.last().copied() {
             self.announce(launch, place);
             let began = Instant::now();
@@ -139,17 +137,13 @@ impl Campaign<'_> {
                     self.skipped(launch, place, &reason);
                 }
                 // The program of a side may have another order by now: what has passed there is reached by a launch of its own.
-                Ok((Visited::Absent(_), _)) if progress => {
-                    is_over = true;
-                    break;
-                }
+                Ok((Visited::Absent(_), _)) if progress => break,
                 Err((_, error))
                     if launch.is_pair() && !addressable && progress && error.child_goes_on() =>
                 {
                     break;
                 }
                 Ok((Visited::Absent(side), _)) => {
-                    is_over = true;
                     self.visit_failed(launch, place, (side, absent()))?;
                 }
                 Err(failure) => self.visit_failed(launch, place, failure)?,
@@ -159,7 +153,7 @@ impl Campaign<'_> {
                 return Err((Side::Candidate, ChildError::Interrupted));
             }
         }
-        Ok(!is_over)
+        Ok(())
     }
 
     /// A visit failed while all sides were alive. That counts at once where there is one side, whose child may go on; `Err` where it is of
@@ -348,13 +342,4 @@ fn absent() -> ChildError {
 fn failed_last(benchmarks: &[LaunchedBenchmark]) -> bool {
     let last = benchmarks.last().map(|last| &last.outcome);
     matches!(last, Some(LaunchOutcome::Failed(_)))
-}
-
-/// Lets a bench that goes through its benchmarks by itself come to its end: what it does there may fail, too.
-fn run_out(session: &mut Session<'_>) -> Result<(), ChildError> {
-    let mut next = session.advance()?;
-    while next.is_some() {
-        next = session.skip()?;
-    }
-    Ok(())
 }

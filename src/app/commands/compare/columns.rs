@@ -11,7 +11,9 @@ use crate::app::stored::comparison::{incomplete, same_run};
 use crate::report::{
     ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, TableFormat, Together, write_columns,
 };
-use perfcheck_analysis::compare::{Difference, Estimate, GateGroup, Readings, Rules, across_runs};
+use perfcheck_analysis::compare::{
+    AcrossRuns, Comparison, Difference, Question, Readings, Reference, Rules, across_runs,
+};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{
     Conclusion, Limits, Method, Order, Row, RunRemark, SortKey, Verdicts,
@@ -41,8 +43,7 @@ fn by_stored(side: &ComparedRun) -> Option<&Verdicts> {
 /// What was found of one benchmark.
 struct Judged {
     verdict: Option<Verdict>,
-    change: Option<Estimate>,
-    p_value: Option<f64>,
+    comparison: Option<Comparison>,
     blocking: Vec<Difference>,
 }
 
@@ -179,11 +180,9 @@ fn by_key(measurements: Vec<Measurement>) -> BTreeMap<BenchmarkKey, Measurement>
 fn judged(rows: Vec<Row<'_>>) -> BTreeMap<BenchmarkKey, Judged> {
     rows.into_iter()
         .map(|row| {
-            let comparison = row.comparison;
             let found = Judged {
                 verdict: row.verdict,
-                change: comparison.as_ref().and_then(|found| found.change),
-                p_value: comparison.as_ref().and_then(|found| found.p_value),
+                comparison: row.comparison,
                 blocking: row.blocking,
             };
             (row.key, found)
@@ -238,14 +237,27 @@ fn line(
             .collect()
     };
     let base = values(&readings[0]);
+    let (gate, mut together) = match behind_gate(sides, key, said) {
+        Some((places, found)) => (
+            Some(found.gate),
+            places.into_iter().zip(found.comparisons).collect(),
+        ),
+        None => (None, BTreeMap::new()),
+    };
     let cells = sides
         .iter()
         .zip(&readings)
         .enumerate()
         .map(|(at, (side, own))| {
             let judged = side.judged.get(key);
-            let verdict = judged.and_then(|found| found.verdict);
-            let change = judged.and_then(|found| found.change);
+            let alone = judged.and_then(|found| found.comparison.as_ref());
+            let together = together.remove(&at);
+            let comparison = together.as_ref().or(alone);
+            let verdict = match &together {
+                Some(found) => Some(found.verdict),
+                None => judged.and_then(|found| found.verdict),
+            };
+            let change = comparison.and_then(|found| found.change);
             let comparable = at > 0 && verdict.is_some_and(Verdict::is_compared);
             let changes =
                 |(figure, (candidate, base)): (&Statistic, (Option<f64>, &Option<f64>))| {
@@ -268,38 +280,32 @@ fn line(
                     .collect(),
                 verdict,
                 judged: change,
-                p_value: judged.and_then(|found| found.p_value),
+                p_value: comparison.and_then(|found| found.p_value),
                 blocking: judged.map_or_else(Vec::new, |found| found.blocking.clone()),
             }
         })
         .collect();
     let mut known = readings.iter().flatten();
-    let mut line = ColumnsLine {
-        gate: gate(sides, key, said),
+    ColumnsLine {
+        gate,
         key: key.clone(),
         metric: known
             .next()
             .map_or(Metric::Time, |found| found.metric().clone()),
         cells,
-    };
-    if line.gate.as_ref().is_some_and(|gate| !gate.open) {
-        for cell in &mut line.cells {
-            if matches!(cell.verdict, Some(Verdict::Regressed | Verdict::Improved)) {
-                cell.verdict = Some(Verdict::Inconclusive);
-                cell.p_value = Some(1.0);
-            }
-        }
     }
-    line
 }
 
-/// What a test of ranks of all runs together says of a benchmark, where such tests decide and there are several runs to look at: behind a
-/// closed gate no single difference counts.
-fn gate(sides: &[ComparedRun], key: &BenchmarkKey, said: Option<u64>) -> Option<GateGroup> {
-    let (reference, others) = sides.split_first()?;
-    let side = others.iter().find(|side| by_stored(side).is_some())?;
+/// What tests of ranks say of a benchmark where they decide and there are several runs to look at: of all runs together, and of the runs at these
+/// places behind that.
+fn behind_gate(
+    sides: &[ComparedRun],
+    key: &BenchmarkKey,
+    said: Option<u64>,
+) -> Option<(Vec<usize>, AcrossRuns)> {
+    let side = sides.iter().find(|side| by_stored(side).is_some())?;
     let verdicts = by_stored(side)?;
-    if verdicts.method != Method::Stored(Test::Kruskal) || others.len() < 2 {
+    if verdicts.method != Method::Stored(Test::Kruskal) {
         return None;
     }
     let rules = Rules {
@@ -307,16 +313,24 @@ fn gate(sides: &[ComparedRun], key: &BenchmarkKey, said: Option<u64>) -> Option<
         host: verdicts.host,
         seed: said.unwrap_or(side.head.seed),
     };
-    let compared = |side: &&ComparedRun| {
-        let verdict = side.judged.get(key).and_then(|found| found.verdict);
-        verdict.is_some_and(Verdict::is_compared)
+    let base = sides[0].measurements.get(key)?;
+    let reference = Reference {
+        averaged: vec![base],
+        spread: vec![base],
+        earlier: Vec::new(),
     };
-    let candidates: Vec<&Measurement> = others
-        .iter()
-        .filter(compared)
-        .filter_map(|side| side.measurements.get(key))
-        .collect();
-    across_runs(reference.measurements.get(key)?, &candidates, &rules)
+    let compared = sides.iter().enumerate().filter_map(|(at, side)| {
+        let judged = side.judged.get(key)?;
+        judged.verdict.filter(|verdict| verdict.is_compared())?;
+        let question = Question {
+            candidate: side.measurements.get(key)?,
+            reference: &reference,
+            noise_threshold: judged.comparison.as_ref()?.noise_threshold,
+        };
+        Some((at, question))
+    });
+    let (places, questions): (Vec<usize>, Vec<Question<'_>>) = compared.unzip();
+    Some((places, across_runs(&questions, &rules)?))
 }
 
 /// The geometric mean of what the benchmarks of a column changed by: of a block in its means.

@@ -14,8 +14,7 @@ use crate::report::{BenchmarkStatistics, MessageFormat, write_run_head, write_st
 use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row, SortKey, summarize_all};
-use perfcheck_analysis::model::RunVerdict;
-use perfcheck_analysis::model::{BenchmarkKey, Measurement, Run, RunId};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Run, RunId, RunVerdict};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// How a run is shown.

@@ -56,8 +56,8 @@ pub(super) fn write_json(writer: &mut dyn Write, found: &SideBySide) -> io::Resu
         write_message(writer, JsonMessage::BenchmarkColumns(message))?;
     }
     for column in &found.columns {
-        for violation in &column.limits.exceeded {
-            let message = RuleViolated::of(column.run, violation);
+        for exceeded in &column.limits.exceeded {
+            let message = RuleViolated::of(column.run, exceeded);
             write_message(writer, JsonMessage::RuleViolated(message))?;
         }
     }

@@ -10,11 +10,11 @@ use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
 use crate::compare::question::{Question, Rules};
 use crate::compare::summary::{clusters, sample_times};
-use crate::model::{Analysis, FamilyRule, MIN_LAUNCHES, Side, Verdict};
+use crate::model::{Analysis, FamilyRule, Side, Verdict};
 use perfcheck_stats::{Correction, RatioVerdict, Significance, derived_seed};
 
 /// What is known of one question before the family.
-struct TestedQuestion {
+pub(super) struct TestedQuestion {
     /// What was found, or the verdict of what cannot be tested.
     found: Result<TestFinding, Verdict>,
     description: ChangeDescription,
@@ -35,14 +35,7 @@ pub(in crate::compare) fn compare(questions: &[Question<'_>], rules: &Rules) -> 
         .par_iter()
         .map(|question| look(question, rules, &setting))
         .collect();
-    let raw: Vec<f64> = evidence
-        .iter()
-        .map(|one| match one.found.as_ref().map(|found| found.decided) {
-            Ok(Decided::ByP(Some(p))) => p,
-            _ => 1.0,
-        })
-        .collect();
-    let adjusted = correction(setting.analysis).adjusted(&raw);
+    let adjusted = adjusted(&evidence, setting.analysis);
     evidence
         .into_iter()
         .zip(questions)
@@ -53,15 +46,29 @@ pub(in crate::compare) fn compare(questions: &[Question<'_>], rules: &Rules) -> 
         .collect()
 }
 
-fn correction(analysis: &Analysis) -> Correction {
-    match analysis.correction {
+/// The p of each question, corrected for all of them; 1 of what cannot be tested.
+pub(super) fn adjusted(family: &[TestedQuestion], analysis: &Analysis) -> Vec<f64> {
+    let raw: Vec<f64> = family
+        .iter()
+        .map(|one| match one.found.as_ref().map(|found| found.decided) {
+            Ok(Decided::ByP(Some(p))) => p,
+            _ => 1.0,
+        })
+        .collect();
+    let correction = match analysis.correction {
         FamilyRule::Holm => Correction::Holm,
         FamilyRule::BenjaminiHochberg => Correction::BenjaminiHochberg,
         FamilyRule::Unadjusted => Correction::Unadjusted,
-    }
+    };
+    correction.adjusted(&raw)
 }
 
-fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> TestedQuestion {
+/// Tests one question, as if it were alone.
+pub(super) fn look(
+    question: &Question<'_>,
+    rules: &Rules,
+    setting: &Setting<'_>,
+) -> TestedQuestion {
     let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
     let candidate = SideSamples::of(&[question.candidate], seed);
     let base = SideSamples::of(&question.reference.averaged, seed);
@@ -93,22 +100,8 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Tested
 /// Why a question cannot be tested, if so, with notes on what is missing.
 fn refusal(question: &Question<'_>, base: &SideSamples, notes: &mut Vec<Note>) -> Option<Verdict> {
     let good = sample_times(question.candidate).len();
-    let failed = question.candidate.failures.len();
-    if failed > 0 {
-        notes.push(Note::LaunchesFailed {
-            side: Side::Candidate,
-            failed,
-            good,
-        });
-    }
-    if good == 0 {
-        notes.push(Note::NoSamples {
-            side: Side::Candidate,
-        });
-        return Some(Verdict::Failed);
-    }
-    if failed > 0 && good < MIN_LAUNCHES {
-        return Some(Verdict::Failed);
+    if let Some(verdict) = question.candidate_failed(good, notes) {
+        return Some(verdict);
     }
     if base.launches.is_empty() {
         notes.push(Note::NoSamples { side: Side::Base });
@@ -117,7 +110,8 @@ fn refusal(question: &Question<'_>, base: &SideSamples, notes: &mut Vec<Note>) -
     None
 }
 
-fn answer(
+/// The answer to `question`, whose p in its family is `adjusted`.
+pub(super) fn answer(
     evidence: TestedQuestion,
     question: &Question<'_>,
     adjusted: f64,
@@ -246,21 +240,25 @@ fn remark(
 mod tests {
     use super::*;
 
-    fn verdict_of(lower: f64, upper: f64, said: Significance) -> Verdict {
-        let found = TestFinding {
-            decided: Decided::ByP(Some(0.01)),
+    /// What a test of five and five values found, with an interval of the change between these bounds.
+    fn finding(p: f64, bounds: Option<(f64, f64)>, delta: Option<f64>) -> TestFinding {
+        TestFinding {
+            decided: Decided::ByP(Some(p)),
             statistic: None,
             degrees_of_freedom: None,
-            change: Some(Estimate {
+            change: bounds.map(|(lower, upper)| Estimate {
                 estimate: f64::midpoint(lower, upper),
                 lower,
                 upper,
             }),
             counts: (5, 5),
-            delta: None,
+            delta,
             notes: Vec::new(),
-        };
-        verdict(&found, said, 0.01)
+        }
+    }
+
+    fn verdict_of(lower: f64, upper: f64, said: Significance) -> Verdict {
+        verdict(&finding(0.01, Some((lower, upper)), None), said, 0.01)
     }
 
     #[test]
@@ -282,19 +280,7 @@ mod tests {
             level: 0.05,
         };
         let remark_of = |lower, upper| {
-            let found = TestFinding {
-                decided: Decided::ByP(Some(0.0079)),
-                statistic: None,
-                degrees_of_freedom: None,
-                change: Some(Estimate {
-                    estimate: f64::midpoint(lower, upper),
-                    lower,
-                    upper,
-                }),
-                counts: (5, 5),
-                delta: Some(1.0),
-                notes: Vec::new(),
-            };
+            let found = finding(0.0079, Some((lower, upper)), Some(1.0));
             let said = Significance::NotSignificant;
             let verdict = Verdict::Inconclusive;
             remark(&found, said, Some(0.0635), verdict, 0.02, &setting)
@@ -316,15 +302,7 @@ mod tests {
             thresholds: &crate::model::Thresholds::default(),
             level: 0.05,
         };
-        let found = TestFinding {
-            decided: Decided::ByP(Some(0.05)),
-            statistic: None,
-            degrees_of_freedom: None,
-            change: None,
-            counts: (5, 5),
-            delta: None,
-            notes: Vec::new(),
-        };
+        let found = finding(0.05, None, None);
         let said = |p| significance(&found, Some(p), &setting);
         assert_eq!(said(0.05), Significance::NotSignificant);
         assert_eq!(said(0.049_999), Significance::Significant);

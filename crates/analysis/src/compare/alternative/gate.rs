@@ -1,11 +1,14 @@
-//! Several runs of one benchmark at once: Kruskal and Wallis's test as a gate before single comparisons.
+//! Several runs of one benchmark at once: Kruskal and Wallis's test of all of them is a gate, behind which each is compared by Mann and Whitney's.
 
 use serde::Serialize;
 
+use super::decide::{adjusted, answer, look};
 use super::observations::SideSamples;
-use crate::compare::question::Rules;
-use crate::model::Measurement;
-use perfcheck_stats::{ManyToOne, derived_seed};
+use super::procedures::Setting;
+use crate::compare::comparison::Comparison;
+use crate::compare::question::{Question, Rules};
+use crate::model::{Analysis, Test};
+use perfcheck_stats::{KruskalWallis, derived_seed};
 
 /// A test of all runs together, before each is compared with the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,34 +20,67 @@ pub struct GateGroup {
     pub p_value: f64,
     /// Whether it is below the level, so that single differences count.
     pub open: bool,
-    /// For each candidate the p of Mann and Whitney's test against the reference, corrected by Holm's procedure; 1 behind a closed gate.
-    #[serde(skip)]
-    pub adjusted: Vec<f64>,
 }
 
-/// The gate of `candidates` against `reference`, all of one benchmark. `None` where a run has fewer observations than a test of ranks needs.
-pub fn across_runs(
-    reference: &Measurement,
-    candidates: &[&Measurement],
-    rules: &Rules,
-) -> Option<GateGroup> {
+/// What several runs of a benchmark say together, and each of them behind that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AcrossRuns {
+    /// The test of all runs together.
+    pub gate: GateGroup,
+    /// The candidates in their order, each by Mann and Whitney's test. The correction of the rules is over the candidates; behind a closed gate p is 1.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// Compares the candidates of `questions`, which share a benchmark and its reference. `None` where fewer than two candidates and the reference
+/// have as many observations as a test of ranks needs.
+pub fn across_runs(questions: &[Question<'_>], rules: &Rules) -> Option<AcrossRuns> {
     let decision = &rules.decision;
-    let seed = derived_seed(rules.seed, &reference.benchmark.key.to_string());
-    let observed =
-        |run: &Measurement| SideSamples::of(&[run], seed).observations(&decision.analysis);
-    let base = observed(reference);
-    let others: Vec<Vec<f64>> = candidates.iter().map(|run| observed(run)).collect();
-    let needed = decision.thresholds.min_per_group as usize;
-    if base.len() < needed || others.iter().any(|other| other.len() < needed) {
+    let analysis = Analysis {
+        test: Test::MannWhitney,
+        ..decision.analysis
+    };
+    let setting = Setting {
+        analysis: &analysis,
+        thresholds: &decision.thresholds,
+        level: decision.significance_level,
+    };
+    let gate = gate(questions, rules, &setting)?;
+    let found: Vec<_> = (questions.iter())
+        .map(|question| look(question, rules, &setting))
+        .collect();
+    let adjusted = if gate.open {
+        adjusted(&found, &analysis)
+    } else {
+        vec![1.0; found.len()]
+    };
+    let comparisons = found.into_iter().zip(questions).zip(adjusted);
+    Some(AcrossRuns {
+        gate,
+        comparisons: comparisons
+            .map(|((found, question), adjusted)| answer(found, question, adjusted, &setting))
+            .collect(),
+    })
+}
+
+/// The test of all runs that have enough observations.
+fn gate(questions: &[Question<'_>], rules: &Rules, setting: &Setting<'_>) -> Option<GateGroup> {
+    let first = questions.first()?;
+    let seed = derived_seed(rules.seed, &first.candidate.benchmark.key.to_string());
+    let base = SideSamples::of(&first.reference.averaged, seed).observations(setting.analysis);
+    let candidates: Vec<Vec<f64>> = (questions.iter())
+        .map(|question| SideSamples::of(&[question.candidate], seed).observations(setting.analysis))
+        .filter(|observed| observed.len() >= setting.fewest())
+        .collect();
+    if base.len() < setting.fewest() || candidates.len() < 2 {
         return None;
     }
-    let groups: Vec<&[f64]> = others.iter().map(Vec::as_slice).collect();
-    let level = decision.significance_level;
-    let found = ManyToOne::of(&base, &groups, level)?;
+    let groups: Vec<&[f64]> = (std::iter::once(&base).chain(&candidates))
+        .map(Vec::as_slice)
+        .collect();
+    let test = KruskalWallis::of(&groups)?;
     Some(GateGroup {
-        h: found.gate.h,
-        p_value: found.gate.p,
-        open: groups.len() == 1 || found.gate.p < level,
-        adjusted: found.adjusted,
+        h: test.h,
+        p_value: test.p,
+        open: test.p < setting.level,
     })
 }

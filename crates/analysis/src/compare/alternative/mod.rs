@@ -14,7 +14,7 @@ mod subject;
 
 pub use centers::{Centers, SideCenter, outlier_policy};
 pub use effects::Effects;
-pub use gate::{GateGroup, across_runs};
+pub use gate::{AcrossRuns, GateGroup, across_runs};
 pub use procedures::Tested;
 pub use subject::value_of;
 

@@ -128,7 +128,7 @@ impl Setting<'_> {
     }
 
     /// Observations that each side needs.
-    fn fewest(&self) -> usize {
+    pub fn fewest(&self) -> usize {
         match self.analysis.test {
             Test::MannWhitney | Test::Kruskal => self.thresholds.min_per_group as usize,
             Test::P95Ratio => 1,

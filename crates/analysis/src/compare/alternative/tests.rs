@@ -1,6 +1,6 @@
 //! The published tests on measurements whose samples are known.
 
-use super::across_runs;
+use super::{AcrossRuns, across_runs};
 use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
 use crate::compare::{Comparison, HostClass, Note, Question, Reference, Rules, compare};
 use crate::model::{
@@ -189,12 +189,35 @@ fn kruskal_of_two_runs_is_mann_whitney_without_continuity_correction() {
 fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
     let rules = rules(by(Test::Kruskal), Thresholds::default());
     let (base, alike, slower) = (launches(&BASE), launches(&BASE), launches(&SLOWER));
-    let open = across_runs(&base, &[&alike, &slower], &rules).unwrap();
-    assert!(open.open && open.p_value < LEVEL);
-    assert!(open.adjusted[0] > 0.9 && open.adjusted[1] < LEVEL);
-    let closed = across_runs(&base, &[&alike, &alike], &rules).unwrap();
-    assert_eq!((closed.open, closed.adjusted), (false, vec![1.0, 1.0]));
-    assert_eq!(across_runs(&base, &[&launches(&BASE[..4])], &rules), None);
+    let reference = Reference {
+        averaged: vec![&base],
+        spread: vec![&base],
+        earlier: vec![],
+    };
+    let across = |candidates: &[&Measurement]| {
+        let questions: Vec<Question<'_>> = (candidates.iter())
+            .map(|candidate| Question {
+                candidate,
+                reference: &reference,
+                noise_threshold: 0.02,
+            })
+            .collect();
+        across_runs(&questions, &rules)
+    };
+    let ps = |found: &AcrossRuns| -> Vec<f64> {
+        let ps = found.comparisons.iter().map(|one| one.p_value);
+        ps.collect::<Option<_>>().unwrap()
+    };
+    let open = across(&[&alike, &slower]).unwrap();
+    assert!(open.gate.open && open.gate.p_value < LEVEL);
+    // All ten values in order: 2 / C(10, 5), and of two p the smaller one is doubled (Holm).
+    assert_eq!(open.comparisons[1].verdict, Verdict::Regressed);
+    assert!((ps(&open)[1] - 4.0 / 252.0).abs() < 1e-12 && ps(&open)[0] > 0.9);
+    let closed = across(&[&alike, &alike]).unwrap();
+    assert!(!closed.gate.open);
+    assert_eq!(ps(&closed), [1.0, 1.0]);
+    // A run with too few observations is no group, and what is left is no group of several runs.
+    assert_eq!(across(&[&slower, &launches(&BASE[..4])]), None);
 }
 
 #[test]
