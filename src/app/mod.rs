@@ -25,4 +25,6 @@ pub use deliver::{ReportOptions, WantedKind, WantedReport};
 pub use error::AppError;
 pub use measuring::Against;
 pub use naming::COMMANDS;
-pub use options::{ComparisonOptions, Effort, FailOn, OutputOptions, PairedOptions, StoreOptions};
+pub use options::{
+    AnalysisOptions, ComparisonOptions, Effort, FailOn, OutputOptions, PairedOptions, StoreOptions,
+};

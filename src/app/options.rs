@@ -9,7 +9,8 @@ use crate::settings::{Tables, WorkspaceOnly};
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::findings::{Limit, Order};
 use perfcheck_analysis::model::{
-    Analysis, DecisionSettings, Observations, Statistic, Test, Verdict,
+    Analysis, DecisionSettings, FamilyRule, Observations, Outliers, QuantileRule, RankP, Statistic,
+    System, Test, Thresholds, Verdict,
 };
 use perfcheck_engine::cargo::CargoOptions;
 
@@ -75,6 +76,53 @@ impl OutputOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailOn(pub Vec<Verdict>);
 
+/// Which of the published systems' statistics are wanted; `None`: as the method says, else the project's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct AnalysisOptions {
+    /// The system whose conventions hold where nothing else is said.
+    pub method: Option<System>,
+    /// Which test decides.
+    pub test: Option<Test>,
+    /// What counts as one observation of it.
+    pub observations: Option<Observations>,
+    /// What is done about outliers before the summary, and whether first samples go before that.
+    pub outliers: Option<(Outliers, bool)>,
+    /// What stands for a launch.
+    pub center: Option<Statistic>,
+    /// The definition of quantiles.
+    pub quantile: Option<QuantileRule>,
+    /// What is done about many benchmarks.
+    pub correction: Option<FamilyRule>,
+    /// How the p of ranks is found.
+    pub p: Option<RankP>,
+    /// What the verdicts are about.
+    pub subject: Option<Statistic>,
+}
+
+impl AnalysisOptions {
+    /// What was said, over `base`.
+    fn over(&self, base: Analysis) -> Analysis {
+        let (outliers, drop_first) = self.outliers.unwrap_or((base.outliers, base.drop_first));
+        Analysis {
+            test: self.test.unwrap_or(base.test),
+            observations: self.observations.unwrap_or(base.observations),
+            outliers,
+            drop_first,
+            center: self.center.or(base.center),
+            quantile: self.quantile.or(base.quantile),
+            correction: self.correction.unwrap_or(base.correction),
+            p: self.p.unwrap_or(base.p),
+            subject: self.subject.unwrap_or(base.subject),
+        }
+    }
+
+    /// What the command line says, whatever the workspace says.
+    pub(super) fn said(&self) -> Analysis {
+        let base = self.method.map(|method| method.decision().analysis);
+        self.over(base.unwrap_or_default())
+    }
+}
+
 /// How a comparison is decided; `None`: as the workspace says, else the default.
 #[derive(Debug, Clone, Default)]
 pub struct ComparisonOptions {
@@ -87,7 +135,7 @@ pub struct ComparisonOptions {
     /// Bootstrap resamples.
     pub resamples: Option<u32>,
     /// Which of the published systems' statistics decide.
-    pub analysis: Analysis,
+    pub analysis: AnalysisOptions,
     /// Rules that benchmarks must keep, beside those of the workspace.
     pub fail: Vec<Limit>,
     /// Verdicts that make the exit status 1.
@@ -96,43 +144,79 @@ pub struct ComparisonOptions {
     pub allow_different: Vec<Fact>,
     /// Base seed.
     pub seed: Option<u64>,
+    /// Whether the settings in force are to be told, and nothing else is to be done.
+    pub explain: bool,
 }
 
 impl ComparisonOptions {
-    /// The settings in force.
+    /// The system of the workspace, unless the verdicts are to be about something that other systems do not judge.
+    fn usual_method(&self, workspace: &WorkspaceOnly) -> Option<System> {
+        workspace.method.filter(|_| self.is_about_time())
+    }
+
+    /// The settings in force: flags, what `--method` sets, tables, what the method of the workspace sets, defaults, in this order.
     pub(super) fn decision(&self, workspace: &WorkspaceOnly) -> DecisionSettings {
+        let named = self.analysis.method.map(System::decision);
+        let usual = self.usual_method(workspace).map(System::decision);
         let default = DecisionSettings::default();
-        let either =
-            |own: Option<f64>, other: Option<f64>, default| own.or(other).unwrap_or(default);
-        let thresholds = workspace.thresholds;
-        let usual = match self.analysis.test {
-            Test::BootstrapT | Test::TScore => default.significance_level,
-            _ => thresholds.test_level,
+        let analysis = self
+            .analysis
+            .over(named.or(usual).unwrap_or(default).analysis);
+        let of = |found: Option<DecisionSettings>| {
+            found.map_or_else(Thresholds::default, |found| found.thresholds)
+        };
+        let thresholds = of(named).over(workspace.thresholds.over(of(usual)));
+        let default = if analysis.test.is_of_another_system() {
+            DecisionSettings {
+                significance_level: thresholds.test_level,
+                ..default
+            }
+        } else {
+            default
+        };
+        let usual = usual.unwrap_or(default);
+        let level = |of: fn(&DecisionSettings) -> f64, said: Option<f64>, table: Option<f64>| {
+            said.or(named.as_ref().map(of))
+                .or(table)
+                .unwrap_or_else(|| of(&usual))
         };
         DecisionSettings {
-            analysis: self.analysis,
+            analysis,
             thresholds,
-            noise_threshold: self.noise_threshold.unwrap_or(default.noise_threshold),
-            significance_level: either(
+            noise_threshold: level(|found| found.noise_threshold, self.noise_threshold, None),
+            significance_level: level(
+                |found| found.significance_level,
                 self.significance_level,
                 workspace.significance_level,
-                usual,
             ),
-            confidence_level: either(
+            confidence_level: level(
+                |found| found.confidence_level,
                 self.confidence_level,
                 workspace.confidence_level,
-                default.confidence_level,
             ),
-            resamples: self
-                .resamples
+            resamples: (self.resamples)
+                .or(named.map(|found| found.resamples))
                 .or(workspace.resamples)
-                .unwrap_or(default.resamples),
+                .unwrap_or(usual.resamples),
         }
     }
 
-    /// The settings in force where two builds are measured in turn.
+    /// The noise threshold of stored runs that the command line asks for.
+    pub fn said_noise_threshold(&self) -> Option<f64> {
+        let of_method = self
+            .analysis
+            .method
+            .map(|method| method.decision().noise_threshold);
+        self.noise_threshold.or(of_method)
+    }
+
+    /// The settings in force where two builds are measured in turn, which no other system does.
     pub(super) fn decision_in_turn(&self, workspace: &WorkspaceOnly) -> DecisionSettings {
-        let mut decision = self.decision(workspace);
+        let workspace = WorkspaceOnly {
+            method: None,
+            ..workspace.clone()
+        };
+        let mut decision = self.decision(&workspace);
         if self.noise_threshold.is_none() {
             decision.noise_threshold = DecisionSettings::PAIRED_NOISE_THRESHOLD;
         }
@@ -153,21 +237,27 @@ impl ComparisonOptions {
 
     /// Whether something of the published systems was asked for that two builds measured in turn do not have.
     pub(super) fn is_of_other_systems(&self) -> bool {
+        let said = self.analysis.said();
         let own = Analysis {
-            subject: self.analysis.subject,
+            subject: said.subject,
             ..Analysis::default()
         };
-        self.analysis != own
+        said != own
+    }
+
+    /// Whether a test decides that knows stored numbers alone.
+    pub(super) fn is_judged_elsewhere(&self, workspace: &WorkspaceOnly) -> bool {
+        self.is_of_other_systems() || self.decision(workspace).analysis.test != Test::BootstrapT
     }
 
     /// Whether the verdicts are about the time, as usual.
     pub(super) fn is_about_time(&self) -> bool {
-        self.analysis.subject == Analysis::default().subject
+        self.analysis.said().subject == Analysis::default().subject
     }
 
     /// Refuses choices that contradict each other.
-    pub(super) fn check(&self) -> Result<(), AppError> {
-        let analysis = &self.analysis;
+    pub(super) fn check(&self, workspace: &WorkspaceOnly) -> Result<(), AppError> {
+        let analysis = self.decision(workspace).analysis;
         let default = Analysis::default();
         let of_the_test = [
             (
@@ -183,12 +273,13 @@ impl ComparisonOptions {
                 "`{flag}` is about another test than the tool's own, which has one way\n  help: add `--test welch` or another one; `--help` lists them"
             )));
         }
-        if analysis.p != default.p && analysis.test != Test::MannWhitney {
+        if self.analysis.p.is_some() && !matches!(analysis.test, Test::MannWhitney | Test::Kruskal)
+        {
             return Err(AppError::Usage(
-                "`--rank-p` goes with `--test mann-whitney`".to_owned(),
+                "`--rank-p` goes with `--test mann-whitney`, and with `--test kruskal` behind its gate".to_owned(),
             ));
         }
-        if !is_ours && !self.is_about_time() {
+        if !is_ours && analysis.subject != default.subject {
             return Err(AppError::Usage(format!(
                 "`--metric {}` has rules of its own, and `--test` is about times\n  help: leave out one of them",
                 analysis.subject
@@ -214,7 +305,7 @@ impl ComparisonOptions {
                 "statistics of other systems are about stored runs: two builds measured in turn are decided by their pairs\n  help: measure without these flags, then compare the two runs that this stores: cargo perfcheck compare BASE NEW --test ...".to_owned(),
             ));
         }
-        self.check()
+        self.check(&WorkspaceOnly::default())
     }
 
     /// Whether the user lets this fact differ.

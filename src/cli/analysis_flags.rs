@@ -6,10 +6,11 @@ use std::ffi::OsStr;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
+use crate::app::AnalysisOptions;
 use perfcheck_analysis::findings::Limit;
 use perfcheck_analysis::model::{
-    Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Statistic, StatisticSet,
-    Test, Words,
+    FamilyRule, Observations, Outliers, QuantileRule, RankP, Statistic, StatisticSet, System, Test,
+    Words,
 };
 
 /// The policy that goes with any other.
@@ -105,6 +106,12 @@ pub(super) struct AnalysisFlags {
     /// Which test decides about stored runs [default: bootstrap-t]
     #[arg(long, value_name = "TEST", value_parser = words::<Test>(Test::WORDS), conflicts_with = "screen", hide_default_value = true)]
     test: Option<Test>,
+    /// Take the conventions of a published system in one word; other flags change single ones [default: none]
+    #[arg(long, value_name = "SYSTEM", value_parser = words::<System>(System::WORDS), conflicts_with = "screen")]
+    method: Option<System>,
+    /// Show every setting of --method, and what flags and Cargo.toml change of it; measure and compare nothing
+    #[arg(long)]
+    pub(super) explain: bool,
     /// What counts as one observation of the test [default: launches]
     #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(Observations::WORDS))]
     observations: Option<Observations>,
@@ -147,18 +154,17 @@ STATISTIC is one of time, mean, median, slope, std-dev, mad; allocations, bytes,
 
 impl AnalysisFlags {
     /// What was chosen.
-    pub(super) fn options(&self) -> Analysis {
-        let default = Analysis::default();
-        Analysis {
-            test: self.test.unwrap_or(default.test),
-            observations: self.observations.unwrap_or(default.observations),
-            outliers: (self.outliers).map_or(default.outliers, |found| found.policy),
-            drop_first: self.outliers.is_some_and(|found| found.drop_first),
+    pub(super) fn options(&self) -> AnalysisOptions {
+        AnalysisOptions {
+            method: self.method,
+            test: self.test,
+            observations: self.observations,
+            outliers: (self.outliers).map(|found| (found.policy, found.drop_first)),
             center: self.center,
             quantile: self.quantile,
-            correction: self.correction.unwrap_or(default.correction),
-            p: self.rank_p.unwrap_or(default.p),
-            subject: self.metric.unwrap_or(default.subject),
+            correction: self.correction,
+            p: self.rank_p,
+            subject: self.metric,
         }
     }
 }

@@ -311,7 +311,8 @@ impl RunArguments {
     fn translate(self) -> Parsed {
         let color = self.output.color.word();
         let mut layer = self.sampling.layer();
-        layer.noise_threshold = self.comparison.noise_threshold;
+        let comparison = self.comparison.options();
+        layer.noise_threshold = comparison.said_noise_threshold();
         let cargo = self.build.options(&self.output);
         Parsed {
             color,
@@ -333,7 +334,7 @@ impl RunArguments {
                 no_run: self.no_run,
                 timeout: self.timeout,
                 layer,
-                comparison: self.comparison.options(),
+                comparison,
                 reports: self.reporting.options(),
             })),
         }

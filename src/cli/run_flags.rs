@@ -106,7 +106,7 @@ impl ComparisonFlags {
     pub(super) fn options(self) -> ComparisonOptions {
         let mut analysis = self.analysis.options();
         if self.screen {
-            analysis.test = Test::TScore;
+            analysis.test = Some(Test::TScore);
         }
         ComparisonOptions {
             noise_threshold: self.noise_threshold,
@@ -118,6 +118,7 @@ impl ComparisonFlags {
             fail_on: self.fail_on,
             allow_different: self.allow_different,
             seed: self.seed,
+            explain: self.analysis.explain,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::layer::{Layer, Layers};
 use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
 use perfcheck_analysis::findings::{Limit, Scope};
-use perfcheck_analysis::model::{Nanos, SamplingMode, Thresholds, Verdict, parse_duration};
+use perfcheck_analysis::model::{Nanos, SamplingMode, System, Thresholds, Verdict, parse_duration};
 
 /// A table that cannot be obeyed.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub enum SettingsError {
 pub struct WorkspaceOnly {
     /// Name under which the store knows the workspace.
     pub id: Option<String>,
+    /// The published system whose conventions decide about stored runs.
+    pub method: Option<System>,
     /// Whether the machine is shared with others; `None`: find out.
     pub shared_host: Option<bool>,
     /// One-sided, family-wise level.
@@ -79,8 +81,9 @@ const LAYER_KEYS: [&str; 6] = [
     "sampling-mode",
     "noise-threshold",
 ];
-const WORKSPACE_KEYS: [&str; 8] = [
+const WORKSPACE_KEYS: [&str; 9] = [
     "id",
+    "method",
     "host",
     "significance-level",
     "confidence-level",
@@ -239,6 +242,7 @@ impl<'a> TablePlace<'a> {
         };
         Ok(WorkspaceOnly {
             id: self.word(table, "id", id)?,
+            method: self.word(table, "method", str::parse)?,
             shared_host: self.word(table, "host", host)?,
             significance_level: self.number_or_text(
                 table,

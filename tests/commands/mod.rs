@@ -26,6 +26,7 @@ mod importing;
 mod layout;
 mod listing;
 mod measuring_loop;
+mod methods;
 mod other_systems;
 mod pivots;
 mod pruning;

@@ -98,6 +98,11 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
     let import = machine.perfcheck().arg("import").arg(&log).testbench("");
     let import = import.args(["--columns", "id=name,value=ns", "--unit", "ns"]);
     messages.extend(import.args(JSON).run().json());
+    let explained = machine
+        .perfcheck()
+        .testbench("")
+        .args(["--method", "criterion", "--explain"]);
+    messages.extend(explained.args(JSON).run().json());
     let exported = machine.home().join("exported.jsonl");
     for command in ["export", "import"] {
         let file = machine.perfcheck().arg(command).testbench("").args(JSON);

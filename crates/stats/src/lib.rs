@@ -6,7 +6,7 @@
 //! | Which quantile, by which definition? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of whole numbers, by counters), [`WeightedEcdf`] (of several random samples) |
 //! | Which mean suits rates, ratios, values with outliers? | [`HarmonicMean`], [`OperationRates`], [`GeometricMean`], [`TrimmedMean`], [`SubsampledCentre`] |
 //! | How sure is an estimate? | [`percentile_interval`] and [`bca_interval`] (bootstrap), [`jackknife_t_interval`], [`IntervalMethod`] (which of them suits how many clusters), [`TInterval`] (of a mean), [`MedianInterval`] (distribution-free), [`binomial`] (of a probability) |
-//! | Do two independent groups differ? | [`WelchTest`], [`TScore`] (bootstrap t-test with a threshold), [`MannWhitney`], [`FisherExact`] (two proportions), [`IntervalDistance`] (overlap of intervals), [`RatioBounds`] (a rule of thumb); [`Significance`] words a p |
+//! | Do two independent groups differ? | [`WelchTest`], [`TScore`] (bootstrap t-test with a threshold), [`PooledTScore`] (both groups of one population), [`MannWhitney`], [`FisherExact`] (two proportions), [`IntervalDistance`] (overlap of intervals), [`RatioBounds`] (a rule of thumb); [`Significance`] words a p |
 //! | By how much do they differ? | [`relative_change_interval`], [`jackknife_t_relative_change_interval`], [`mean_ratio`], [`HodgesLehmann`], [`cliffs_delta`], [`hedges_g`], [`cohens_d`], [`EffectSize`], [`positive_ratio`], [`quantile_ratio`] |
 //! | Do the two sides of pairs differ, and by how much? | [`SignedRank`], [`sign_flip_upper_tail`], [`PairedLogRatio`], [`paired_mean_ratio`], [`PairedRatio`], [`paired_standard_error`] |
 //! | Do more than two groups differ? | [`KruskalWallis`] |
@@ -79,6 +79,7 @@ mod outlier_policy;
 mod outliers;
 mod paired_log_ratio;
 mod permutation;
+mod pooled_t_score;
 mod quantile;
 mod random;
 mod ranks;
@@ -136,6 +137,7 @@ pub use operation_rate::OperationRates;
 pub use outlier_policy::{IqrFence, OutlierPolicy, TreatedSample, TreatmentSkipped};
 pub use outliers::{OutlierCounts, OutlierLabel, TukeyFences};
 pub use paired_log_ratio::PairedLogRatio;
+pub use pooled_t_score::PooledTScore;
 pub use quantile::{Quantile, median};
 pub use random::{Draws, Stream, derived_seed};
 pub use ratio_verdict::{RatioBounds, RatioVerdict, positive_ratio, quantile_ratio};

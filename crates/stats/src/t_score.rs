@@ -171,7 +171,7 @@ impl TScore {
 }
 
 /// Mean and variance of the mean of a resample.
-type Moments = (f64, f64);
+pub(super) type Moments = (f64, f64);
 
 /// Sum and sum of squares of some draws.
 type Sums = (f64, f64);
@@ -271,7 +271,7 @@ fn added(a: Sums, b: Sums) -> Sums {
 
 /// Mean and variance of the mean of `count` draws. The values are centred already, so what cancels is a resample that
 /// hardly varies: one whose SD is lost in the rounding of its values has none.
-fn moments(count: usize, sum: f64, squares: f64) -> Moments {
+pub(super) fn moments(count: usize, sum: f64, squares: f64) -> Moments {
     let n = count as f64;
     let deviations = squares - sum * sum / n;
     if deviations <= 1e-12 * squares {

@@ -3,6 +3,7 @@
 //! Must not decide or measure.
 
 pub(in crate::app) mod job_summary;
+pub(in crate::app) mod method;
 pub(in crate::app) mod next_steps;
 pub(in crate::app) mod page;
 pub(in crate::app) mod page_place;

@@ -101,7 +101,7 @@ impl StoredComparison<'_> {
     fn in_turn<'m>(&self, both: &'m BothRuns) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
         let BySide { base, candidate } = &both.heads;
         let decision = DecisionSettings {
-            analysis: self.options.analysis,
+            analysis: self.options.analysis.said(),
             ..candidate.decision
         };
         let then = conclusion_of(self.store, candidate)?;
@@ -177,7 +177,12 @@ impl StoredComparison<'_> {
             candidate: Some(candidate.id),
         };
         let references = chooser.choose(&Wanted::Named(base.id, name), &subjects)?;
-        let options = suited(self.options, base, candidate);
+        let options = suited(
+            self.options,
+            &self.context.tables.workspace,
+            base,
+            candidate,
+        );
         let rules = Rules {
             decision: options.decision(&self.context.tables.workspace),
             host: self.context.host_class(&candidate.environment),
@@ -191,7 +196,7 @@ impl StoredComparison<'_> {
             expected: &expected_again(self.store, &references, in_scope)?,
             rules: &rules,
             noise_threshold: &|measurement: &Measurement| {
-                let said = self.options.noise_threshold;
+                let said = self.options.said_noise_threshold();
                 said.unwrap_or(measurement.noise_threshold)
             },
             failed_targets: &BTreeSet::new(),

@@ -1,6 +1,7 @@
 //! What is special about comparing imported runs: which test suits them, and what they cannot say.
 
 use crate::app::options::ComparisonOptions;
+use crate::settings::WorkspaceOnly;
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{Observations, Run, Source, Test};
 
@@ -10,13 +11,17 @@ use perfcheck_analysis::model::{Observations, Run, Source, Test};
 /// compared as their own methodology does it: ranks of single repetitions, Holm over all benchmarks.
 pub(in crate::app) fn suited(
     said: &ComparisonOptions,
+    workspace: &WorkspaceOnly,
     base: &Run,
     candidate: &Run,
 ) -> ComparisonOptions {
     let mut suited = said.clone();
-    if of_one_launch(base) && of_one_launch(candidate) && said.analysis.test == Test::BootstrapT {
-        suited.analysis.test = Test::MannWhitney;
-        suited.analysis.observations = Observations::Samples;
+    if of_one_launch(base)
+        && of_one_launch(candidate)
+        && said.decision(workspace).analysis.test == Test::BootstrapT
+    {
+        suited.analysis.test = Some(Test::MannWhitney);
+        suited.analysis.observations = Some(Observations::Samples);
     }
     suited
 }

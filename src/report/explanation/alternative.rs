@@ -151,6 +151,9 @@ fn observations(tested: &Tested) -> Statement {
 fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> Statement {
     let statistic = tested.statistic.map_or(f64::NAN, |value| value);
     let by = match tested.test {
+        Test::PooledT => format!(
+            "The t-score of the means, {statistic:.4}, against resamples of both sides pooled"
+        ),
         Test::Welch => format!(
             "Welch's test of the means: t = {statistic:.4} with {:.2} degrees of freedom",
             tested.degrees_of_freedom.unwrap_or(f64::NAN)

@@ -15,6 +15,7 @@ use super::listing::{
     BaselineLine, BenchmarkFound, BenchmarkLine, KeptLine, ListedRun, WorkspaceLine,
 };
 use super::measured::BenchmarkMeasured;
+use super::method::MethodExplained;
 use super::pivot::{PivotRowMessage, PivotTable};
 use super::prune::{PruneFinished, PruneLine};
 use super::run::{RuleViolated, RunFinished};
@@ -79,6 +80,7 @@ pub(crate) enum JsonMessage<'a> {
     Baseline(&'a BaselineLine),
     KeptExecutables(&'a KeptLine),
     Workspace(&'a WorkspaceLine),
+    MethodExplained(&'a MethodExplained),
 }
 
 /// Writes a message on a line of its own, in characters that neither a terminal nor the log of a CI system obeys.

@@ -8,6 +8,7 @@ mod grouped;
 pub(super) mod history;
 mod import;
 mod listing;
+mod method;
 mod pivot;
 mod progress;
 mod prune;
@@ -32,6 +33,7 @@ pub use listing::{
     write_announced, write_baselines, write_benchmarks, write_kept, write_older_runs, write_runs,
     write_workspaces,
 };
+pub use method::write_method;
 pub use pivot::write_pivot;
 pub use progress::{Progress, ProgressMode};
 pub use prune::{PruneSummary, write_prune};

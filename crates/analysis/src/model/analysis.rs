@@ -58,6 +58,7 @@ macro_rules! words {
         }
     };
 }
+pub(super) use words;
 
 words! {
     /// Which test decides about stored runs.
@@ -66,6 +67,8 @@ words! {
         BootstrapT = "bootstrap-t": "The procedure of this tool: bootstrap t-score and prediction interval",
         /// The first half of that procedure: drift between runs is left out.
         TScore = "t-score": "The bootstrap t-score alone, without drift between runs (as --screen)",
+        /// The t-score against pooled resamples.
+        PooledT = "pooled-t": "The t-score of the means against resamples of both sides pooled (Criterion)",
         /// Welch's t-test of the means.
         Welch = "welch": "Welch's t-test of the means (mmtests)",
         /// Mann and Whitney's test of ranks.
@@ -246,7 +249,7 @@ mod tests {
         }
         let error = "anova".parse::<Test>().expect_err("unknown");
         assert!(
-            error.contains("`anova` is none of bootstrap-t, t-score, welch,"),
+            error.contains("`anova` is none of bootstrap-t, t-score, pooled-t, welch,"),
             "{error}"
         );
     }

@@ -22,6 +22,7 @@ mod settings;
 mod side;
 mod source;
 mod statistic;
+mod system;
 mod thresholds;
 mod verdict;
 
@@ -54,5 +55,6 @@ pub use settings::{
 pub use side::{BySide, Side};
 pub use source::{Source, SourceCounts, SourceFile, SourceValue};
 pub use statistic::{Statistic, StatisticSet, Unit};
+pub use system::System;
 pub use thresholds::{ThresholdKind, Thresholds};
 pub use verdict::{Tally, Verdict};

@@ -126,6 +126,19 @@ const ASCENDING: [(&str, &str); 5] = [
 ];
 
 impl Thresholds {
+    /// These, and where one of them is the default that of `other`.
+    #[must_use]
+    pub fn over(mut self, mut other: Self) -> Self {
+        for kind in Self::ALL {
+            if let (Some(own), Some(other)) = (self.of_name(kind.name), other.of_name(kind.name))
+                && *own == kind.default
+            {
+                *own = *other;
+            }
+        }
+        self
+    }
+
     /// Sets one; the error says what it may be. An unknown name is an error, too.
     pub fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         let known = Self::ALL.iter().find(|kind| kind.name == name);

@@ -6,6 +6,7 @@ use super::grouping::group_by;
 use super::options::{CompareOptions, CompareView};
 use super::pivot::pivot;
 use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::method::explain_method;
 use crate::app::deliver::next_steps::nothing_compared;
 use crate::app::deliver::place::write_to;
 use crate::app::deliver::reports::{Reporting, is_same_file};
@@ -27,9 +28,12 @@ pub fn compare(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    options.comparison.check()?;
+    if options.comparison.explain {
+        return explain_method(&options.comparison, common, world);
+    }
     check_reports(options, common)?;
     let context = Context::load(&world.variables, common)?;
+    options.comparison.check(&context.tables.workspace)?;
     let (store, workspace) = context.require_stored()?;
     let asked = Asked {
         store: &store,

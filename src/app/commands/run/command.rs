@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::options::RunOptions;
 use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::method::explain_method;
 use crate::app::deliver::next_steps::{
     flags, how_it_came_about, next_steps, nothing_compared, place,
 };
@@ -44,9 +45,15 @@ pub fn run(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
+    if options.comparison.explain {
+        return explain_method(&options.comparison, common, world);
+    }
     // Before the build, which is a load of its own.
     let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
+    if options.against.is_none() {
+        options.comparison.check(&context.tables.workspace)?;
+    }
     context.tables.layers.command_line = options.layer;
     let command = RunCommand {
         options,
@@ -93,7 +100,7 @@ impl RunCommand<'_> {
         let Some(baseline) = &self.options.baseline else {
             return Ok(Other::Stored(Vec::new()));
         };
-        if self.options.is_about_stored_numbers(world) {
+        if self.is_about_stored_numbers(world) {
             return Ok(Other::Stored(Vec::new()));
         }
         let Some((store, workspace)) = self.request.context.stored()? else {
@@ -311,9 +318,14 @@ impl RunCommand<'_> {
         Ok((rows, basis))
     }
 
+    fn is_about_stored_numbers(&self, world: &World<'_>) -> bool {
+        let workspace = &self.request.context.tables.workspace;
+        self.options.is_about_stored_numbers(workspace, world)
+    }
+
     /// Whether what looks slower is measured again, in turn with its reference. What is not the time does not drift with the host.
     fn confirms(&self, has_baseline: bool, world: &World<'_>) -> bool {
-        !self.options.is_about_stored_numbers(world)
+        !self.is_about_stored_numbers(world)
             && !has_baseline
             && self.options.comparison.is_about_time()
     }

@@ -1,6 +1,5 @@
 //! What `cargo perfcheck [FILTER]...` is asked for.
 
-use perfcheck_analysis::model::Test;
 use std::time::Duration;
 
 use crate::app::context::World;
@@ -8,7 +7,7 @@ use crate::app::deliver::reports::ReportOptions;
 use crate::app::error::AppError;
 use crate::app::measuring::builds::Against;
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
-use crate::settings::Layer;
+use crate::settings::{Layer, WorkspaceOnly};
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::sides::BenchesFrom;
 use perfcheck_engine::store::check_baseline_name;
@@ -54,9 +53,9 @@ pub struct RunOptions {
 impl RunOptions {
     /// Refuses choices that contradict each other, before anything is built.
     pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
-        match self.against {
-            Some(_) => self.comparison.check_in_turn()?,
-            None => self.comparison.check()?,
+        // What is asked for against stored runs is checked with the workspace's tables.
+        if self.against.is_some() {
+            self.comparison.check_in_turn()?;
         }
         self.reports.check(common.output.format)?;
         if let Some(name) = &self.save_baseline {
@@ -66,11 +65,14 @@ impl RunOptions {
     }
 
     /// Whether stored numbers alone are to be compared.
-    pub(super) fn is_about_stored_numbers(&self, world: &World<'_>) -> bool {
+    pub(super) fn is_about_stored_numbers(
+        &self,
+        workspace: &WorkspaceOnly,
+        world: &World<'_>,
+    ) -> bool {
         self.stored
             || world.variables.stored
-            || self.comparison.analysis.test == Test::TScore
-            || self.comparison.is_of_other_systems()
+            || self.comparison.is_judged_elsewhere(workspace)
             || self.no_run
     }
 }

@@ -30,6 +30,7 @@ pub(in crate::compare) fn compare(questions: &[Question<'_>], rules: &Rules) -> 
         analysis: &rules.decision.analysis,
         thresholds: &rules.decision.thresholds,
         level: rules.decision.significance_level,
+        resamples: rules.decision.resamples as usize,
     };
     let evidence: Vec<TestedQuestion> = questions
         .par_iter()
@@ -278,6 +279,7 @@ mod tests {
             analysis: &Analysis::default(),
             thresholds: &crate::model::Thresholds::default(),
             level: 0.05,
+            resamples: 1_000,
         };
         let remark_of = |lower, upper| {
             let found = finding(0.0079, Some((lower, upper)), Some(1.0));
@@ -301,6 +303,7 @@ mod tests {
             analysis: &Analysis::default(),
             thresholds: &crate::model::Thresholds::default(),
             level: 0.05,
+            resamples: 1_000,
         };
         let found = finding(0.05, None, None);
         let said = |p| significance(&found, Some(p), &setting);

@@ -43,6 +43,7 @@ pub fn across_runs(questions: &[Question<'_>], rules: &Rules) -> Option<AcrossRu
         analysis: &analysis,
         thresholds: &decision.thresholds,
         level: decision.significance_level,
+        resamples: decision.resamples as usize,
     };
     let gate = gate(questions, rules, &setting)?;
     let found: Vec<_> = (questions.iter())

@@ -51,6 +51,14 @@ impl SideSamples {
         }
     }
 
+    /// A stream of random numbers about the benchmark.
+    pub fn stream<'a>(&self, name: &'a str) -> Stream<'a> {
+        Stream {
+            seed: self.seed,
+            name,
+        }
+    }
+
     /// All samples, launch after launch.
     pub fn pooled(&self) -> Vec<f64> {
         self.launches.concat()

@@ -7,9 +7,9 @@ use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
 use crate::model::{Analysis, Observations, RankP, Statistic, Test, Thresholds};
 use perfcheck_stats::{
-    HodgesLehmann, HodgesLehmannRanks, Interval, IntervalDistance, IntervalEstimate, KruskalWallis,
-    MannWhitney, MannWhitneyMethod, RatioBounds, RatioVerdict, Significance, TInterval, WelchDf,
-    WelchTest, mean, median, positive_ratio,
+    ClusterMean, HodgesLehmann, HodgesLehmannRanks, Interval, IntervalDistance, IntervalEstimate,
+    KruskalWallis, MannWhitney, MannWhitneyMethod, PooledTScore, RatioBounds, RatioVerdict,
+    Resampling, Significance, Stream, TInterval, WelchDf, WelchTest, mean, median, positive_ratio,
 };
 
 /// What a test of one of the published systems said.
@@ -75,6 +75,8 @@ pub(super) struct Setting<'a> {
     pub thresholds: &'a Thresholds,
     /// Two-sided.
     pub level: f64,
+    /// Of a bootstrap.
+    pub resamples: usize,
 }
 
 impl Setting<'_> {
@@ -118,6 +120,10 @@ impl Setting<'_> {
                     &mut found,
                 );
             }
+            Test::PooledT => {
+                let stream = candidate.stream("pooled t-score");
+                self.pooled_t(&a, &b, stream, &mut found);
+            }
             Test::Welch => self.welch(&a, &b, &mut found),
             Test::MannWhitney => self.mann_whitney(&a, &b, &mut found),
             Test::Kruskal => self.kruskal(&a, &b, &mut found),
@@ -134,6 +140,28 @@ impl Setting<'_> {
             Test::P95Ratio => 1,
             _ => 2,
         }
+    }
+
+    /// The interval is that of the relative change of the means, over resampled observations of each side.
+    fn pooled_t(
+        &self,
+        candidate: &[f64],
+        base: &[f64],
+        stream: Stream<'_>,
+        found: &mut TestFinding,
+    ) {
+        let resampling = Resampling {
+            resamples: self.resamples,
+            stream,
+        };
+        let Some(test) = PooledTScore::of(candidate, base, resampling) else {
+            return;
+        };
+        found.statistic = Some(test.t);
+        let singles = |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
+        let means = (singles(candidate), singles(base));
+        found.change = Estimate::relative_change(&means.0, &means.1, 1.0 - self.level, resampling);
+        found.decided = Decided::ByP(Some(test.p));
     }
 
     /// The interval of the difference of means is taken relative to the mean of the reference, which counts as known.

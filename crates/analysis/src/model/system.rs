@@ -1,0 +1,105 @@
+//! The published systems whose conventions can be taken with one word.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+use super::analysis::{
+    Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test, Words, words,
+};
+use super::settings::DecisionSettings;
+use super::statistic::Statistic;
+use super::thresholds::Thresholds;
+
+words! {
+    /// A published system, of which `--method` takes the conventions.
+    System {
+        /// `NBenchmark`.
+        NBenchmark = "nbenchmark": "NBenchmark: ranks of all samples, asymptotic p, each benchmark by itself, any effect counts",
+        /// Criterion.
+        Criterion = "criterion": "Criterion: pooled bootstrap of the t-score of all samples at 5 %, and an interval beyond 1 %",
+        /// mmtests.
+        Mmtests = "mmtests": "mmtests: Welch's test of the means of the launches at 5 %",
+        /// `BenchForge`.
+        BenchForge = "benchforge": "BenchForge: the ratio of 95th percentiles, faster up to 0.95, slower from 1.05 on",
+        /// The serializer methodology.
+        Serializer = "serializer": "The serializer methodology: ranks of all samples with Holm, summaries without first samples and outliers (IQR)",
+    }
+}
+
+impl System {
+    /// How the system decides and describes. What it says nothing about is as the project does it.
+    pub fn decision(self) -> DecisionSettings {
+        let default = Thresholds::default();
+        let (analysis, noise_threshold, thresholds) = match self {
+            Self::NBenchmark => (
+                Analysis {
+                    observations: Observations::Samples,
+                    outliers: Outliers::Iqr,
+                    quantile: Some(QuantileRule::InvertedCdf),
+                    correction: FamilyRule::Unadjusted,
+                    p: RankP::Asymptotic,
+                    ..Test::MannWhitney.into()
+                },
+                0.0,
+                Thresholds {
+                    practical_effect: 0.0,
+                    iqr_min_samples: 1.0,
+                    ..default
+                },
+            ),
+            Self::Criterion => (
+                Analysis {
+                    observations: Observations::Samples,
+                    quantile: Some(QuantileRule::Linear),
+                    correction: FamilyRule::Unadjusted,
+                    ..Test::PooledT.into()
+                },
+                0.01,
+                default,
+            ),
+            Self::Mmtests => (
+                Analysis {
+                    quantile: Some(QuantileRule::FloorRank),
+                    correction: FamilyRule::Unadjusted,
+                    ..Test::Welch.into()
+                },
+                0.0,
+                default,
+            ),
+            Self::BenchForge => (
+                Analysis {
+                    quantile: Some(QuantileRule::InvertedCdf),
+                    correction: FamilyRule::Unadjusted,
+                    ..Test::P95Ratio.into()
+                },
+                0.0,
+                default,
+            ),
+            Self::Serializer => (
+                Analysis {
+                    observations: Observations::Samples,
+                    outliers: Outliers::Iqr,
+                    drop_first: true,
+                    center: Some(Statistic::Mean),
+                    quantile: Some(QuantileRule::Linear),
+                    correction: FamilyRule::Holm,
+                    p: RankP::AsymptoticCorrected,
+                    ..Test::MannWhitney.into()
+                },
+                0.0,
+                Thresholds {
+                    practical_effect: 0.0,
+                    ..default
+                },
+            ),
+        };
+        DecisionSettings {
+            analysis,
+            noise_threshold,
+            significance_level: default.test_level,
+            thresholds,
+            ..DecisionSettings::default()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The t-score of two groups against its distribution where both are of one population: the comparison of Criterion.
+
+use super::bootstrap::{Resampling, replicates};
+use super::description::mean;
+use super::t_score::{Moments, moments};
+use super::welch_test::standard_error_and_df;
+
+/// Elementary steps that the null distribution may take; beyond it, fewer resamples are drawn, but never below 1000.
+const STEPS: usize = 40_000_000;
+
+/// The t-score of new against base with its two-sided p: the values of both groups are pooled, and two groups of the same sizes are drawn from them
+/// with replacement (Efron and Tibshirani 1993, section 16.2; Criterion's comparison).
+///
+/// [`TScore`](crate::TScore) centres each group by itself, so that groups of different spread do not share it, and has a threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PooledTScore {
+    /// Welch's `(mean_new - mean_base) / sqrt(s_new^2 / n_new + s_base^2 / n_base)`.
+    pub t: f64,
+    /// `(1 + #{|t*| >= |t|}) / (B + 1)` of the B resamples that have a finite score.
+    pub p: f64,
+}
+
+impl PooledTScore {
+    /// Tests whether the means of `new` and `base`, each in any order, differ. Where more than 40 million elementary steps would be needed, fewer
+    /// resamples are drawn, but never below 1000.
+    ///
+    /// `None` with fewer than two values on a side, a value that is not finite, or where neither side varies.
+    pub fn of(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Option<Self> {
+        let (standard_error, _) = standard_error_and_df(new, base)?;
+        let t = (mean(new)? - mean(base)?) / standard_error;
+        if standard_error == 0.0 || !t.is_finite() {
+            return None;
+        }
+        let pool: Vec<f64> = new.iter().chain(base).copied().collect();
+        let centre = mean(&pool)?;
+        let centred: Vec<f64> = pool.iter().map(|value| value - centre).collect();
+        let size = u32::try_from(centred.len()).ok()?;
+        let scores = replicates(
+            resampling.stream,
+            resampling.within(STEPS, centred.len()),
+            || (),
+            |draws, ()| {
+                let mut group = |count: usize| -> Moments {
+                    let (mut sum, mut squares) = (0.0, 0.0);
+                    for _ in 0..count {
+                        let value = centred[draws.index(size)];
+                        sum += value;
+                        squares += value * value;
+                    }
+                    moments(count, sum, squares)
+                };
+                let (new, base) = (group(new.len()), group(base.len()));
+                (new.0 - base.0) / (new.1 + base.1).sqrt()
+            },
+        );
+        let kept = scores.iter().filter(|score| score.is_finite());
+        let beyond = kept.clone().filter(|score| score.abs() >= t.abs());
+        Some(Self {
+            t,
+            p: (1 + beyond.count()) as f64 / (kept.count() + 1) as f64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Stream, WelchDf, WelchTest};
+
+    fn resampling(resamples: usize) -> Resampling<'static> {
+        Resampling {
+            resamples,
+            stream: Stream {
+                seed: 7,
+                name: "pooled",
+            },
+        }
+    }
+
+    // The two data sets and their t are those of scipy.stats.ttest_ind(a, b, equal_var=False).
+    const A: [f64; 5] = [10.0, 10.2, 9.9, 10.1, 10.3];
+    const B: [f64; 6] = [10.5, 10.7, 10.4, 10.6, 10.9, 10.6];
+
+    #[test]
+    fn the_score_is_welchs_and_its_p_is_near_that_of_normal_data() {
+        let found = PooledTScore::of(&A, &B, resampling(20_000)).unwrap();
+        assert!((found.t + 5.181_078_596_102_794).abs() < 1e-9, "{found:?}");
+        assert!(found.p < 0.01, "{found:?}");
+        let normal = |shift: f64| -> Vec<f64> {
+            let quantile = |i: i32| crate::normal::quantile((f64::from(i) + 0.5) / 40.0).unwrap();
+            (0..40).map(|i| shift + quantile(i)).collect()
+        };
+        let (a, b) = (normal(0.0), normal(0.45));
+        let found = PooledTScore::of(&b, &a, resampling(50_000)).unwrap();
+        let expected = WelchTest::of(&b, &a, WelchDf::Fractional).unwrap().p;
+        // Two standard errors of 50,000 resamples are 0.002.
+        assert!((found.p - expected).abs() < 0.006, "{found:?} {expected}");
+    }
+
+    #[test]
+    fn both_tails_count_alike_and_an_offset_changes_nothing() {
+        let p = |a: &[f64], b: &[f64]| PooledTScore::of(a, b, resampling(5_000)).unwrap().p;
+        let apart = [10.0, 10.3, 9.9, 10.4, 10.35, 10.1];
+        let there = p(&A, &apart);
+        assert!((0.2..0.95).contains(&there), "{there}");
+        assert!((p(&apart, &A) - there).abs() < 0.03);
+        let moved = |values: &[f64]| values.iter().map(|x| x + 1024.0).collect::<Vec<f64>>();
+        assert!((p(&moved(&A), &moved(&apart)) - there).abs() < 0.01);
+    }
+
+    #[test]
+    fn what_does_not_vary_has_no_score() {
+        assert_eq!(
+            PooledTScore::of(&[1.0; 4], &[2.0; 4], resampling(1_000)),
+            None
+        );
+        assert_eq!(
+            PooledTScore::of(&[1.0], &[2.0, 3.0], resampling(1_000)),
+            None
+        );
+        assert_eq!(
+            PooledTScore::of(&[1.0, f64::NAN], &[2.0, 3.0], resampling(1_000)),
+            None
+        );
+    }
+}

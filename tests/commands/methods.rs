@@ -1,0 +1,221 @@
+//! `--method`: the conventions of a published system in one word, on the command line and in Cargo.toml.
+//!
+//! The expected numbers are SciPy's and NumPy's, of the twelve values of each side.
+
+use serde_json::Value;
+use std::fmt::Write as _;
+
+use crate::commands::crates::Crate;
+use crate::support::{Finished, Machine};
+
+const JSON: [&str; 2] = ["--message-format", "json"];
+const BEFORE: [f64; 12] = [
+    100.0, 101.5, 99.2, 100.7, 102.3, 98.9, 100.1, 101.1, 99.6, 130.0, 100.4, 100.9,
+];
+const AFTER: [f64; 12] = [
+    101.9, 102.8, 100.3, 103.1, 101.2, 102.2, 104.0, 100.6, 103.5, 102.6, 101.7, 140.0,
+];
+
+const EACH_A_LAUNCH: &str = "id=name,launch=session,value=ns";
+const ONE_LAUNCH: &str = "id=name,value=ns";
+
+/// A workspace with both sides imported as `before` and `after`, each value a launch of its own.
+fn two_runs(machine: &Machine, tables: &str) -> Crate {
+    imported(machine, tables, EACH_A_LAUNCH)
+}
+
+fn imported(machine: &Machine, tables: &str, columns: &str) -> Crate {
+    let made = Crate::of(machine, &["a"], tables);
+    for (name, values) in [("before", BEFORE), ("after", AFTER)] {
+        let mut text = "name,session,ns\n".to_owned();
+        for (session, value) in values.iter().enumerate() {
+            let _ = writeln!(text, "a,{session},{value}");
+        }
+        let log = machine.home().join(format!("{name}.csv"));
+        std::fs::write(&log, text).expect("a file in our own directory");
+        made.perfcheck(machine, &["import"])
+            .arg(&log)
+            .args(["--columns", columns])
+            .args(["--unit", "ns", "--baseline", name])
+            .run()
+            .expect_code(0);
+    }
+    made
+}
+
+fn compare(machine: &Machine, made: &Crate, words: &str) -> Finished {
+    made.perfcheck(
+        machine,
+        &["compare", "before", "after", "--fail-on", "none"],
+    )
+    .args(words.split_whitespace())
+    .args(JSON)
+    .run()
+    .expect_code(0)
+}
+
+#[track_caller]
+fn compared(finished: &Finished) -> Value {
+    finished.messages("benchmark-compared").remove(0)
+}
+
+#[track_caller]
+fn near(value: &Value, expected: f64, tolerance: f64) {
+    let found = value.as_f64().unwrap_or(f64::NAN);
+    assert!(
+        (found - expected).abs() <= tolerance * expected.abs(),
+        "{found} is not {expected}"
+    );
+}
+
+/// Each setting with its value and where it comes from.
+fn explained(machine: &Machine, made: &Crate, words: &str) -> Vec<[String; 3]> {
+    let found = made
+        .perfcheck(machine, &["compare", "before", "--explain"])
+        .args(words.split_whitespace())
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    let message = found.messages("method-explained").remove(0);
+    let settings = message["settings"].as_array().expect("settings").clone();
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    settings
+        .iter()
+        .map(|one| {
+            [
+                text(&one["setting"]),
+                text(&one["value"]),
+                text(&one["from"]),
+            ]
+        })
+        .collect()
+}
+
+#[test]
+fn each_system_decides_by_its_own_test_and_level() {
+    let machine = Machine::new();
+    let made = two_runs(&machine, "");
+    let by = |method: &str| compared(&compare(&machine, &made, &format!("--method {method}")));
+    // mannwhitneyu(after, before, use_continuity=False, method="asymptotic")
+    let found = by("nbenchmark");
+    near(&found["p_value"], 0.009_374_768_459_434_895, 1e-9);
+    assert_eq!(found["decided_by"], "mann-whitney");
+    assert_eq!(found["verdict"], "regressed");
+    assert_eq!(found["noise_threshold"], 0.0);
+    assert_eq!(found["significance_level"], 0.05);
+    // ttest_ind(after, before, equal_var=False)
+    let found = by("mmtests");
+    near(&found["p_value"], 0.551_905_471_178_269_7, 1e-9);
+    near(&found["tested"]["statistic"], 0.604_720_432_310_842_1, 1e-9);
+    // 400,000 resamples of both sides pooled, by NumPy: 0.6516. Two standard errors of 100,000 are 0.003.
+    let found = by("criterion");
+    near(&found["p_value"], 0.6516, 0.008);
+    near(&found["tested"]["statistic"], 0.604_720_432_310_842_1, 1e-9);
+    assert_eq!(found["decided_by"], "pooled-t");
+    assert_eq!(found["noise_threshold"], 0.01);
+    // A launch of one value has that value for its 95th percentile: np.mean(after) / np.mean(before).
+    let found = by("benchforge");
+    near(&found["tested"]["statistic"], 1_263.9 / 1_234.7, 1e-12);
+    assert_eq!(found["verdict"], "unchanged");
+}
+
+#[test]
+fn the_serializer_methodology_leaves_first_samples_and_outliers_out_of_its_summary() {
+    let machine = Machine::new();
+    let made = imported(&machine, "", ONE_LAUNCH);
+    // mannwhitneyu(after, before, use_continuity=True, method="asymptotic"), of all samples.
+    let found = compared(&compare(&machine, &made, "--method serializer"));
+    near(&found["p_value"], 0.010_193_104_991_108_252, 1e-9);
+    // The means without the first sample and what lies beyond 1.5 IQR from NumPy's quartiles.
+    let centers = &found["centers"];
+    near(&centers["base"]["value_ns"], 100.47, 1e-12);
+    near(&centers["candidate"]["value_ns"], 102.2, 1e-12);
+    assert_eq!(
+        (&centers["base"]["skipped"], &centers["base"]["removed"]),
+        (&1.into(), &1.into())
+    );
+    // Of one launch the 95th percentiles by nearest rank are the largest values.
+    let found = compared(&compare(&machine, &made, "--method benchforge"));
+    near(&found["tested"]["statistic"], 140.0 / 130.0, 1e-12);
+    assert_eq!(found["verdict"], "regressed");
+}
+
+#[test]
+fn a_flag_beside_a_method_changes_that_alone() {
+    let machine = Machine::new();
+    let made = two_runs(&machine, "");
+    let words = "--method nbenchmark --rank-p asymptotic-cc --noise-threshold 3%";
+    let found = compared(&compare(&machine, &made, words));
+    near(&found["p_value"], 0.010_193_104_991_108_252, 1e-9);
+    assert_eq!(found["noise_threshold"], 0.03);
+    assert_ne!(found["verdict"], "regressed");
+    let settings = explained(&machine, &made, words);
+    for expected in [
+        ["--test", "mann-whitney", "method"],
+        ["--observations", "samples", "method"],
+        ["--outliers", "iqr", "method"],
+        ["--center", "-", "default"],
+        ["--rank-p", "asymptotic-cc", "flag"],
+        ["--correction", "none", "method"],
+        ["--noise-threshold", "0.03", "flag"],
+        ["--significance-level", "0.05", "method"],
+        ["thresholds.practical-effect", "0", "method"],
+    ] {
+        let expected = expected.map(str::to_owned);
+        assert!(settings.contains(&expected), "{expected:?}: {settings:?}");
+    }
+}
+
+#[test]
+fn the_method_of_a_workspace_decides_where_neither_a_flag_nor_a_table_says_otherwise() {
+    let machine = Machine::new();
+    let tables =
+        "[workspace.metadata.perfcheck]\nmethod = \"mmtests\"\nsignificance-level = 0.02\n";
+    let made = two_runs(&machine, tables);
+    let found = compared(&compare(&machine, &made, ""));
+    assert_eq!(found["decided_by"], "welch");
+    assert_eq!(found["significance_level"], 0.02);
+    let settings = explained(&machine, &made, "");
+    for expected in [
+        ["--test", "welch", "method"],
+        ["--quantile", "floor-rank", "method"],
+        ["--significance-level", "0.02", "table"],
+    ] {
+        let expected = expected.map(str::to_owned);
+        assert!(settings.contains(&expected), "{expected:?}: {settings:?}");
+    }
+    // The command line is stronger than all tables.
+    let found = compared(&compare(&machine, &made, "--method nbenchmark"));
+    assert_eq!(found["decided_by"], "mann-whitney");
+    assert_eq!(found["significance_level"], 0.05);
+    let bad = "[workspace.metadata.perfcheck]\nmethod = \"mtests\"\n";
+    let bad = Crate::write(machine.home().join("bad"), &["a"], bad);
+    let refused = bad.perfcheck(&machine, &["runs"]).run().expect_code(2);
+    assert!(
+        refused.stderr.contains("`mtests` is none of nbenchmark"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn an_explained_method_is_a_table_and_needs_a_method() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let shown = made.perfcheck(&machine, &["--method", "criterion", "--explain"]);
+    let shown = shown.run().expect_code(0);
+    for line in [
+        "Criterion: pooled bootstrap",
+        "--test                pooled-t",
+        "--noise-threshold     0.01",
+    ] {
+        assert!(shown.stdout.contains(line), "{line}:\n{shown}");
+    }
+    let refused = made
+        .perfcheck(&machine, &["--explain"])
+        .run()
+        .expect_code(2);
+    assert!(refused.stderr.contains("--method nbenchmark"), "{refused}");
+    // Nothing was measured.
+    let runs = made.perfcheck(&machine, &["runs"]).args(JSON).run();
+    assert!(runs.messages("run").is_empty(), "{runs}");
+}
