@@ -73,7 +73,7 @@ fn neither_warm_up_nor_asking_is_noted() {
 }
 
 #[test]
-fn b10_errors_are_counted_apart_with_their_first_messages() {
+fn b10_b_x6_errors_are_counted_apart_with_their_first_messages() {
     let mut child = Conversation::start();
     child.ask("start latency/every-third-fails");
     let samples = child.ask("sample 30");

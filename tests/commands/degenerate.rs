@@ -350,7 +350,7 @@ fn d9_where_the_quartiles_are_equal_nothing_is_an_outlier() {
 }
 
 #[test]
-fn d13_m12_m_x12_a_run_of_another_host_is_refused_and_only_what_differs_is_named() {
+fn d13_m12_m_x12_b_x4_a_run_of_another_host_is_refused_and_only_what_differs_is_named() {
     let machine = machine();
     let base = store(&machine, &ordinary(), like_it);
     let elsewhere = store(&machine, &ordinary(), |run, _| {

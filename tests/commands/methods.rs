@@ -92,7 +92,7 @@ fn explained(machine: &Machine, made: &Crate, words: &str) -> Vec<[String; 3]> {
 }
 
 #[test]
-fn each_system_decides_by_its_own_test_and_level() {
+fn n31_c13_m5_b19_each_system_decides_by_its_own_test_and_level() {
     let machine = Machine::new();
     let made = two_runs(&machine, "");
     let by = |method: &str| compared(&compare(&machine, &made, &format!("--method {method}")));
@@ -120,7 +120,7 @@ fn each_system_decides_by_its_own_test_and_level() {
 }
 
 #[test]
-fn the_serializer_methodology_leaves_first_samples_and_outliers_out_of_its_summary() {
+fn s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_of_its_summary() {
     let machine = Machine::new();
     let made = imported(&machine, "", ONE_LAUNCH);
     // mannwhitneyu(after, before, use_continuity=True, method="asymptotic"), of all samples.

@@ -138,7 +138,7 @@ fn c12_c13_n29_m5_stored_runs_are_compared_by_the_test_that_is_asked_for() {
 }
 
 #[test]
-fn c14_c15_c16_what_is_significant_and_within_noise_is_no_regression() {
+fn c_x8_c14_c15_c16_what_is_significant_and_within_noise_is_no_regression() {
     let machine = Machine::new();
     for times in [
         "100/100.1/100.2/100.3/100.4",
@@ -239,7 +239,7 @@ fn s8_s10_what_was_left_out_is_told_by_the_policy_that_took_it() {
 }
 
 #[test]
-fn n33_n35_too_few_launches_are_not_tested_and_the_reason_is_said() {
+fn n33_n35_s_x4_too_few_launches_are_not_tested_and_the_reason_is_said() {
     let machine = Machine::new();
     two_runs(&machine, SLOW);
     let crate_like = Crate::of(&machine, &["text"], "");

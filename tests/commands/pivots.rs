@@ -132,7 +132,7 @@ fn s17_s18_s19_the_fastest_of_a_column_is_the_reference_and_says_so() {
 }
 
 #[test]
-fn p_values_against_the_fastest_are_called_exploratory_and_are_adjusted() {
+fn s_x9_p_values_against_the_fastest_are_called_exploratory_and_are_adjusted() {
     let machine = Machine::new();
     let made = measure(&machine, 300.0);
     let words = "--pivot rows=group,cols=function,value=p-value";

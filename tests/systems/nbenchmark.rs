@@ -233,7 +233,7 @@ fn n24_normal_quantiles_are_right_to_the_last_digits() {
 }
 
 #[test]
-fn n26_variability_is_high_from_a_half_on_and_without_a_mean_there_is_none() {
+fn n26_b_x5_variability_is_high_from_a_half_on_and_without_a_mean_there_is_none() {
     let cases = [
         (0.05, Variability::Stable),
         (0.2, Variability::Ordinary),

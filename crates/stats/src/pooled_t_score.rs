@@ -82,7 +82,7 @@ mod tests {
     const B: [f64; 6] = [10.5, 10.7, 10.4, 10.6, 10.9, 10.6];
 
     #[test]
-    fn the_score_is_welchs_and_its_p_is_near_that_of_normal_data() {
+    fn c_x3_c_x4_the_score_is_welchs_and_its_p_is_near_that_of_normal_data() {
         let found = PooledTScore::of(&A, &B, resampling(20_000)).unwrap();
         assert!((found.t + 5.181_078_596_102_794).abs() < 1e-9, "{found:?}");
         assert!(found.p < 0.01, "{found:?}");

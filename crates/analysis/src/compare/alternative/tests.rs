@@ -86,7 +86,7 @@ fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
 }
 
 #[test]
-fn n29_n35_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_three_things() {
+fn n29_n35_n_x3_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_three_things() {
     let found = compared(&BASE, &SLOWER, by(Test::MannWhitney));
     let exact = MannWhitney::of(&SLOWER, &BASE).unwrap();
     let p = exact.p(MannWhitneyMethod::Exact);
@@ -121,7 +121,7 @@ fn n29_n35_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_thre
 }
 
 #[test]
-fn n_x9_the_p_of_ranks_is_exact_asymptotic_or_corrected_as_asked() {
+fn n_x9_s_x5_the_p_of_ranks_is_exact_asymptotic_or_corrected_as_asked() {
     let p = |rank_p| {
         let analysis = Analysis {
             p: rank_p,
@@ -276,7 +276,7 @@ fn b19_the_ratio_of_95th_percentiles_has_bounds_of_its_own() {
 }
 
 #[test]
-fn m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_launches() {
+fn m_x1_m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_launches() {
     let interval = by(Test::Interval);
     let found = compared(&BASE, &SLOWER, interval);
     assert!(found.published().unwrap().statistic.unwrap() > 1.0);
