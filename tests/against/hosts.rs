@@ -11,7 +11,7 @@ use std::num::NonZero;
 
 use crate::against::project::{Project, compared};
 use crate::commands::scripted::verdict;
-use crate::support::{Finished, Machine};
+use crate::support::{Finished, Machine, skipped};
 
 /// Adds twenty controls of the benchmark `cost` that are like the stored one, but for this change.
 fn add_controls(machine: &Machine, control: &Finished, change: f64) {
@@ -141,6 +141,7 @@ fn tells(b: &mut Bencher<'_>, place: &str) {
 #[test]
 fn a_benchmark_of_one_thread_is_bound_to_a_processor_after_its_first_round_and_others_are_not() {
     if std::thread::available_parallelism().map_or(1, NonZero::get) == 1 {
+        skipped("one processor");
         return;
     }
     let machine = Machine::new();

@@ -26,7 +26,17 @@ fn two_runs(machine: &Machine, tables: &str) -> Crate {
 
 fn imported(machine: &Machine, tables: &str, columns: &str) -> Crate {
     let made = Crate::of(machine, &["a"], tables);
-    for (name, values) in [("before", BEFORE), ("after", AFTER)] {
+    import(
+        machine,
+        &made,
+        columns,
+        &[("before", &BEFORE), ("after", &AFTER)],
+    );
+    made
+}
+
+fn import(machine: &Machine, made: &Crate, columns: &str, runs: &[(&str, &[f64])]) {
+    for (name, values) in runs {
         let mut text = "name,session,ns\n".to_owned();
         for (session, value) in values.iter().enumerate() {
             let _ = writeln!(text, "a,{session},{value}");
@@ -40,7 +50,6 @@ fn imported(machine: &Machine, tables: &str, columns: &str) -> Crate {
             .run()
             .expect_code(0);
     }
-    made
 }
 
 fn compare(machine: &Machine, made: &Crate, words: &str) -> Finished {
@@ -195,6 +204,52 @@ fn the_method_of_a_workspace_decides_where_neither_a_flag_nor_a_table_says_other
         refused.stderr.contains("`mtests` is none of nbenchmark"),
         "{refused}"
     );
+}
+
+#[test]
+fn m5_m6_beside_several_runs_the_stars_are_those_of_welchs_test() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    // ttest_ind(later, base, equal_var=False).pvalue is 0.0047, and of alike 0.40, with means 0.7 % apart.
+    let runs: [(&str, &[f64]); 3] = [
+        ("base", &[100.0, 101.5, 99.2, 100.7, 102.3, 98.9]),
+        ("alike", &[100.9, 101.9, 99.9, 101.2, 103.1, 99.6]),
+        ("later", &[102.6, 103.1, 101.9, 104.0, 102.2, 103.3]),
+    ];
+    import(&machine, &made, EACH_A_LAUNCH, &runs);
+    let columns = [
+        "compare",
+        "base",
+        "alike",
+        "later",
+        "--method",
+        "mmtests",
+        "--fail-on",
+        "none",
+    ];
+    let found = made.perfcheck(&machine, &columns).args(JSON).run();
+    let columns = found.messages("benchmark-columns").remove(0)["columns"].clone();
+    near(&columns[1]["p_value"], 0.398_407_557_537_485_75, 1e-9);
+    near(&columns[2]["p_value"], 0.004_721_535_529_990_539, 1e-9);
+    let shown = made
+        .perfcheck(
+            &machine,
+            &["compare", "base", "alike", "later", "--statistic", "mean"],
+        )
+        .args(["--method", "mmtests", "--fail-on", "none"])
+        .run()
+        .expect_code(0);
+    let line = shown
+        .stdout
+        .lines()
+        .find(|line| line.trim_start().starts_with("a "));
+    let line = line.unwrap_or_else(|| panic!("{shown}"));
+    // Means: 100.43, 101.1, 102.85.
+    assert!(
+        line.contains("*+2.41 %*") && line.contains("+0.66 %"),
+        "{shown}"
+    );
+    assert!(!line.contains("*+0.66 %*"), "{shown}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use crate::store::builders::open;
 use crate::store::kept::{contents, executable, extract, files, keeping, secret, target};
+use crate::support::skipped;
 
 /// A store, by path, with two runs that keep different executables under the same name.
 struct Kept {
@@ -300,7 +301,7 @@ fn a_store_that_belongs_to_another_user() {
     let own = std::os::unix::fs::MetadataExt::uid(&fs::metadata(&place).expect("there"));
     for path in [kept.path.clone(), contents(&kept.path), place] {
         if chown(&path, Some(NOBODY), None).is_err() {
-            eprintln!("skipped: only the superuser can give files away");
+            skipped("only the superuser can give files away");
             return;
         }
         kept.refused(

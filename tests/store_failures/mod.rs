@@ -144,7 +144,7 @@ fn a_full_disk_is_an_error_and_what_was_stored_stays() {
             "arithmetic=100;memory=100;text=100",
         );
     if !can_mount() {
-        println!("skipped: no name space in which to mount a small disk");
+        support::skipped("no name space in which to mount a small disk");
         return;
     }
     let finished = support::run(command).expect_stderr(&["no space left for the store", "help:"]);
@@ -168,7 +168,7 @@ fn a_directory_that_cannot_be_written_is_refused() {
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o500)).unwrap();
     if fs::write(closed.join("probe"), "").is_ok() {
-        println!("skipped: this user may write everywhere");
+        support::skipped("this user may write everywhere");
         return;
     }
     let store = closed.join("below").join("perfcheck.db");

@@ -8,7 +8,8 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use std::env;
 use std::ffi::OsStr;
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -229,6 +230,16 @@ impl Perfcheck {
     #[track_caller]
     pub fn start(self) -> Running {
         start(self.command)
+    }
+}
+
+/// Says that a test cannot run here, and why, also where output of tests is captured. `.ci/run` names a file in which it reads all reasons.
+pub fn skipped(reason: &str) {
+    let name = thread::current().name().unwrap_or("a test").to_owned();
+    let _ = writeln!(std::io::stderr(), "skipped: {name}: {reason}");
+    if let Some(place) = env::var_os("PERFCHECK_SKIPPED") {
+        let file = File::options().create(true).append(true).open(place);
+        writeln!(file.expect("a file that can be written"), "{reason}").expect("written");
     }
 }
 
