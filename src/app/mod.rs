@@ -15,10 +15,10 @@ mod stored;
 pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
     Dimension, DoctorOptions, ExplainOptions, ExportOptions, GroupPattern, HistoryBranch,
-    HistoryOptions, ImportFilter, ImportOptions, PageOptions, PivotRequest, PivotValue,
-    PruneOptions, RunOptions, RunView, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT,
-    accept, adopt, baseline, bisect, compare, doctor, explain, export, history, import, list,
-    prune, remove_runs, report, run, run_workloads, runs, self_test, show,
+    HistoryOptions, ImportOptions, PageOptions, PivotRequest, PivotValue, PruneOptions, RunOptions,
+    RunView, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline,
+    bisect, compare, doctor, explain, export, history, import, list, prune, remove_runs, report,
+    run, run_workloads, runs, self_test, show,
 };
 pub use context::World;
 pub use deliver::{ReportOptions, WantedKind, WantedReport};

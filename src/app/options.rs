@@ -9,8 +9,8 @@ use crate::settings::{Tables, WorkspaceOnly};
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::findings::{Limit, Order};
 use perfcheck_analysis::model::{
-    Analysis, DecisionSettings, FamilyRule, Observations, Outliers, QuantileRule, RankP, Statistic,
-    System, Test, Thresholds, Verdict,
+    Analysis, DecisionSettings, FamilyRule, Observations, Outliers, QuantileRule, RankP,
+    SampleFilter, Statistic, System, Test, Thresholds, Verdict,
 };
 use perfcheck_engine::cargo::CargoOptions;
 
@@ -149,6 +149,22 @@ pub struct ComparisonOptions {
 }
 
 impl ComparisonOptions {
+    /// What is left out where runs are described, in place of their own filters; `None`: these hold.
+    pub(super) fn filter(&self, workspace: &WorkspaceOnly) -> Option<SampleFilter> {
+        let of_method = |system: System| {
+            let analysis = system.decision().analysis;
+            (analysis.outliers, analysis.drop_first)
+        };
+        let said = self.analysis.outliers;
+        let (outliers, drop_first) = said.or_else(|| self.analysis.method.map(of_method))?;
+        let filter = SampleFilter {
+            outliers,
+            drop_first,
+            ..SampleFilter::default()
+        };
+        Some(filter.at(&self.decision(workspace).thresholds))
+    }
+
     /// The system of the workspace, unless the verdicts are to be about something that other systems do not judge.
     fn usual_method(&self, workspace: &WorkspaceOnly) -> Option<System> {
         workspace.method.filter(|_| self.is_about_time())

@@ -31,7 +31,7 @@ Examples:
 Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared, 5 store unusable, 6 no such run, or a column with nothing comparable.";
 
 /// Flags that would have no effect on a pivot: it has no verdicts, and tests and summaries of its own.
-const ABOUT_VERDICTS: [&str; 12] = [
+const ABOUT_VERDICTS: [&str; 11] = [
     "statistic",
     "fail",
     "fail_on",
@@ -39,7 +39,6 @@ const ABOUT_VERDICTS: [&str; 12] = [
     "test",
     "metric",
     "observations",
-    "outliers",
     "center",
     "quantile",
     "correction",

@@ -7,9 +7,9 @@ use std::str::FromStr;
 use super::analysis_flags::{Policies, outlier_words};
 use super::command::{Command, Parsed};
 use super::store_flags::StoredArguments;
-use crate::app::{ImportFilter, ImportOptions, StatedFact};
+use crate::app::{ImportOptions, StatedFact};
 use crate::exchange::{FileFormat, TableLayout, ValueUnit};
-use perfcheck_analysis::model::Outliers;
+use perfcheck_analysis::model::{Outliers, SampleFilter};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -76,7 +76,7 @@ pub(super) struct ImportArguments {
     /// Keep the first repetition of each launch apart, as its warm-up: `first` of `--outliers`
     #[arg(long)]
     drop_first: bool,
-    /// Which values count as outliers, for the summary and the record: all values are stored and compared
+    /// Which values count as outliers: they are left out wherever the run is described. All values are stored, and tests are of all
     #[arg(long, value_name = "POLICY[,first]", default_value = "none", value_parser = outlier_words::<OutlierPolicyFlag>())]
     outliers: OutlierPolicyFlag,
     /// A row that is an outlier in one of its values is one in all
@@ -152,11 +152,12 @@ impl ImportArguments {
             unit: self.unit,
             guess_units: self.guess_units,
             lenient: self.lenient,
-            filter: ImportFilter {
+            filter: SampleFilter {
                 drop_first: self.drop_first || self.outliers.policies.drop_first,
                 outliers: self.outliers.policies.policy,
                 fence: self.outliers.fence,
                 paired: self.paired,
+                ..SampleFilter::default()
             },
             place: self.place,
             facts: self.facts,

@@ -1,13 +1,14 @@
 //! The summary of an import: warm-up kept apart, outliers counted by a named policy, mean with its bootstrap interval.
 //!
-//! Nothing here changes what is stored: the policy is for the summary and for the record of where it came from. Resamples, seed and level of
+//! Nothing here changes what is stored, but for the filter itself: the run is described by it from then on. Resamples, seed and level of
 //! the interval are no thresholds and cannot be set: no decision rests on it, and the same file gives the same digits everywhere.
 
 use super::groups::{GroupRow, IdGroup};
-use perfcheck_analysis::model::Sample;
+use perfcheck_analysis::compare::{counts_of, policy_of};
+use perfcheck_analysis::model::{Sample, SampleCounts, SampleFilter};
 use perfcheck_stats::{
-    CleanedSample, ClusterMean, Description, FirstSample, OperationRates, OutlierPolicy,
-    Resampling, Stream, derived_seed, percentile_interval,
+    CleanedSample, ClusterMean, Description, FirstSample, OperationRates, Resampling, Stream,
+    derived_seed, percentile_interval,
 };
 
 /// Resamples and seed of the interval of a mean, as the serializer methodology has them.
@@ -17,38 +18,11 @@ const CONFIDENCE_LEVEL: f64 = 0.95;
 /// Of fewer values there is no interval.
 const FEWEST_FOR_INTERVAL: usize = 5;
 
-/// How a group is cleaned.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cleaning {
-    /// Whether the first row of each launch is its warm-up. A launch of one row keeps it.
-    pub first: FirstSample,
-    /// Which values count as outliers, in each column by itself.
-    pub policy: OutlierPolicy,
-    /// Whether a row that is an outlier in one column is one in all.
-    pub paired: bool,
-}
-
-impl Default for Cleaning {
-    fn default() -> Self {
-        Self {
-            first: FirstSample::Used,
-            policy: OutlierPolicy::Keep,
-            paired: false,
-        }
-    }
-}
-
 /// What one column of a group comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueSummary {
-    /// Values read.
-    pub runs_raw: usize,
-    /// Values kept apart as warm-up.
-    pub warmup_skipped: usize,
-    /// Values that the policy removes.
-    pub outliers_removed: usize,
-    /// Values that the summary is of: `runs_raw = runs + warmup_skipped + outliers_removed`.
-    pub runs: usize,
+    /// Where its values went.
+    pub counts: SampleCounts,
     /// Values that the policy replaced.
     pub replaced: usize,
     /// Bounds beyond which values are outliers, where the policy drew any; per iteration.
@@ -67,9 +41,18 @@ pub struct ValueSummary {
     pub zeros: usize,
 }
 
+/// What becomes of the first row of each launch.
+fn first_of(filter: &SampleFilter) -> FirstSample {
+    if filter.drop_first {
+        FirstSample::Dropped
+    } else {
+        FirstSample::Used
+    }
+}
+
 /// Which rows are warm-up: the first of each launch that has more than one.
-pub fn warm_up_rows(group: &IdGroup, first: FirstSample) -> Vec<bool> {
-    let launches = launches(group);
+pub fn warm_up_rows(group: &IdGroup, filter: &SampleFilter) -> Vec<bool> {
+    let (launches, first) = (launches(group), first_of(filter));
     launches
         .flat_map(|rows| (0..rows.len()).map(move |at| at < first.skipped(rows.len())))
         .collect()
@@ -80,10 +63,10 @@ fn launches(group: &IdGroup) -> impl Iterator<Item = &[GroupRow]> {
 }
 
 /// Cleans `group` and describes each column.
-pub fn clean(group: &IdGroup, cleaning: Cleaning) -> Vec<ValueSummary> {
-    let columns = (0..group.metrics.len()).map(|column| cleaned(group, column, cleaning));
+pub fn clean(group: &IdGroup, filter: &SampleFilter) -> Vec<ValueSummary> {
+    let columns = (0..group.metrics.len()).map(|column| cleaned(group, column, filter));
     let mut columns: Vec<CleanedSample> = columns.collect::<Option<_>>().unwrap_or_default();
-    if cleaning.paired {
+    if filter.paired {
         CleanedSample::pair(&mut columns);
     }
     columns
@@ -93,14 +76,14 @@ pub fn clean(group: &IdGroup, cleaning: Cleaning) -> Vec<ValueSummary> {
         .collect()
 }
 
-fn cleaned(group: &IdGroup, column: usize, cleaning: Cleaning) -> Option<CleanedSample> {
+fn cleaned(group: &IdGroup, column: usize, filter: &SampleFilter) -> Option<CleanedSample> {
     let values = |rows: &[GroupRow]| -> Vec<f64> {
         let samples = rows.iter().map(|row| row.samples[column]);
         samples.map(Sample::per_iteration).collect()
     };
     let values: Vec<Vec<f64>> = launches(group).map(values).collect();
     let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
-    CleanedSample::of(&values, cleaning.first, cleaning.policy)
+    CleanedSample::of(&values, first_of(filter), policy_of(filter))
 }
 
 fn described(group: &IdGroup, column: usize, cleaned: &CleanedSample) -> Option<ValueSummary> {
@@ -117,10 +100,7 @@ fn described(group: &IdGroup, column: usize, cleaned: &CleanedSample) -> Option<
         .then(|| percentile_interval(&ClusterMean::new(&clusters), CONFIDENCE_LEVEL, resampling))
         .flatten();
     Some(ValueSummary {
-        runs_raw: cleaned.counts.raw,
-        warmup_skipped: cleaned.counts.warm_up_skipped,
-        outliers_removed: cleaned.counts.outliers_removed,
-        runs: cleaned.counts.used,
+        counts: counts_of(cleaned),
         replaced: cleaned.replaced,
         fences: cleaned.bounds,
         mean: description.mean,

@@ -28,9 +28,9 @@ pub use messages::{
     BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
     DoctorFinding, DoctorFindings, Grouped, GroupedCell, GroupedRow, ImportFindings,
     ImportedBenchmark, KeptLine, MethodExplained, MethodSetting, NoiseFindings, PerSecond,
-    PivotCell, PivotKind, PivotRow, PivotTable, Progressed, PruneLine, Rate, Resolvable, RunFate,
-    RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity, SkippedBenchmark,
-    TakenOver, ValueBounds, WorkspaceLine,
+    PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, Progressed, PruneLine, Rate,
+    Resolvable, RunFate, RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity,
+    SkippedBenchmark, TakenOver, ValueBounds, WorkspaceLine,
 };
 pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use text::{

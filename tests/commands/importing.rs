@@ -82,7 +82,7 @@ fn s1_rows_that_cannot_be_read_are_listed_by_line_and_column_and_nothing_is_stor
         .run()
         .expect_code(0);
     assert_eq!(
-        last(&lenient, "import-finished")["source"]["counts"]["rows_skipped"],
+        last(&lenient, "import-finished")["source"]["rows_skipped"],
         4
     );
     let imported = last(&lenient, "benchmark-imported");
@@ -421,7 +421,10 @@ fn an_import_takes_the_words_of_comparisons_and_the_fences_of_the_workspace() {
             .run()
             .expect_code(0);
         let source = &last(&said, "import-finished")["source"];
-        let policy = source["outliers"].as_str().expect("a policy").to_owned();
+        let filter = &source["filter"];
+        let word = filter["outliers"].as_str().expect("a policy");
+        let fence = filter["fence"].as_f64();
+        let policy = fence.map_or(word.to_owned(), |fence| format!("{word}_{fence}"));
         (source["counts"]["outliers_removed"].as_u64(), policy)
     };
     for (made, policy, removed, name) in [

@@ -19,6 +19,7 @@ mod exchanging;
 mod exit_codes;
 mod explaining;
 mod extras;
+mod filters;
 mod flags;
 mod history;
 mod host_signs;

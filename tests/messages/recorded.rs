@@ -111,6 +111,7 @@ impl Recipe {
                 .collect(),
             failures: Vec::new(),
             verdict: None,
+            described: None,
         }
     }
 

@@ -2,10 +2,10 @@
 
 use super::{close, up_to};
 use cargo_perfcheck::exchange::{
-    Cleaning, ColumnMap, ExchangeError, IdGroup, Imported, InputContent, Reading, TableLayout,
-    ValueSummary, clean, read_tables,
+    ColumnMap, ExchangeError, IdGroup, Imported, InputContent, Reading, TableLayout, ValueSummary,
+    clean, read_tables,
 };
-use perfcheck_analysis::model::Thresholds;
+use perfcheck_analysis::model::{Outliers, SampleFilter, Thresholds};
 use perfcheck_stats::*;
 
 const FENCE: OutlierPolicy = OutlierPolicy::IqrFence(IqrFence::INTERPOLATED);
@@ -305,20 +305,27 @@ fn two_columns() -> IdGroup {
         .remove(0)
 }
 
+/// Warm-up goes, then what `outliers` says at the usual thresholds.
+fn filter(outliers: Outliers, paired: bool) -> SampleFilter {
+    let filter = SampleFilter {
+        drop_first: true,
+        outliers,
+        paired,
+        ..SampleFilter::default()
+    };
+    filter.at(&Thresholds::default())
+}
+
 #[test]
 fn s9_counts_of_an_import_add_up() {
-    let cleaning = Cleaning {
-        first: FirstSample::Dropped,
-        policy: OutlierPolicy::IqrFence(IqrFence::INTERPOLATED),
-        paired: false,
-    };
-    let found = clean(&two_columns(), cleaning);
+    let found = clean(&two_columns(), &filter(Outliers::Iqr, false));
     let counts = |summary: &ValueSummary| {
+        let counts = summary.counts;
         [
-            summary.runs_raw,
-            summary.runs,
-            summary.warmup_skipped,
-            summary.outliers_removed,
+            counts.runs_raw,
+            counts.runs,
+            counts.warmup_skipped,
+            counts.outliers_removed,
         ]
     };
     assert_eq!(counts(&found[0]), [12, 10, 1, 1]);
@@ -328,34 +335,26 @@ fn s9_counts_of_an_import_add_up() {
 
 #[test]
 fn s_x1_a_paired_filter_removes_a_row_from_all_of_its_columns() {
-    let cleaning = Cleaning {
-        first: FirstSample::Dropped,
-        policy: OutlierPolicy::IqrFence(IqrFence::INTERPOLATED),
-        paired: true,
-    };
-    let found = clean(&two_columns(), cleaning);
-    assert_eq!([found[0].runs, found[1].runs], [10, 10]);
-    assert_eq!(found[1].outliers_removed, 1);
+    let found = clean(&two_columns(), &filter(Outliers::Iqr, true));
+    assert_eq!([found[0].counts.runs, found[1].counts.runs], [10, 10]);
+    assert_eq!(found[1].counts.outliers_removed, 1);
 }
 
 #[test]
 fn s_x2_filters_of_imports_leave_out_what_the_methodology_says() {
-    let of = |policy| {
-        clean(
-            &two_columns(),
-            Cleaning {
-                policy,
-                ..Cleaning::default()
-            },
-        )
-        .remove(0)
+    let of = |outliers, fence| {
+        let filter = SampleFilter {
+            outliers,
+            fence,
+            ..SampleFilter::default()
+        };
+        let found = clean(&two_columns(), &filter.at(&Thresholds::default()));
+        (found[0].counts.outliers_removed, found[0].replaced)
     };
-    assert_eq!(of(OutlierPolicy::Keep).outliers_removed, 0);
-    let wide = OutlierPolicy::IqrFence(IqrFence::INTERPOLATED_WIDE);
-    assert_eq!(of(wide).outliers_removed, 2);
-    assert_eq!(of(OutlierPolicy::TopFivePercent).outliers_removed, 1);
-    let winsorised = of(OutlierPolicy::Winsorise5To95);
-    assert_eq!((winsorised.outliers_removed, winsorised.replaced), (0, 2));
+    assert_eq!(of(Outliers::Keep, None), (0, 0));
+    assert_eq!(of(Outliers::Iqr, Some(3.0)), (2, 0));
+    assert_eq!(of(Outliers::Top5, None), (1, 0));
+    assert_eq!(of(Outliers::Winsorized, None), (0, 2));
 }
 
 #[test]
@@ -367,7 +366,7 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
         .unwrap()
         .groups;
     let of = |group: &IdGroup| {
-        clean(group, Cleaning::default())
+        clean(group, &SampleFilter::default())
             .remove(0)
             .interval
             .unwrap()
@@ -381,7 +380,7 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
 fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
     let text = "n,v\na,1\na,1\na,1\na,9000\nb,1\nb,2\n";
     let groups = read(text, "id=n,value=v", &in_unit("ns")).unwrap().groups;
-    let medians = |group: &IdGroup| clean(group, Cleaning::default())[0].mean_over_median;
+    let medians = |group: &IdGroup| clean(group, &SampleFilter::default())[0].mean_over_median;
     let most = Thresholds::default().mean_over_median;
     let absurd = |group: &IdGroup| medians(group).is_some_and(|medians| medians > most);
     assert_eq!((absurd(&groups[0]), absurd(&groups[1])), (true, false));

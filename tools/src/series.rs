@@ -43,5 +43,6 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
         launches,
         failures: Vec::new(),
         verdict: None,
+        described: None,
     }
 }

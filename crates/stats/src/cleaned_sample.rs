@@ -43,6 +43,8 @@ pub struct CleanedSample {
     pub untouched: Option<TreatmentSkipped>,
     /// Which of `warm` are not used.
     outlier: Vec<bool>,
+    /// How many of `warm` are of each cluster.
+    clusters: Vec<usize>,
 }
 
 impl FirstSample {
@@ -62,6 +64,7 @@ impl CleanedSample {
             .iter()
             .flat_map(|cluster| &cluster[first.skipped(cluster.len())..]);
         let warm: Vec<f64> = warm.copied().collect();
+        let left = |cluster: &&[f64]| cluster.len() - first.skipped(cluster.len());
         if !raw.iter().all(|value| value.is_finite()) {
             return None;
         }
@@ -78,6 +81,7 @@ impl CleanedSample {
             untouched: treated.untouched,
             used: treated.values,
             outlier: treated.gone,
+            clusters: clusters.iter().map(left).collect(),
             raw,
             warm,
         })
@@ -98,6 +102,17 @@ impl CleanedSample {
                 column.remove(any.clone());
             }
         }
+    }
+
+    /// The values used of each cluster; of some that may be none.
+    pub fn used_by_cluster(&self) -> Vec<Vec<f64>> {
+        let mut used = self.used.iter().copied();
+        let mut outlier = self.outlier.iter();
+        let of_cluster = |count: &usize| {
+            let left = outlier.by_ref().take(*count).filter(|out| !**out).count();
+            used.by_ref().take(left).collect()
+        };
+        self.clusters.iter().map(of_cluster).collect()
     }
 
     /// Uses those of `warm` that are no `outlier`.

@@ -31,7 +31,7 @@ pub use doctor::{DoctorOptions, WORKLOADS_ARGUMENT, doctor, run_workloads};
 pub use explain::{ExplainOptions, explain};
 pub use export::{ExportOptions, export};
 pub use history::{HistoryBranch, HistoryOptions, history};
-pub use import::{ImportFilter, ImportOptions, StatedFact, import};
+pub use import::{ImportOptions, StatedFact, import};
 pub use list::list;
 pub use prune::{PruneOptions, prune, remove_runs};
 pub use report::{PageOptions, report};

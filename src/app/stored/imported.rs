@@ -3,7 +3,7 @@
 use crate::app::options::ComparisonOptions;
 use crate::settings::WorkspaceOnly;
 use perfcheck_analysis::findings::RunRemark;
-use perfcheck_analysis::model::{Observations, Run, Source, Test};
+use perfcheck_analysis::model::{LeftOutSamples, Observations, Run, Source, Test};
 
 /// How `new` and `base` are compared, if the user did not choose.
 ///
@@ -34,15 +34,26 @@ fn of_one_launch(run: &Run) -> bool {
 
 /// What a reader must know of a comparison in which a side was imported.
 pub(in crate::app) fn remarks_on_imports(base: &Run, candidate: &Run) -> Vec<RunRemark> {
-    let sources: Vec<&Source> = [base, candidate]
+    let sources: Vec<(&Run, &Source)> = [base, candidate]
         .into_iter()
-        .filter_map(|run| run.source.as_ref())
+        .filter_map(|run| Some((run, run.source.as_ref()?)))
         .collect();
     if sources.is_empty() {
         return Vec::new();
     }
-    let unknown = sources.iter().any(|source| !source.launches_known);
+    let unknown = sources.iter().any(|(_, source)| !source.launches_known);
+    let filtered = sources
+        .iter()
+        .filter(|(_, source)| source.filter.leaves_out());
+    let left_out = filtered.map(|(run, source)| RunRemark::LeftOut {
+        run: run.id,
+        left_out: LeftOutSamples {
+            filter: source.filter,
+            counts: source.counts,
+        },
+    });
     std::iter::once(RunRemark::Imported)
+        .chain(left_out)
         .chain(unknown.then_some(RunRemark::LaunchesUnknown))
         .collect()
 }

@@ -50,11 +50,8 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
         Metric::Rate { unit } => format!("{}/s", word(unit)),
     };
     let name = name(&measurement.benchmark.key.id, &unit);
-    let launches: Vec<_> = (measurement.launches.iter())
-        .filter(|launch| !launch.series.deciding().is_empty())
-        .collect();
-    for (values, launch) in by_launch(measurement).iter().zip(launches) {
-        let Some(value) = median(values) else {
+    for (launch, values) in by_launch(measurement) {
+        let Some(value) = median(&values) else {
             continue;
         };
         let iterations = (launch.series.deciding().iter())

@@ -16,7 +16,8 @@ const RESAMPLES: usize = 10_000;
 pub fn write_bmf(writer: &mut dyn Write, run: &ExportedRun) -> io::Result<()> {
     let mut benchmarks = Map::new();
     for (name, measurement) in run.names().into_iter().zip(run.measured()) {
-        let launches = by_launch(measurement);
+        let launches = by_launch(measurement).into_iter();
+        let launches: Vec<Vec<f64>> = launches.map(|(_, values)| values).collect();
         let clusters: Vec<&[f64]> = match launches.as_slice() {
             [only] => only.chunks(1).collect(),
             several => several.iter().map(Vec::as_slice).collect(),

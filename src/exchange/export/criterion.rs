@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::super::error::ExchangeError;
-use super::exported::ExportedRun;
+use super::exported::{ExportedRun, by_launch};
 use perfcheck_analysis::model::{Measurement, Metric, Sample, Throughput};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
@@ -147,7 +147,7 @@ fn files(
             fences.high_severe
         ])
     });
-    let estimates = estimates(run, id, &samples, is_linear);
+    let estimates = estimates(run, id, measurement, &samples, is_linear);
     // `benchmark.json` last, as Criterion does: what has none was interrupted.
     vec![
         ("sample.json", sampled),
@@ -168,8 +168,16 @@ fn throughput(throughput: Throughput) -> Value {
     }
 }
 
-fn estimates(run: &ExportedRun, id: &str, samples: &[Sample], is_linear: bool) -> Value {
-    let per_iteration: Vec<f64> = samples.iter().map(|one| one.per_iteration()).collect();
+/// The estimates: the slope of all samples, all others of those that are described.
+fn estimates(
+    run: &ExportedRun,
+    id: &str,
+    measurement: &Measurement,
+    samples: &[Sample],
+    is_linear: bool,
+) -> Value {
+    let launches = by_launch(measurement).into_iter();
+    let per_iteration: Vec<f64> = launches.flat_map(|(_, values)| values).collect();
     let Some(described) = Description::of(&per_iteration) else {
         return Value::Null;
     };

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use perfcheck_analysis::model::{Measurement, Metric, Run};
+use perfcheck_analysis::compare::described_launches;
+use perfcheck_analysis::model::{LaunchSeries, Measurement, Metric, Run};
 
 /// A run that is to be exported.
 #[derive(Debug, Clone)]
@@ -43,19 +44,18 @@ impl ExportedRun {
     }
 }
 
-/// Values of one iteration by launch, as the metric means them: rates are units per second.
-pub(super) fn by_launch(measurement: &Measurement) -> Vec<Vec<f64>> {
+/// Values of one iteration by launch, as the metric means them: rates are units per second. They are those that are described.
+pub(super) fn by_launch(measurement: &Measurement) -> Vec<(&LaunchSeries, Vec<f64>)> {
     let value = |per_iteration: f64| match measurement.benchmark.metric {
         Metric::Rate { .. } => 1e9 / per_iteration,
         Metric::Time | Metric::Amount { .. } => per_iteration,
     };
-    (measurement.launches.iter())
-        .map(|launch| {
-            (launch.series.deciding().iter())
-                .map(|sample| value(sample.per_iteration()))
-                .filter(|value| value.is_finite())
-                .collect::<Vec<f64>>()
+    (described_launches(measurement).into_iter())
+        .map(|(launch, times)| {
+            let values = times.into_iter().map(value);
+            let values = values.filter(|value| value.is_finite());
+            (launch, values.collect::<Vec<f64>>())
         })
-        .filter(|values| !values.is_empty())
+        .filter(|(_, values)| !values.is_empty())
         .collect()
 }

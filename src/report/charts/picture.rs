@@ -51,7 +51,7 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
         ),
     );
     let mut bottom = panels::density(&mut svg, shape, &summary.median, metric, 68.0);
-    if let Some(outside) = outside(picture) {
+    for outside in left_out(picture).into_iter().chain(outside(picture)) {
         bottom = panels::remark(&mut svg, &outside, bottom);
     }
     if let Some((ramp, slope)) = shape.ramp.as_ref().zip(summary.slope.as_ref()) {
@@ -65,6 +65,12 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
     let title = format!("{target} {}, run {}", key.id, picture.run);
     let document = svg.document(&name, bottom, &title, &described(picture));
     writer.write_all(document.as_bytes())
+}
+
+/// What a filter left out, in words.
+fn left_out(picture: &Picture<'_>) -> Option<String> {
+    let left_out = picture.summary.left_out?;
+    Some(left_out.in_words())
 }
 
 /// What lies too far from the other samples.
@@ -108,7 +114,8 @@ fn described(picture: &Picture<'_>) -> String {
         .map(|launch| spent(launch.quartiles[1]))
         .collect();
     let mut not_drawn = String::new();
-    for text in outside(picture).into_iter().chain(above(picture)) {
+    let others = outside(picture).into_iter().chain(above(picture));
+    for text in left_out(picture).into_iter().chain(others) {
         not_drawn += " ";
         not_drawn += &text;
         not_drawn += ".";

@@ -8,7 +8,7 @@ use crate::report::text::columns::{ColumnCell, ColumnsLine, RunColumn, SideBySid
 use crate::report::words::limits::limit_remark;
 use crate::report::words::remarks::run_remark;
 use perfcheck_analysis::compare::{Difference, Estimate, GateGroup};
-use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId, Statistic, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, LeftOutSamples, Metric, RunId, Statistic, Verdict};
 
 /// A benchmark in several runs.
 #[derive(Debug, Serialize)]
@@ -88,6 +88,8 @@ struct ColumnSummary<'a> {
     remarks: Vec<String>,
     /// What its benchmarks changed by together; null for the reference and without ratios.
     geometric_mean: Option<Together>,
+    /// What is left out of its figures; null where all samples are described.
+    left_out: Option<LeftOutSamples>,
 }
 
 impl<'a> BenchmarkColumns<'a> {
@@ -157,6 +159,7 @@ impl<'a> ColumnSummary<'a> {
                 .chain(column.limits.remarks.iter().map(limit_remark))
                 .collect(),
             geometric_mean: column.together,
+            left_out: column.left_out,
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::report::text::columns::ValueTerms;
 use perfcheck_analysis::compare::Contender;
-use perfcheck_analysis::model::{Metric, RunId};
+use perfcheck_analysis::model::{LeftOutSamples, Metric, RunId};
 
 /// One run, laid out by a part of its ids.
 #[derive(Debug, Clone, Serialize)]
@@ -29,6 +29,8 @@ pub struct Grouped {
     pub left_out: usize,
     /// How many benchmarks it matches that have no cell: without a value above zero, or of another metric than the first of their row.
     pub without_value: usize,
+    /// What is left out of the values by the filter of the run or by `--outliers`; null where all samples are described.
+    pub filtered: Option<LeftOutSamples>,
     /// One less the confidence that the fastest is among those called `fastest` or `open`.
     pub level: f64,
     /// Whether times or ratios are shown.

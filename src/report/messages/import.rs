@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId, Source};
+use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId, SampleCounts, Source};
 
 /// What an import brought.
 #[derive(Debug)]
@@ -30,14 +30,9 @@ pub struct ImportedBenchmark {
     pub key: BenchmarkKey,
     /// What its samples mean.
     pub metric: Metric,
-    /// How many values were read: the sum of `warmup_skipped`, `outliers_removed` and `runs`.
-    pub runs_raw: usize,
-    /// How many values were kept apart as warm-up.
-    pub warmup_skipped: usize,
-    /// How many values the policy leaves out of this summary.
-    pub outliers_removed: usize,
-    /// How many values are in this summary.
-    pub runs: usize,
+    /// Where its values went.
+    #[serde(flatten)]
+    pub counts: SampleCounts,
     /// How many values the policy replaced.
     pub replaced: usize,
     /// The bounds beyond which values are outliers; null where the policy has none.

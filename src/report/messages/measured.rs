@@ -8,8 +8,8 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, Failure, LaunchSeries, Measurement, Metric, Nanos, RunId, Sample,
-    SamplingMode, SamplingSettings, Throughput,
+    Benchmark, BenchmarkKey, Failure, LaunchSeries, LeftOutSamples, Measurement, Metric, Nanos,
+    RunId, Sample, SamplingMode, SamplingSettings, Throughput,
 };
 
 /// What a run measured of a benchmark, with the raw series. Of an A/B measurement it is the candidate's; `show BASE` has the base's.
@@ -69,7 +69,7 @@ struct SamplingAsSet {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Summary"))]
 pub(crate) struct SampleSummary {
-    /// How many samples there are.
+    /// How many samples there are, of those that are described.
     samples: usize,
     /// How many launches they come from.
     launches: usize,
@@ -95,6 +95,8 @@ pub(crate) struct SampleSummary {
     overhead_ns: Option<f64>,
     /// How many samples are outliers, by Tukey's fences within launches.
     outliers: OutlierNumbers,
+    /// What a filter leaves out of all numbers but `outliers` and the slope's; null where all samples are described.
+    left_out: Option<LeftOutSamples>,
 }
 
 /// How many samples are outliers, by Tukey's fences within launches.
@@ -222,6 +224,7 @@ impl From<&Summary> for SampleSummary {
                 high_mild: outliers.high_mild,
                 high_severe: outliers.high_severe,
             },
+            left_out: summary.left_out,
         }
     }
 }

@@ -41,7 +41,7 @@ pub use listing::{BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine}
 pub(crate) use measured::BenchmarkMeasured;
 pub use method::{MethodExplained, MethodSetting, SettingSource};
 pub(crate) use pivot::PivotRowMessage;
-pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable};
+pub use pivot::{PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable};
 pub(crate) use prune::PruneFinished;
 pub use prune::{PruneLine, RunFate};
 pub(crate) use run::RuleViolated;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use perfcheck_analysis::model::Metric;
+use perfcheck_analysis::model::{LeftOutSamples, Metric, RunId};
 
 /// A pivot, laid out. As a message, after its rows, it says how to read them.
 #[derive(Debug, Clone, Serialize)]
@@ -26,11 +26,26 @@ pub struct PivotTable {
     pub rows: Vec<PivotRow>,
     /// What relative values are relative to; null without such values.
     pub versus: Option<String>,
+    /// What was left out of the runs that have a filter, of their own or by `--outliers`.
+    pub filters: Vec<PivotFilter>,
     /// What else to know, a sentence each.
     #[serde(rename = "remarks")]
     pub notes: Vec<String>,
     /// What to look at, a sentence each.
     pub warnings: Vec<String>,
+}
+
+/// A run of a pivot of which samples are left out.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PivotFilter {
+    /// Its number.
+    pub run: RunId,
+    /// As the user named it.
+    pub name: String,
+    /// What is left out.
+    #[serde(flatten)]
+    pub left_out: LeftOutSamples,
 }
 
 /// A row of a pivot.

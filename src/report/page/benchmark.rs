@@ -318,7 +318,10 @@ fn more(side: &PageSide<'_>, confidence_level: f64) -> Vec<(String, String)> {
         lines.chain(lines_of_seconds(&found.windows))
     });
     let lines = allocations.iter().flat_map(allocation_lines);
-    lines
+    let left_out = side.record.summary.left_out.iter();
+    left_out
+        .map(|left_out| ("left out".to_owned(), left_out.in_words()))
+        .chain(lines)
         .chain(of_latencies)
         .map(|(label, text)| (label, one_line(&text)))
         .collect()

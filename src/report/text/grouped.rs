@@ -177,6 +177,12 @@ fn legend(found: &Grouped) -> Vec<String> {
             units::counted(found.left_out, "benchmark")
         ));
     }
+    if let Some(left_out) = &found.filtered {
+        lines.push(format!(
+            "{}. Values are of the runs, tests of all but warm-up.",
+            left_out.in_words()
+        ));
+    }
     if found.without_value > 0 {
         lines.push(format!(
             "{} without a value here: nothing above zero was measured, or something else than of the first of the row.",
@@ -272,6 +278,7 @@ mod tests {
             geometric_means: None,
             left_out: 0,
             without_value: 0,
+            filtered: None,
             level: 0.05,
             terms: ValueTerms::Values,
         }

@@ -52,8 +52,8 @@ fn write_rows(writer: &mut dyn Write, rows: &[ImportedBenchmark]) -> io::Result<
     };
     Table::new(vec![
         Column::name("benchmark", cells(&|row| units::whole_name(&row.key.id))),
-        Column::number("values", cells(&|row| row.runs_raw.to_string())).dispensable(1),
-        Column::number("used", cells(&|row| row.runs.to_string())),
+        Column::number("values", cells(&|row| row.counts.runs_raw.to_string())).dispensable(1),
+        Column::number("used", cells(&|row| row.counts.runs.to_string())),
         Column::number("mean", cells(&|row| units::value(&row.metric, row.mean))),
         Column::number("95 % interval", cells(&interval)).dispensable(3),
         Column::number("per second", cells(&rate)).dispensable(2),
@@ -73,28 +73,19 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
         units::counted(findings.rows.len(), "benchmark"),
         units::counted(findings.launches, "launch"),
     )?;
-    let paired = if source.paired { ", paired" } else { "" };
-    writeln!(
-        writer,
-        "runs_raw {} = runs {} + warmup_skipped {} + outliers_removed {} ({}{paired})",
-        counts.runs_raw,
-        counts.runs,
-        counts.warmup_skipped,
-        counts.outliers_removed,
-        escape::one_line(&source.outliers)
-    )?;
+    writeln!(writer, "{} ({})", counts.in_words(), source.filter.name())?;
     if counts.outliers_removed > 0 {
         writeln!(
             writer,
-            "Outliers are left out of the means above alone: every value is stored, and comparisons are of all but warm-up."
+            "Outliers are left out wherever the run is described. Every value is stored, and tests are of all but warm-up."
         )?;
     }
-    if counts.rows_skipped > 0 {
+    if source.rows_skipped > 0 {
         writeln!(
             writer,
             "{} could not be read and {} skipped.",
-            units::counted(counts.rows_skipped as usize, "row"),
-            if counts.rows_skipped == 1 {
+            units::counted(source.rows_skipped as usize, "row"),
+            if source.rows_skipped == 1 {
                 "was"
             } else {
                 "were"

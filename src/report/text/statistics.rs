@@ -170,6 +170,9 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
             outliers.low_severe, outliers.low_mild, outliers.high_mild, outliers.high_severe
         ),
     );
+    if let Some(left_out) = &summary.left_out {
+        add("left out", left_out.in_words());
+    }
     for diagnostic in &record.diagnostics {
         add("to note", diagnostic.to_string());
     }

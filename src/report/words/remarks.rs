@@ -144,6 +144,10 @@ pub fn run_remark(remark: &RunRemark) -> String {
             share * 100.0
         ),
         RunRemark::Imported => "imported values: another program measured them, under conditions that only its user knows; between languages, libraries with other guarantees, or machines, a difference shows a direction and no size".to_owned(),
+        RunRemark::LeftOut { run, left_out } => format!(
+            "run {run} is described by what its import left, {}; the test is of all but warm-up",
+            left_out.in_words()
+        ),
         RunRemark::LaunchesUnknown => "nothing tells launches apart in an imported side, so that repetitions count as if they were independent: what differs between two sessions shows as a change, too".to_owned(),
         RunRemark::SampledDifferently { in_turn, alone } => format!(
             "run {in_turn} was sampled in turn with another build, in many short rounds, run {alone} alone: small changes may come from that"

@@ -27,27 +27,22 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
         format!("columns {}; ", source.columns)
     };
     writeln!(writer, "{}{}", plain(columns), plain(units.join(", ")))?;
-    let counts = &source.counts;
-    let first = if source.drop_first {
+    let first = if source.filter.drop_first {
         ", first repetitions kept apart"
     } else {
         ""
     };
-    let paired = if source.paired { ", paired" } else { "" };
     writeln!(
         writer,
-        "runs_raw {} = runs {} + warmup_skipped {} + outliers_removed {} (by {}{paired}, for the record: all are stored){first}",
-        counts.runs_raw,
-        counts.runs,
-        counts.warmup_skipped,
-        counts.outliers_removed,
-        source.outliers
+        "{} ({}; all are stored, and tests are of all but warm-up){first}",
+        source.counts.in_words(),
+        source.filter.name()
     )?;
-    if counts.rows_skipped > 0 {
+    if source.rows_skipped > 0 {
         writeln!(
             writer,
             "{} rows could not be read and were skipped",
-            counts.rows_skipped
+            source.rows_skipped
         )?;
     }
     writeln!(writer, "{}\n", plain(circumstances(&run.environment)))

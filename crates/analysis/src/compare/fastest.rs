@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::summary::sample_times;
+use super::summary::{described_times, sample_times};
 use crate::model::Measurement;
 use perfcheck_stats::{WelchDf, WelchTest, mean, median};
 
@@ -47,9 +47,26 @@ pub struct Contender {
 }
 
 /// The median of each launch that has samples, in nanoseconds per iteration.
-pub fn launch_medians(measurement: &Measurement) -> Vec<f64> {
-    let launches = sample_times(measurement);
-    launches.iter().filter_map(|times| median(times)).collect()
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LaunchMedians {
+    /// Of the samples that are described: these say which is the fastest.
+    pub described: Vec<f64>,
+    /// Of all samples: tests are of these.
+    pub tested: Vec<f64>,
+}
+
+impl LaunchMedians {
+    /// Those of `measurement`.
+    pub fn of(measurement: &Measurement) -> Self {
+        let medians = |launches: Vec<Vec<f64>>| {
+            let launches = launches.iter();
+            launches.filter_map(|times| median(times)).collect()
+        };
+        Self {
+            described: medians(described_times(measurement)),
+            tested: medians(sample_times(measurement)),
+        }
+    }
 }
 
 /// Sets contenders, each with its launches' medians, beside the fastest of them. Those without values stay out.
@@ -58,14 +75,15 @@ pub fn launch_medians(measurement: &Measurement) -> Vec<f64> {
 /// slower than the one that looks fastest, at `level` over the number of its rivals (Bonferroni). The truly fastest would be left out
 /// only if one of its rivals were wrongly shown faster, so it is among the fastest and the open ones with probability 1 - `level` at least,
 /// although the fastest was chosen for its numbers.
-pub fn against_fastest(contenders: &[Vec<f64>], level: f64) -> Vec<Option<Contender>> {
-    let logarithms: Vec<Vec<f64>> = contenders
+pub fn against_fastest(contenders: &[LaunchMedians], level: f64) -> Vec<Option<Contender>> {
+    let logarithms = |values: &[f64]| -> Vec<f64> { values.iter().map(|x| x.ln()).collect() };
+    let tested: Vec<Vec<f64>> = contenders
         .iter()
-        .map(|values| values.iter().map(|value| value.ln()).collect())
+        .map(|medians| logarithms(&medians.tested))
         .collect();
-    let centers: Vec<Option<f64>> = logarithms
+    let centers: Vec<Option<f64>> = contenders
         .iter()
-        .map(|values| mean(values).filter(|center| center.is_finite()))
+        .map(|medians| mean(&logarithms(&medians.described)).filter(|found| found.is_finite()))
         .collect();
     let known = centers.iter().zip(0..);
     let fastest = known
@@ -80,7 +98,7 @@ pub fn against_fastest(contenders: &[Vec<f64>], level: f64) -> Vec<Option<Conten
         let (rank, p_value) = if at == fastest {
             (Rank::Fastest, None)
         } else {
-            slower(&logarithms[at], &logarithms[fastest], rivals, level)
+            slower(&tested[at], &tested[fastest], rivals, level)
         };
         Some(Contender {
             value_ns: center.exp(),
@@ -113,8 +131,18 @@ fn slower(own: &[f64], fastest: &[f64], rivals: usize, level: f64) -> (Rank, Opt
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Contender, LaunchMedians, Rank};
     use perfcheck_stats::{Draws, Stream};
+
+    /// Of launches whose samples are all described.
+    fn against_fastest(contenders: &[Vec<f64>], level: f64) -> Vec<Option<Contender>> {
+        let medians = |values: &Vec<f64>| LaunchMedians {
+            described: values.clone(),
+            tested: values.clone(),
+        };
+        let contenders: Vec<LaunchMedians> = contenders.iter().map(medians).collect();
+        super::against_fastest(&contenders, level)
+    }
 
     fn ranks(contenders: &[Vec<f64>]) -> Vec<Option<Rank>> {
         let found = against_fastest(contenders, 0.05);

@@ -75,6 +75,7 @@ pub(crate) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
         launches,
         failures: vec![],
         verdict: None,
+        described: None,
     }
 }
 

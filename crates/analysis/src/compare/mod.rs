@@ -17,6 +17,7 @@ mod estimate;
 mod evidence;
 mod extras;
 mod fastest;
+mod filter;
 mod grounds;
 mod host_note;
 mod launch_values;
@@ -49,7 +50,8 @@ pub use extras::{
     AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
     OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel, WindowSummary,
 };
-pub use fastest::{Contender, Rank, against_fastest, launch_medians};
+pub use fastest::{Contender, LaunchMedians, Rank, against_fastest};
+pub use filter::{clean, counts_of, left_out_of, policy_of};
 pub use grounds::{
     Directions, FamilyTest, LookGrounds, Prediction, RunGrounds, SlowPathGrounds, TScoreGrounds,
 };
@@ -67,7 +69,7 @@ pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;
 pub use shape::{ChangeShape, LaunchShape, PROBABILITIES, Ramp, Shape, ShapeDetail};
-pub use summary::{Summary, summarize, summarize_by};
+pub use summary::{Summary, described_launches, summarize, summarize_by};
 pub use uncertainty::Uncertainty;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A statistic reads samples as their metric says: times and amounts as they are, rates as units per second. It describes and decides
 //! nothing. Formulas are in docs/STATISTICS.md, section 9.
 
-use super::summary::sample_times;
+use super::summary::{described_times, sample_times};
 use crate::model::{Measurement, Metric, Statistic};
 use perfcheck_stats::{
     Better, Description, HarmonicMean, Stream, SubsampledCentre, Subsampling, derived_seed,
@@ -61,7 +61,7 @@ pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
     }
 }
 
-/// The deciding samples of a measurement, read by its metric.
+/// The samples of a measurement that are described, read by its metric.
 #[derive(Debug, Clone)]
 pub struct Readings<'a> {
     measurement: &'a Measurement,
@@ -74,7 +74,7 @@ pub struct Readings<'a> {
 impl<'a> Readings<'a> {
     /// Those of `measurement`; `None` without samples.
     pub fn of(measurement: &'a Measurement) -> Option<Self> {
-        let launches = sample_times(measurement);
+        let launches = described_times(measurement);
         let is_rate = matches!(measurement.benchmark.metric, Metric::Rate { .. });
         let all = launches.iter().flatten().copied();
         let values: Vec<f64> = if is_rate {
@@ -94,14 +94,19 @@ impl<'a> Readings<'a> {
         &self.measurement.benchmark.metric
     }
 
-    /// All samples as people read them: rates in units per second.
+    /// The samples as people read them: rates in units per second.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// All samples with less being better: times of one unit of a rate.
+    /// The samples with less being better: times of one unit of a rate.
     pub fn costs(&self) -> Vec<f64> {
         self.launches.iter().flatten().copied().collect()
+    }
+
+    /// The same of all samples, also of those that a filter leaves out: what tests are of.
+    pub fn all_costs(&self) -> Vec<f64> {
+        sample_times(self.measurement).concat()
     }
 
     fn is_rate(&self) -> bool {
@@ -187,9 +192,9 @@ impl<'a> Readings<'a> {
         found.is_finite().then_some(found)
     }
 
-    /// Whether the mean of the samples is more than so many times their median: they are to be looked at.
+    /// Whether the mean of all samples is more than so many times their median: they are to be looked at.
     pub fn are_absurd(&self, times: f64) -> bool {
-        Description::of(&self.costs())
+        Description::of(&self.all_costs())
             .and_then(|found| found.mean_over_median())
             .is_some_and(|ratio| ratio > times)
     }

@@ -5,7 +5,7 @@
 use super::diagnostics::{Diagnostic, diagnostics};
 use super::disturbance::Disturbance;
 use super::estimate::Estimate;
-use super::summary::{Summary, sample_times};
+use super::summary::{Summary, described_times};
 use crate::model::{DecisionSettings, Measurement};
 use perfcheck_stats::{
     ClusterMean, ClusterStatistic, FullDescription, FullDescriptionRules, MedianInterval,
@@ -49,7 +49,7 @@ impl BenchmarkRecord {
     ) -> Option<Self> {
         let confidence_level = decision.confidence_level;
         let thresholds = &decision.thresholds;
-        let launches = sample_times(measurement);
+        let launches = described_times(measurement);
         let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
         let rules = FullDescriptionRules {
             outliers: OutlierPolicy::Keep,

@@ -3,7 +3,7 @@
 //! Pure numbers, each side of a comparison over a range of its own: sides may lie far apart, and each has its details. Nothing here decides.
 
 use super::curve::{Curve, drawn_range, within};
-use super::summary::{clusters, sample_times};
+use super::summary::{clusters, described_times, sample_times};
 use crate::model::{LaunchSeries, Measurement};
 use perfcheck_stats::{
     ClusterMean, Quantile, Resampling, Stream, derived_seed, mean, relative_change_resamples,
@@ -102,7 +102,7 @@ pub struct LaunchShape {
 impl Shape {
     /// The shape of a measurement; `None` where it has no samples.
     pub fn of(measurement: &Measurement, detail: &ShapeDetail) -> Option<Self> {
-        let launches = sample_times(measurement);
+        let launches = described_times(measurement);
         let mut all: Vec<f64> = launches.iter().flatten().copied().collect();
         all.sort_by(f64::total_cmp);
         let range = drawn_range(&all)?;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::estimate::Estimate;
-use crate::model::{DecisionSettings, LaunchSeries, Measurement, Sample};
+use crate::model::{DecisionSettings, LaunchSeries, LeftOutSamples, Measurement, Sample};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
     Interval, IntervalMethod, IntervalScale, LinearFit, MAD_TO_SD, OutlierCounts, Resampling,
@@ -14,7 +14,7 @@ use perfcheck_stats::{
 /// there is only one launch): percentile bootstrap intervals, of fewer than eight launches Student's t intervals, as the bootstrap of so few covers too seldom.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// Mean of the deciding samples.
+    /// Mean of the deciding samples: where a filter leaves some out, all that follows is of the others.
     pub mean: Estimate,
     /// Their median.
     pub median: Estimate,
@@ -38,6 +38,8 @@ pub struct Summary {
     pub outliers: OutlierCounts,
     /// Where the intervals come from.
     pub intervals: IntervalMethod,
+    /// What a filter left out of all of this but outliers and slope, where there is a filter.
+    pub left_out: Option<LeftOutSamples>,
     /// Nanoseconds that a sample takes besides its iterations, where the ramps of the launches agree that there are some.
     pub overhead_ns: Option<f64>,
 }
@@ -69,7 +71,7 @@ pub fn summarize_by(
         ref thresholds,
         ..
     } = decision;
-    let launches = sample_times(measurement);
+    let launches = described_times(measurement);
     let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
     let described = Description::of(&pooled)?;
     let clusters = clusters(&launches);
@@ -108,10 +110,11 @@ pub fn summarize_by(
         max: described.max,
         samples: described.count,
         launches: launches.len(),
-        outliers: launches.iter().fold(OutlierCounts::default(), |sum, x| {
+        outliers: (sample_times(measurement).iter()).fold(OutlierCounts::default(), |sum, x| {
             sum + OutlierCounts::at(x, thresholds.outlier_mild, thresholds.outlier_severe)
         }),
         intervals: IntervalMethod::for_clusters(clusters.len()),
+        left_out: (measurement.described.as_ref()).map(|described| described.left_out),
         overhead_ns: overhead(&ramps, confidence_level),
     })
 }
@@ -120,6 +123,23 @@ pub fn summarize_by(
 pub(super) fn sample_times(measurement: &Measurement) -> Vec<Vec<f64>> {
     let launches = measurement.launches.iter().map(times);
     launches.filter(|x| !x.is_empty()).collect()
+}
+
+/// The samples of each launch that are described, in nanoseconds per iteration, for launches that have any.
+pub fn described_launches(measurement: &Measurement) -> Vec<(&LaunchSeries, Vec<f64>)> {
+    let launches = measurement.launches.iter();
+    let described: Vec<(&LaunchSeries, Vec<f64>)> = match &measurement.described {
+        Some(described) => launches.zip(described.launches.iter().cloned()).collect(),
+        None => launches.map(|launch| (launch, times(launch))).collect(),
+    };
+    let described = described.into_iter();
+    described.filter(|(_, times)| !times.is_empty()).collect()
+}
+
+/// The same without the launches.
+pub(super) fn described_times(measurement: &Measurement) -> Vec<Vec<f64>> {
+    let launches = described_launches(measurement).into_iter();
+    launches.map(|(_, times)| times).collect()
 }
 
 fn times(launch: &LaunchSeries) -> Vec<f64> {

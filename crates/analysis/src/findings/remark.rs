@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{BySide, RunId, Verdict};
+use crate::model::{BySide, LeftOutSamples, RunId, Verdict};
 
 /// Something that a reader should know of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -119,6 +119,13 @@ pub enum RunRemark {
     },
     /// A side was imported: another program measured it.
     Imported,
+    /// A run is described without what its import left out.
+    LeftOut {
+        /// The run.
+        run: RunId,
+        /// What that was.
+        left_out: LeftOutSamples,
+    },
     /// Nothing tells the launches of an imported side apart.
     LaunchesUnknown,
     /// One run was measured in turn with another build, the other one alone.

@@ -89,7 +89,7 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
             known(in_turn)?;
             known(alone)
         }
-        RunRemark::Incomplete { run } => known(run),
+        RunRemark::Incomplete { run } | RunRemark::LeftOut { run, .. } => known(run),
         RunRemark::StoredAlone { .. }
         | RunRemark::BenchDiffers { .. }
         | RunRemark::DependencyDiffers { .. }

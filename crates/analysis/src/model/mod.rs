@@ -6,6 +6,7 @@
 mod analysis;
 mod benchmark;
 mod criterion;
+mod described;
 mod event;
 mod extras;
 mod facts;
@@ -31,6 +32,7 @@ pub use analysis::{
 };
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
+pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter};
 pub use event::{Bound, Event, Observer, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
@@ -53,7 +55,7 @@ pub use settings::{
     AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,
 };
 pub use side::{BySide, Side};
-pub use source::{Source, SourceCounts, SourceFile, SourceValue};
+pub use source::{Source, SourceFile, SourceValue};
 pub use statistic::{Statistic, StatisticSet, Unit};
 pub use system::System;
 pub use thresholds::{ThresholdKind, Thresholds};

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Benchmark, DecisionSettings, Environment, Extras, GitState, Nanos, SamplingSettings, Series,
-    Side, Source, Verdict,
+    Benchmark, DecisionSettings, DescribedSamples, Environment, Extras, GitState, Nanos,
+    SamplingSettings, Series, Side, Source, Verdict,
 };
 
 /// Number of a run in its store.
@@ -192,4 +192,6 @@ pub struct Measurement {
     pub failures: Vec<Failure>,
     /// The verdict of the run about it, once there is one.
     pub verdict: Option<Verdict>,
+    /// What a filter leaves to be described, where there is a filter.
+    pub described: Option<DescribedSamples>,
 }

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{SampleCounts, SampleFilter};
+
 /// Everything that is needed to understand and to repeat an import.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Source {
     /// The format that was read, e.g. `csv`.
@@ -19,14 +21,12 @@ pub struct Source {
     /// Whether launches were told apart, by a column or by the file. Otherwise a run is one launch, and its repetitions are no
     /// independent evidence.
     pub launches_known: bool,
-    /// Whether the first repetition of each launch was kept apart as its warm-up.
-    pub drop_first: bool,
-    /// The named policy by which outliers were counted. None was left out of what is stored.
-    pub outliers: String,
-    /// Whether a row counts as an outlier in all of its values where it is one in any.
-    pub paired: bool,
+    /// What is left out wherever the run is described. The first repetitions, where those go, are stored as the warm-up of their launches.
+    pub filter: SampleFilter,
     /// What became of the values.
-    pub counts: SourceCounts,
+    pub counts: SampleCounts,
+    /// Rows that could not be read and were skipped (`--lenient`).
+    pub rows_skipped: u64,
 }
 
 /// A file that was read.
@@ -51,22 +51,6 @@ pub struct SourceValue {
     pub column: String,
     /// Its unit: declared, `by row`, or `guessed`.
     pub unit: String,
-}
-
-/// What became of the values of an import: `runs_raw = runs + warmup_skipped + outliers_removed`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SourceCounts {
-    /// Values read.
-    pub runs_raw: u64,
-    /// Values kept apart as warm-up.
-    pub warmup_skipped: u64,
-    /// Values that the policy would remove. They are stored and compared; only the summary of the import is without them.
-    pub outliers_removed: u64,
-    /// The others.
-    pub runs: u64,
-    /// Rows that could not be read and were skipped (`--lenient`).
-    pub rows_skipped: u64,
 }
 
 impl Source {

@@ -11,21 +11,26 @@ use super::error::{Attempt, Fault};
 use super::extras::{allocations_of, latencies_of};
 use super::runs::key_at;
 use super::{Store, StoreError};
+use perfcheck_analysis::compare::clean;
 use perfcheck_analysis::model::{
-    BenchmarkKey, Extras, Failure, LaunchSeries, Measurement, Nanos, RunId,
+    BenchmarkKey, Extras, Failure, LaunchSeries, Measurement, Nanos, RunId, Source,
 };
 
 impl Store {
     /// The measurements of a run, or of those of its benchmarks that `filter` names, sorted by key.
     ///
-    /// Where several attempts of one launch measured a benchmark, the last one counts. Failures are all there.
+    /// Where several attempts of one launch measured a benchmark, the last one counts. Failures are all there. What the filter of an import leaves
+    /// is there to be described.
     pub fn measurements(
         &self,
         run: RunId,
         filter: Option<&[BenchmarkKey]>,
     ) -> Result<Vec<Measurement>, StoreError> {
         let wanted: Option<HashSet<&BenchmarkKey>> = filter.map(|keys| keys.iter().collect());
+        let is_wanted =
+            |key: &BenchmarkKey| wanted.as_ref().is_none_or(|wanted| wanted.contains(key));
         self.read(|connection| {
+            let source = source_of(connection, run)?;
             let mut known = KnownConditions::default();
             let mut statement = connection.prepare_cached(
                 "SELECT b.package, b.target, b.name, rb.id, rb.conditions, rb.verdict
@@ -36,7 +41,8 @@ impl Store {
             let mut measurements = Vec::new();
             while let Some(row) = rows.next()? {
                 let key = key_at(row, 0)?;
-                if wanted.as_ref().is_some_and(|wanted| !wanted.contains(&key)) {
+                // Values of a row may be outliers together: an imported run is read whole.
+                if source.is_none() && !is_wanted(&key) {
                     continue;
                 }
                 let run_benchmark: i64 = row.get(3)?;
@@ -52,7 +58,12 @@ impl Store {
                     verdict: row
                         .get::<_, Option<WordColumn<_>>>(5)?
                         .map(|WordColumn(verdict)| verdict),
+                    described: None,
                 });
+            }
+            if let Some(source) = &source {
+                clean(&mut measurements, Some(source), &source.filter);
+                measurements.retain(|found| is_wanted(&found.benchmark.key));
             }
             if measurements.is_empty() {
                 // No benchmark, or no such run?
@@ -65,6 +76,17 @@ impl Store {
             Ok(measurements)
         })
     }
+}
+
+/// Where the numbers of a run come from, if another program measured them.
+fn source_of(connection: &Connection, run: RunId) -> Attempt<Option<Source>> {
+    let mut statement = connection.prepare_cached("SELECT source FROM runs WHERE id = ?1")?;
+    let mut rows = statement.query([run.0])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let source: Option<Json<Source>> = row.get(0)?;
+    Ok(source.map(|Json(source)| source))
 }
 
 fn series_of(connection: &Connection, run_benchmark: i64) -> Attempt<Vec<LaunchSeries>> {

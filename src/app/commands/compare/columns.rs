@@ -13,6 +13,7 @@ use crate::report::{
 };
 use perfcheck_analysis::compare::{
     AcrossRuns, Comparison, Difference, Question, Readings, Reference, Rules, across_runs,
+    left_out_of,
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{
@@ -56,10 +57,11 @@ pub(in crate::app) fn columns(
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
     let base = resolve_run(asked.store, asked.workspace, &options.base)?;
+    let head = asked.store.run(base)?;
     let mut sides = vec![ComparedRun {
-        head: asked.store.run(base)?,
+        measurements: by_key(asked.described(&head)?),
+        head,
         name: options.base.clone(),
-        measurements: by_key(asked.comparison().measurements(base)?),
         judged: BTreeMap::new(),
         remarks: Vec::new(),
         verdicts: None,
@@ -102,6 +104,7 @@ pub(in crate::app) fn columns(
             remarks: side.remarks.clone(),
             limits: (side.verdicts.as_ref())
                 .map_or_else(Limits::default, |verdicts| verdicts.limits.clone()),
+            left_out: left_out_of(side.measurements.values()),
             together: if at > 0 {
                 together(&lines, at, shown)
             } else {
@@ -157,12 +160,14 @@ fn side(
     };
     let remarks = verdicts
         .iter()
-        .flat_map(|verdicts| verdicts.remarks.clone());
+        .flat_map(|verdicts| verdicts.remarks.clone())
+        // Each column says what is left out of it.
+        .filter(|remark| !matches!(remark, RunRemark::LeftOut { .. }));
     let head = both.heads.candidate;
     let remarks = remarks.chain(incomplete(&head)).collect();
     Ok(ComparedRun {
         name: word.to_owned(),
-        measurements: by_key(both.measured.candidate),
+        measurements: by_key(asked.described(&head)?),
         judged,
         remarks,
         verdicts,

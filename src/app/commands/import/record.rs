@@ -9,12 +9,11 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, Environment, Extras,
     LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
-    RunVerdict, Sample, SamplingMode, SamplingSettings, Series, Source, SourceCounts, SourceFile,
+    RunVerdict, Sample, SampleFilter, SamplingMode, SamplingSettings, Series, Source, SourceFile,
     SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::store::TransferredRun;
-use perfcheck_stats::{FirstSample, median};
 
 /// A benchmark of the import: what is shown of it, and where its samples are.
 pub(super) struct ImportRow {
@@ -55,11 +54,11 @@ pub(super) fn benchmarks(
 ) -> Vec<ImportRow> {
     use rayon::prelude::*;
     let imported = read.imported;
-    let cleaning = options.filter.cleaning(thresholds);
+    let filter = options.filter.at(thresholds);
     let summaries: Vec<Vec<ValueSummary>> = imported
         .groups
         .par_iter()
-        .map(|group| clean(group, cleaning))
+        .map(|group| clean(group, &filter))
         .collect();
     let labels = read.labels();
     let mut rows = Vec::new();
@@ -102,10 +101,7 @@ fn shown(
     ImportedBenchmark {
         key,
         metric,
-        runs_raw: summary.runs_raw,
-        warmup_skipped: summary.warmup_skipped,
-        outliers_removed: summary.outliers_removed,
-        runs: summary.runs,
+        counts: summary.counts,
         replaced: summary.replaced,
         fences: summary.fences.map(bounds),
         mean: summary.mean,
@@ -127,9 +123,6 @@ pub(super) fn source(
     thresholds: &Thresholds,
     rows: &[ImportRow],
 ) -> Source {
-    let sum = |count: fn(&ImportedBenchmark) -> usize| {
-        rows.iter().map(|row| count(&row.shown) as u64).sum()
-    };
     Source {
         format: read.format.to_owned(),
         files: read.files.clone(),
@@ -137,16 +130,9 @@ pub(super) fn source(
         id_parts: read.map.map_or_else(Vec::new, ColumnMap::id_parts),
         values: values(read, options.unit.as_ref()),
         launches_known: read.imported.launches_known,
-        drop_first: options.filter.drop_first,
-        outliers: options.filter.name(thresholds),
-        paired: options.filter.paired,
-        counts: SourceCounts {
-            runs_raw: sum(|row| row.runs_raw),
-            warmup_skipped: sum(|row| row.warmup_skipped),
-            outliers_removed: sum(|row| row.outliers_removed),
-            runs: sum(|row| row.runs),
-            rows_skipped: read.imported.rows_skipped,
-        },
+        filter: options.filter.at(thresholds),
+        counts: rows.iter().map(|row| row.shown.counts).sum(),
+        rows_skipped: read.imported.rows_skipped,
     }
 }
 
@@ -208,20 +194,14 @@ pub(super) fn run(
             benchmarks: Vec::new(),
         })
         .collect();
-    let first = options.filter.first();
     let mut verdicts = Vec::new();
     for row in rows {
         let group = &imported.groups[row.group];
-        let series = series(group, row.column, first);
-        let times: Vec<f64> = series
-            .iter()
-            .flat_map(|(_, series)| series.deciding())
-            .map(|sample| sample.per_iteration())
-            .collect();
+        let series = series(group, row.column, &source.filter);
         verdicts.push(RunVerdict {
             key: row.shown.key.clone(),
             verdict: Verdict::New,
-            typical_ns: median(&times),
+            typical_ns: Some(row.shown.median),
             change: None,
             reference: None,
         });
@@ -294,9 +274,9 @@ fn seed(files: &[SourceFile]) -> u64 {
 }
 
 /// The samples of a column by launch; what is warm-up stays with its launch.
-fn series(group: &IdGroup, column: usize, first: FirstSample) -> Vec<(u32, Series)> {
+fn series(group: &IdGroup, column: usize, filter: &SampleFilter) -> Vec<(u32, Series)> {
     let mut all: Vec<(u32, Series)> = Vec::new();
-    for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, first)) {
+    for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, filter)) {
         let sample = row.samples[column];
         if all.last().is_none_or(|(launch, _)| *launch != row.launch) {
             let nothing = Sample {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use perfcheck_analysis::compare::{BLOCK, Difference, Estimate, GateGroup};
 use perfcheck_analysis::findings::{Limits, Method, RunRemark};
 use perfcheck_analysis::model::{
-    BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Tally, Verdict,
+    BenchmarkKey, DecisionSettings, LeftOutSamples, Metric, RunId, Statistic, Tally, Verdict,
 };
 
 /// What columns show of a benchmark.
@@ -85,6 +85,8 @@ pub struct RunColumn {
     pub limits: Limits,
     /// What all of its benchmarks changed by together.
     pub together: Option<Together>,
+    /// What is left out of its figures, where there is a filter.
+    pub left_out: Option<LeftOutSamples>,
 }
 
 impl RunColumn {

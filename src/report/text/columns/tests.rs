@@ -18,6 +18,7 @@ fn column(run: i64, name: &str, verdicts: &[Verdict]) -> RunColumn {
         tally: verdicts.iter().copied().collect(),
         warnings: Vec::new(),
         remarks: Vec::new(),
+        left_out: None,
         limits: Limits::default(),
         together: None,
     }

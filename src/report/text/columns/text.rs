@@ -242,6 +242,16 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::R
         }
     }
     for column in &found.columns {
+        if let Some(left_out) = column.left_out {
+            let title = units::on_one_line(&column.title());
+            let text = format!(
+                "{title}: {}. Figures are of the runs, tests of all but warm-up.",
+                left_out.in_words()
+            );
+            for line in prose(&text, room, "").split('\n') {
+                writeln!(writer, "{}", theme::faint(line))?;
+            }
+        }
         if let Some(Together { used, excluded, .. }) = column.together
             && excluded > 0
         {

@@ -9,7 +9,7 @@ use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped};
-use perfcheck_analysis::compare::{against_fastest, launch_medians};
+use perfcheck_analysis::compare::{LaunchMedians, against_fastest, left_out_of};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{Measurement, in_natural_order};
@@ -27,7 +27,7 @@ pub(in crate::app) fn group_by(
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
     let run = resolve_run(asked.store, asked.workspace, &options.base)?;
-    let measurements = asked.comparison().measurements(run)?;
+    let measurements = asked.described(&asked.store.run(run)?)?;
     if measurements.is_empty() {
         return Err(asked.comparison().nothing_to_compare(run, run));
     }
@@ -90,6 +90,7 @@ pub(in crate::app) fn group_by(
         rows,
         left_out,
         without_value,
+        filtered: left_out_of(&measurements),
         level,
         terms: options.terms,
     };
@@ -166,15 +167,15 @@ fn cells(
         let one = found.get(&at)?;
         (Some(&one.benchmark.metric) == metric).then_some(*one)
     };
-    let values: Vec<Vec<f64>> = (0..columns)
-        .map(|at| alike(at).map_or_else(Vec::new, launch_medians))
+    let values: Vec<LaunchMedians> = (0..columns)
+        .map(|at| alike(at).map(LaunchMedians::of).unwrap_or_default())
         .collect();
     let contenders = against_fastest(&values, level).into_iter().enumerate();
     contenders
         .map(|(at, contender)| {
             Some(GroupedCell {
                 id: alike(at)?.benchmark.key.id.clone(),
-                launches: values[at].len(),
+                launches: values[at].tested.len(),
                 contender: contender?,
             })
         })

@@ -208,7 +208,7 @@ impl<'a> Layout<'a> {
                 ""
             };
             notes.push(format!(
-                "p: Mann and Whitney's test of all samples, two-sided, adjusted for all cells (Holm). Samples of one launch depend on each other, so p is smaller than it is where launches differ.{exploratory}"
+                "p: Mann and Whitney's test of all samples, also of those that a filter leaves out, two-sided, adjusted for all cells (Holm). Samples of one launch depend on each other, so p is smaller than it is where launches differ.{exploratory}"
             ));
         }
         notes
@@ -339,7 +339,14 @@ fn relative(
         ),
         PivotValue::PValue if is_reference => (None, PivotKind::PValue),
         PivotValue::PValue => {
-            let test = MannWhitney::of(&samples(candidate), &samples(base));
+            // What a filter leaves out makes no difference greater.
+            let all = |entries: &[Entry<'_>]| -> Vec<f64> {
+                let entries = entries.iter();
+                entries
+                    .flat_map(|entry| entry.readings.all_costs())
+                    .collect()
+            };
+            let test = MannWhitney::of(&all(candidate), &all(base));
             let p = test.and_then(|test| test.p(MannWhitneyMethod::AsymptoticCorrected));
             (p, PivotKind::PValue)
         }

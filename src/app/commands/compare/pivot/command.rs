@@ -12,8 +12,8 @@ use crate::app::context::{World, resolve_run};
 use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::report::{PivotRow, PivotTable, TableFormat, write_pivot};
-use perfcheck_analysis::compare::Readings;
+use crate::report::{PivotFilter, PivotRow, PivotTable, TableFormat, write_pivot};
+use perfcheck_analysis::compare::{Readings, left_out_of};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{Run, RunId, Thresholds, in_natural_order};
@@ -39,7 +39,7 @@ pub(in crate::app) fn pivot(
         let head = asked.store.run(run)?;
         sides.push(PivotRun {
             names: part_names(&head),
-            measurements: asked.comparison().measurements(run)?,
+            measurements: asked.described(&head)?,
             name: word.clone(),
             head,
         });
@@ -83,6 +83,15 @@ pub(in crate::app) fn pivot(
         };
         rows.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
     }
+    let filter = |side: &PivotRun| {
+        let left_out = left_out_of(&side.measurements)?;
+        Some(PivotFilter {
+            run: side.head.id,
+            name: side.name.clone(),
+            left_out,
+        })
+    };
+    let filters: Vec<PivotFilter> = sides.iter().filter_map(filter).collect();
     let words = |dimensions: &[Dimension]| dimensions.iter().map(ToString::to_string).collect();
     let table = PivotTable {
         row_names: words(&request.rows),
@@ -91,7 +100,10 @@ pub(in crate::app) fn pivot(
         columns: layout.columns.clone(),
         rows,
         versus: filled.versus,
-        notes: filled.notes.into_iter().chain(imported(&sides)).collect(),
+        notes: (filled.notes.into_iter())
+            .chain(described(&sides, &filters))
+            .collect(),
+        filters,
         warnings: filled
             .warnings
             .into_iter()
@@ -133,30 +145,24 @@ fn part_names(run: &Run) -> Vec<String> {
     source.map_or_else(Vec::new, |source| source.id_parts.clone())
 }
 
-/// What the imports among the runs left out of their summaries, and what they are.
-fn imported(sides: &[PivotRun]) -> Vec<String> {
-    let sources = sides
-        .iter()
-        .filter_map(|side| Some((side, side.head.source.as_ref()?)));
-    sources
-        .map(|(side, source)| {
-            let counts = source.counts;
-            let outliers = match counts.outliers_removed {
-                0 => String::new(),
-                count => format!(
-                    "; {count} are outliers by the policy `{}` and part of every number here",
-                    source.outliers
-                ),
-            };
-            format!(
-                "{} was imported ({}): {} values, {} of them left out as warm-up{outliers}.",
-                side.name,
-                source.summary(),
-                counts.runs_raw,
-                counts.warmup_skipped,
-            )
-        })
-        .collect()
+/// What the runs are of: where imports come from, and what filters left out.
+fn described(sides: &[PivotRun], filters: &[PivotFilter]) -> Vec<String> {
+    let imports = sides.iter().filter_map(|side| {
+        let source = side.head.source.as_ref()?;
+        Some(format!(
+            "{} was imported ({}).",
+            side.name,
+            source.summary()
+        ))
+    });
+    let filters = filters.iter().map(|filter| {
+        format!(
+            "{}: {}. All numbers but p are of the runs.",
+            filter.name,
+            filter.left_out.in_words()
+        )
+    });
+    imports.chain(filters).collect()
 }
 
 /// That a dimension is none, with those that there are.

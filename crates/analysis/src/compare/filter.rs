@@ -1,0 +1,126 @@
+//! What a filter leaves of the samples of a run, to be described. No test asks for it.
+
+use std::collections::BTreeMap;
+
+use super::alternative::outlier_policy;
+use crate::model::{
+    DescribedSamples, LaunchSeries, LeftOutSamples, Measurement, SampleCounts, SampleFilter,
+    Source, Thresholds,
+};
+use perfcheck_stats::{CleanedSample, FirstSample, OutlierPolicy, Quantile};
+
+/// What the outliers of a filter are; quartiles are interpolated, as the serializer methodology has them.
+pub fn policy_of(filter: &SampleFilter) -> OutlierPolicy {
+    let usual = Thresholds::default();
+    let thresholds = Thresholds {
+        iqr_fence: filter.fence.unwrap_or(usual.iqr_fence),
+        iqr_min_samples: f64::from(filter.min_samples),
+        mad_fence: filter.fence.unwrap_or(usual.mad_fence),
+        ..usual
+    };
+    outlier_policy(filter.outliers, Quantile::Linear, &thresholds)
+}
+
+/// Has `measurements`, which are all of a run, described as `filter` leaves them. First repetitions that the import of `source` stored as warm-up
+/// are left out and counted whatever the filter says.
+pub fn clean(measurements: &mut [Measurement], source: Option<&Source>, filter: &SampleFilter) {
+    let apart = source.is_some_and(|source| source.filter.drop_first);
+    if !(apart || filter.leaves_out()) {
+        for measurement in measurements {
+            measurement.described = None;
+        }
+        return;
+    }
+    let cleaned = |measurement: &Measurement| cleaned(measurement, apart, filter);
+    let mut cleaned: Vec<Option<CleanedSample>> = measurements.iter().map(cleaned).collect();
+    let columns = source.filter(|_| filter.paired);
+    for rows in columns.map_or_else(Vec::new, |source| rows_of(measurements, source)) {
+        pair(&mut cleaned, &rows);
+    }
+    for (measurement, cleaned) in measurements.iter_mut().zip(cleaned) {
+        measurement.described = cleaned.map(|cleaned| described(&cleaned, *filter));
+    }
+}
+
+fn cleaned(measurement: &Measurement, apart: bool, filter: &SampleFilter) -> Option<CleanedSample> {
+    let drop_first = filter.drop_first || apart;
+    let launch = |launch: &LaunchSeries| -> Vec<f64> {
+        let series = &launch.series;
+        let warm_up = std::iter::once(&series.warm_up).filter(|_| apart);
+        let samples = warm_up.chain(series.deciding());
+        let samples = samples.filter(|sample| sample.iterations > 0);
+        samples.map(|sample| sample.per_iteration()).collect()
+    };
+    let launches: Vec<Vec<f64>> = measurement.launches.iter().map(launch).collect();
+    let launches: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
+    let first = if drop_first {
+        FirstSample::Dropped
+    } else {
+        FirstSample::Used
+    };
+    CleanedSample::of(&launches, first, policy_of(filter))
+}
+
+/// Which benchmarks are the values of the same rows: their ids differ in the labels of the columns alone.
+fn rows_of(measurements: &[Measurement], source: &Source) -> Vec<Vec<usize>> {
+    let labels = source
+        .values
+        .iter()
+        .filter_map(|value| value.label.as_ref());
+    let ends: Vec<String> = labels.map(|label| format!("/{label}")).collect();
+    let mut rows: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, measurement) in measurements.iter().enumerate() {
+        let id = &measurement.benchmark.key.id;
+        if let Some(row) = ends.iter().find_map(|end| id.strip_suffix(end.as_str())) {
+            rows.entry(row).or_default().push(at);
+        }
+    }
+    rows.into_values().filter(|row| row.len() > 1).collect()
+}
+
+fn pair(cleaned: &mut [Option<CleanedSample>], rows: &[usize]) {
+    let columns: Option<Vec<CleanedSample>> = rows.iter().map(|at| cleaned[*at].clone()).collect();
+    let Some(mut columns) = columns else { return };
+    let counts = || columns.iter().map(|column| column.warm.len());
+    if counts().min() == counts().max() {
+        CleanedSample::pair(&mut columns);
+        for (at, column) in rows.iter().zip(columns) {
+            cleaned[*at] = Some(column);
+        }
+    }
+}
+
+fn described(cleaned: &CleanedSample, filter: SampleFilter) -> DescribedSamples {
+    DescribedSamples {
+        left_out: LeftOutSamples {
+            filter,
+            counts: counts_of(cleaned),
+        },
+        launches: cleaned.used_by_cluster(),
+    }
+}
+
+/// What the filter of a run did to all of these `measurements` of it; `None` without a filter.
+pub fn left_out_of<'m>(
+    measurements: impl IntoIterator<Item = &'m Measurement>,
+) -> Option<LeftOutSamples> {
+    let each = measurements.into_iter();
+    let each: Vec<LeftOutSamples> = each
+        .filter_map(|one| Some(one.described.as_ref()?.left_out))
+        .collect();
+    Some(LeftOutSamples {
+        filter: each.first()?.filter,
+        counts: each.iter().map(|one| one.counts).sum(),
+    })
+}
+
+/// Where samples went.
+pub fn counts_of(cleaned: &CleanedSample) -> SampleCounts {
+    let counts = cleaned.counts;
+    SampleCounts {
+        runs_raw: counts.raw as u64,
+        warmup_skipped: counts.warm_up_skipped as u64,
+        outliers_removed: counts.outliers_removed as u64,
+        runs: counts.used as u64,
+    }
+}
