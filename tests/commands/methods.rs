@@ -37,19 +37,31 @@ fn imported(machine: &Machine, tables: &str, columns: &str) -> Crate {
 
 fn import(machine: &Machine, made: &Crate, columns: &str, runs: &[(&str, &[f64])]) {
     for (name, values) in runs {
-        let mut text = "name,session,ns\n".to_owned();
-        for (session, value) in values.iter().enumerate() {
+        let launches: Vec<&[f64]> = values.chunks(1).collect();
+        import_launches(machine, made, columns, (name, &launches));
+    }
+}
+
+fn import_launches(
+    machine: &Machine,
+    made: &Crate,
+    columns: &str,
+    (name, launches): (&str, &[&[f64]]),
+) {
+    let mut text = "name,session,ns\n".to_owned();
+    for (session, values) in launches.iter().enumerate() {
+        for value in *values {
             let _ = writeln!(text, "a,{session},{value}");
         }
-        let log = machine.home().join(format!("{name}.csv"));
-        std::fs::write(&log, text).expect("a file in our own directory");
-        made.perfcheck(machine, &["import"])
-            .arg(&log)
-            .args(["--columns", columns])
-            .args(["--unit", "ns", "--baseline", name])
-            .run()
-            .expect_code(0);
     }
+    let log = machine.home().join(format!("{name}.csv"));
+    std::fs::write(&log, text).expect("a file in our own directory");
+    made.perfcheck(machine, &["import"])
+        .arg(&log)
+        .args(["--columns", columns])
+        .args(["--unit", "ns", "--baseline", name])
+        .run()
+        .expect_code(0);
 }
 
 fn compare(machine: &Machine, made: &Crate, words: &str) -> Finished {
@@ -248,6 +260,65 @@ fn m5_m6_beside_several_runs_the_stars_are_those_of_welchs_test() {
     assert!(
         line.contains("(  +0.66%)") && line.contains("*  +2.41%*"),
         "{shown}"
+    );
+}
+
+/// Six launches of five skewed samples: means, medians and percentiles of a launch are far apart.
+#[test]
+fn m5_m8_n29_b19_c14_a_launch_counts_by_its_own_mean_median_or_percentile() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let before: [&[f64]; 6] = [
+        &[100.0, 100.9, 101.2, 108.5, 112.0],
+        &[99.1, 100.2, 101.9, 103.3, 120.4],
+        &[98.7, 99.9, 100.3, 107.7, 109.1],
+        &[100.8, 101.0, 102.6, 104.4, 131.5],
+        &[99.5, 100.6, 101.1, 106.2, 110.3],
+        &[98.9, 100.1, 102.2, 103.9, 115.8],
+    ];
+    let after: [&[f64]; 6] = [
+        &[103.1, 104.0, 105.5, 107.1, 118.9],
+        &[102.2, 104.6, 104.9, 109.8, 111.1],
+        &[104.3, 104.8, 106.0, 112.7, 140.2],
+        &[101.9, 103.3, 104.1, 108.8, 113.3],
+        &[103.6, 105.2, 106.8, 110.9, 122.4],
+        &[102.8, 103.9, 105.1, 106.6, 117.0],
+    ];
+    for (name, launches) in [("before", &before), ("after", &after)] {
+        import_launches(&machine, &made, EACH_A_LAUNCH, (name, launches));
+    }
+    let by = |words: &str| compared(&compare(&machine, &made, words));
+    // ttest_ind of the means of the launches; of their medians it would be 7.5.
+    let found = by("--test welch");
+    near(&found["tested"]["statistic"], 2.788_020_115_011_550_4, 1e-9);
+    near(&found["tested"]["p_value"], 0.022_505_438_662_833_29, 1e-9);
+    near(
+        &found["tested"]["degrees_of_freedom"],
+        8.415_067_650_268_266,
+        1e-9,
+    );
+    // mannwhitneyu(method="exact") of the medians: 2 / C(12, 6); of the means it would be 0.026.
+    let found = by("--test mann-whitney");
+    near(&found["tested"]["p_value"], 2.0 / 924.0, 1e-9);
+    let found = by("--test mann-whitney --center mean");
+    near(&found["tested"]["p_value"], 24.0 / 924.0, 1e-9);
+    // The means over launches of their 95th percentiles by nearest rank; of the 75th it would be 1.03454.
+    let found = by("--test p95-ratio");
+    near(
+        &found["tested"]["statistic"],
+        1.034_043_770_562_151_5,
+        1e-12,
+    );
+    // Of all thirty samples: np.mean and np.median.
+    near(
+        &found["change_of_mean"]["estimate"],
+        0.035_899_557_620_699_52,
+        1e-9,
+    );
+    near(
+        &found["change_of_median"]["estimate"],
+        0.037_419_990_152_633_975,
+        1e-9,
     );
 }
 
