@@ -12,6 +12,7 @@ use crate::clock::{self, saturating_nanos};
 use crate::count::count;
 use crate::driver::SampleDriver;
 use crate::frame::{ADDRESSABLE, Frames, HarnessIdentity};
+use crate::histogram::LatencyDigits;
 use crate::latencies::{self, LatencyNotes};
 use crate::output::fail;
 use crate::request::{ParentRequest, Schedule};
@@ -63,6 +64,7 @@ pub(crate) struct Conversation {
     slowdown: Slowdown,
     launch: usize,
     counts_allocations: bool,
+    latency_digits: LatencyDigits,
     pub(crate) wire: Wire,
 }
 
@@ -74,6 +76,7 @@ impl Conversation {
             stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
             seed: Reservoir::seed_of(id, self.launch as u64),
             counts_allocations: self.counts_allocations,
+            latency_digits: self.latency_digits,
             samples: 0,
             wire: &mut self.wire,
             outcome: None,
@@ -92,6 +95,8 @@ pub(crate) fn open(
     })?;
     let script = Script::parse(&std::env::var(scripted::VARIABLE).unwrap_or_default())?;
     let slowdown = Slowdown::parse(&std::env::var(slowdown::VARIABLE).unwrap_or_default())?;
+    let digits = std::env::var(LatencyDigits::VARIABLE).unwrap_or_default();
+    let latency_digits = LatencyDigits::parse(&digits)?;
     let wires = descriptors::take_over().map_err(|error| error.to_string())?;
     let mut frames = Frames::new(wires.frames);
     panics::record(&frames).map_err(|error| error.to_string())?;
@@ -112,6 +117,7 @@ pub(crate) fn open(
         slowdown,
         launch,
         counts_allocations,
+        latency_digits,
         wire,
     }))
 }
@@ -252,6 +258,7 @@ pub(crate) struct Starter<'s> {
     pub(crate) stopwatch: Stopwatch,
     seed: u64,
     counts_allocations: bool,
+    latency_digits: LatencyDigits,
     /// Samples taken so far.
     samples: usize,
     wire: &'s mut Wire,
@@ -277,7 +284,9 @@ impl SampleDriver for Starter<'_> {
     ) {
         if let Some(latencies) = latencies {
             let clock = self.stopwatch.of_operations();
-            latencies.borrow_mut().prepare(clock, self.seed);
+            latencies
+                .borrow_mut()
+                .prepare(clock, self.seed, self.latency_digits);
         }
         let is_latency = latencies.is_some();
         self.wire.frames.started(self.id, throughput, is_latency);

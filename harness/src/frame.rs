@@ -179,6 +179,8 @@ impl Frames {
     pub(crate) fn latencies(&mut self, latencies: &LatencyNotes, times: usize) {
         let histogram = latencies.histogram();
         self.begin("latencies");
+        self.member("digits");
+        push(&mut self.line, histogram.digits().get());
         self.begin_array("counts");
         let (first, counts) = histogram.counts();
         for (index, &count) in counts.iter().enumerate() {

@@ -1,24 +1,45 @@
-//! A histogram of times with counters that are never wider than 1/1024 of their value (docs/PROTOCOL.md, section 10): exact below 2048 ns, then
-//! 1024 counters for each power of two, up to an hour. Recording is a shift and an increment. The memory is had, and touched, at the beginning.
+//! A histogram of times with counters whose width grows with their values (docs/PROTOCOL.md, section 10): for three significant digits exact below
+//! 2048 ns, then 1024 counters for each power of two, up to an hour. Recording is a shift and an increment. The memory is had, and touched, at the beginning.
 
 use std::hint::black_box;
 use std::ops::Range;
 
-/// Values below this have a counter of their own; each power of two above has half as many.
-const EXACT: u64 = 2048;
-
-/// Counters of a power of two.
-const HALF: u64 = EXACT / 2;
-
 /// The longest time that is told apart: an hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 
-/// One for each value below 2048, and 31 times 1024.
-const COUNTERS: usize = 33_792;
+/// How many significant decimal digits of a time are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LatencyDigits(u8);
+
+impl LatencyDigits {
+    /// The variable by which a parent asks for another number of them.
+    pub(crate) const VARIABLE: &'static str = "PERFCHECK_LATENCY_DIGITS";
+
+    /// Reads what the variable says; empty: three.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "" => Ok(Self::default()),
+            "1" | "2" | "3" | "4" | "5" => Ok(Self(text.as_bytes()[0] - b'0')),
+            _ => Err(format!("{}: {text:?} is none of 1 to 5", Self::VARIABLE)),
+        }
+    }
+
+    /// The number.
+    pub(crate) fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl Default for LatencyDigits {
+    fn default() -> Self {
+        Self(3)
+    }
+}
 
 /// How often which times occurred.
 #[derive(Debug)]
 pub(crate) struct TimeCounts {
+    geometry: Geometry,
     counters: Vec<u64>,
     total: u64,
     clamped: u64,
@@ -26,13 +47,24 @@ pub(crate) struct TimeCounts {
     touched: Range<usize>,
 }
 
+/// Where the counters lie.
+#[derive(Debug, Clone, Copy)]
+struct Geometry {
+    digits: LatencyDigits,
+    /// Values below this have a counter of their own; each power of two above has half as many.
+    exact: u64,
+}
+
 impl TimeCounts {
     /// Without values.
-    pub(crate) fn new() -> Self {
-        let mut counters = Vec::with_capacity(COUNTERS);
+    pub(crate) fn new(digits: LatencyDigits) -> Self {
+        let geometry = Geometry::of(digits);
+        let length = geometry.index_of(HIGHEST_NS.next_power_of_two() - 1) + 1;
+        let mut counters = Vec::with_capacity(length);
         // A zero that the compiler does not know is written: the pages are there before the first value is.
-        counters.resize(COUNTERS, black_box(0));
+        counters.resize(length, black_box(0));
         Self {
+            geometry,
             counters,
             total: 0,
             clamped: 0,
@@ -40,10 +72,15 @@ impl TimeCounts {
         }
     }
 
+    /// How finely it counts.
+    pub(crate) fn digits(&self) -> LatencyDigits {
+        self.geometry.digits
+    }
+
     /// Adds a time.
     pub(crate) fn record(&mut self, ns: u64) {
         self.clamped += u64::from(ns > HIGHEST_NS);
-        let index = index_of(ns.min(HIGHEST_NS));
+        let index = self.geometry.index_of(ns.min(HIGHEST_NS));
         self.counters[index] += 1;
         self.total += 1;
         if self.touched.is_empty() {
@@ -84,30 +121,42 @@ impl TimeCounts {
         for index in self.touched.clone() {
             below += self.counters[index];
             if below >= rank {
-                return Some(lower_bound(index));
+                return Some(self.geometry.lower_bound(index));
             }
         }
         None
     }
 }
 
-/// The counter of a time of at most an hour.
-fn index_of(ns: u64) -> usize {
-    if ns < EXACT {
-        return ns as usize;
+impl Geometry {
+    fn of(digits: LatencyDigits) -> Self {
+        let exact = (2 * 10_u64.pow(digits.0.into())).next_power_of_two();
+        Self { digits, exact }
     }
-    let shift = u64::from(ns.ilog2()) - u64::from(HALF.ilog2());
-    (HALF * shift + (ns >> shift)) as usize
-}
 
-/// The smallest time that a counter counts.
-fn lower_bound(index: usize) -> u64 {
-    let index = index as u64;
-    if index < EXACT {
-        return index;
+    /// Counters of a power of two.
+    fn half(self) -> u64 {
+        self.exact / 2
     }
-    let shift = index / HALF - 1;
-    (index - HALF * shift) << shift
+
+    /// The counter of a time of at most an hour.
+    fn index_of(self, ns: u64) -> usize {
+        if ns < self.exact {
+            return ns as usize;
+        }
+        let shift = u64::from(ns.ilog2()) - u64::from(self.half().ilog2());
+        (self.half() * shift + (ns >> shift)) as usize
+    }
+
+    /// The smallest time that a counter counts.
+    fn lower_bound(self, index: usize) -> u64 {
+        let index = index as u64;
+        if index < self.exact {
+            return index;
+        }
+        let shift = index / self.half() - 1;
+        (index - self.half() * shift) << shift
+    }
 }
 
 #[cfg(test)]
@@ -123,7 +172,7 @@ mod tests {
 
     #[test]
     fn b4_recording_and_clearing_keep_counts_and_bounds() {
-        let mut histogram = TimeCounts::new();
+        let mut histogram = TimeCounts::new(LatencyDigits::default());
         assert_eq!(histogram.percentile(500), None);
         assert_eq!(filled(&histogram), []);
         for ns in [5, 5000, 5, 0] {
@@ -138,24 +187,27 @@ mod tests {
 
     #[test]
     fn b5_counters_are_2048_and_then_1024_for_each_power_of_two_up_to_an_hour() {
-        assert_eq!((EXACT, HALF, COUNTERS), (2048, 1024, 33_792));
+        let usual = Geometry::of(LatencyDigits::default());
+        let counters = TimeCounts::new(LatencyDigits::default()).counters.len();
+        assert_eq!((usual.exact, usual.half(), counters), (2048, 1024, 33_792));
+        let (index_of, lower_bound) = (|ns| usual.index_of(ns), |at| usual.lower_bound(at));
         assert_eq!(index_of(2047), 2047);
         assert_eq!(index_of(2048), 2048);
         assert_eq!(index_of(4095), 3071);
         assert_eq!(index_of(4096), 3072);
-        assert_eq!(index_of((1 << 42) - 1), COUNTERS - 1);
+        assert_eq!(index_of((1 << 42) - 1), counters - 1);
         assert_eq!(HIGHEST_NS.ilog2(), 41);
-        for index in 0..COUNTERS {
+        for index in 0..counters {
             assert_eq!(index_of(lower_bound(index)), index);
         }
-        for index in 1..COUNTERS {
+        for index in 1..counters {
             assert_eq!(index_of(lower_bound(index) - 1), index - 1, "no gaps");
         }
     }
 
     #[test]
     fn b5_what_takes_longer_than_an_hour_is_clamped_and_counted() {
-        let mut histogram = TimeCounts::new();
+        let mut histogram = TimeCounts::new(LatencyDigits::default());
         histogram.record(HIGHEST_NS);
         histogram.record(HIGHEST_NS + 1);
         histogram.record(u64::MAX);
@@ -165,7 +217,8 @@ mod tests {
 
     #[test]
     fn b6_a_counter_is_within_one_1024th_of_its_values() {
-        let bound_of = |ns| lower_bound(index_of(ns));
+        let usual = Geometry::of(LatencyDigits::default());
+        let bound_of = |ns| usual.lower_bound(usual.index_of(ns));
         assert_eq!((bound_of(4099), bound_of(1_234_567)), (4096, 1_233_920));
         for ns in 0..=2047 {
             assert_eq!(bound_of(ns), ns);
@@ -180,16 +233,42 @@ mod tests {
 
     #[test]
     fn b7_percentiles_are_order_statistics_of_the_counters_lower_bounds() {
-        let mut histogram = TimeCounts::new();
+        let mut histogram = TimeCounts::new(LatencyDigits::default());
         (1..=10_000).for_each(|ns| histogram.record(ns));
         let percentiles = [0, 500, 950, 990, 999, 1000].map(|q| histogram.percentile(q).unwrap());
         assert_eq!(percentiles, [1, 5000, 9496, 9896, 9984, 10_000]);
-        let mut few = TimeCounts::new();
+        let mut few = TimeCounts::new(LatencyDigits::default());
         (1..=100).for_each(|ns| few.record(ns));
         assert_eq!(
             few.percentile(70),
             Some(7),
             "not 8, as 0.07 * 100 is in floating point"
         );
+    }
+
+    #[test]
+    fn b5_other_numbers_of_digits_have_their_own_counters_without_gaps() {
+        // 2^ceil(log2(2 x 10^digits))
+        for (digits, exact) in [
+            ("1", 32),
+            ("2", 256),
+            ("3", 2048),
+            ("4", 32_768),
+            ("5", 262_144),
+        ] {
+            let geometry = Geometry::of(LatencyDigits::parse(digits).unwrap());
+            assert_eq!(geometry.exact, exact);
+            let mut ns = 1;
+            while ns <= HIGHEST_NS {
+                let below = geometry.lower_bound(geometry.index_of(ns));
+                assert!((ns - below) * exact / 2 <= ns, "{digits}: {ns}");
+                assert_eq!(geometry.index_of(below), geometry.index_of(ns));
+                ns += ns / 97 + 1;
+            }
+        }
+        for bad in ["0", "6", "3.0", "+3", " 3"] {
+            assert!(LatencyDigits::parse(bad).is_err(), "{bad}");
+        }
+        assert_eq!(LatencyDigits::parse(""), Ok(LatencyDigits::default()));
     }
 }

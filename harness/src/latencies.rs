@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::fmt::{Display, Write as _};
 use std::time::{Duration, Instant};
 
-use crate::histogram::TimeCounts;
+use crate::histogram::{LatencyDigits, TimeCounts};
 use crate::reservoir::Reservoir;
 use crate::sampler::Sampler;
 use crate::scripted::OperationClock;
@@ -56,19 +56,23 @@ impl LatencyNotes {
             clock: OperationClock::default(),
             recording: false,
             began: None,
-            all: TimeCounts::new(),
+            all: TimeCounts::new(LatencyDigits::default()),
             reservoir: Reservoir::new(),
             errors: 0,
             messages: Vec::with_capacity(MESSAGES),
             windows: Vec::with_capacity(USUAL_WINDOWS),
-            in_window: TimeCounts::new(),
+            in_window: TimeCounts::new(LatencyDigits::default()),
             errors_in_window: 0,
         }
     }
 
-    /// What a driver knows: where the times come from, and the seed of what is left to chance.
-    pub(crate) fn prepare(&mut self, clock: OperationClock, seed: u64) {
+    /// What a driver knows: where the times come from, the seed of what is left to chance, and how finely operations are counted.
+    pub(crate) fn prepare(&mut self, clock: OperationClock, seed: u64, digits: LatencyDigits) {
         self.clock = clock;
+        if self.all.digits() != digits {
+            self.all = TimeCounts::new(digits);
+            self.in_window = TimeCounts::new(digits);
+        }
         self.reservoir.seed(seed);
     }
 

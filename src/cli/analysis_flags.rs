@@ -24,7 +24,7 @@ fn possible(known: Words) -> impl Iterator<Item = PossibleValue> {
         .map(|(word, help)| PossibleValue::new(*word).help(*help))
 }
 
-fn words<T>(known: Words) -> impl TypedValueParser<Value = T>
+pub(super) fn words<T>(known: Words) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err = String> + Clone + Send + Sync + 'static,
 {

@@ -11,7 +11,7 @@ use crate::settings::{
 };
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{SamplingMode, Test, Verdict, parse_duration};
+use perfcheck_analysis::model::{SamplingMode, Test, Verdict, WarmUpGoal, parse_duration};
 
 /// How benchmarks are sampled.
 #[derive(Debug, Clone, Args)]
@@ -26,12 +26,18 @@ pub(super) struct SamplingFlags {
     /// Warm-up per launch, e.g. 100ms or 0.1 (seconds) [default: 100ms]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     warm_up_time: Option<Duration>,
+    /// Iterations of the warm-up per launch, in place of a time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "warm_up_time")]
+    warm_up_iterations: Option<u32>,
     /// Time of samples per launch [default: 400ms]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     measurement_time: Option<Duration>,
     /// How iteration counts are laid out [default: standard]
     #[arg(long, value_name = "MODE")]
     sampling_mode: Option<Mode>,
+    /// Significant digits to which `iter_latency` counts single operations, 1 to 5 [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
+    latency_digits: Option<u8>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -62,10 +68,12 @@ impl SamplingFlags {
         Layer {
             launches: self.launches,
             samples: self.samples,
-            warm_up: self.warm_up_time.map(Into::into),
+            warm_up: (self.warm_up_iterations.map(WarmUpGoal::Iterations))
+                .or(self.warm_up_time.map(|time| WarmUpGoal::Time(time.into()))),
             measurement: self.measurement_time.map(Into::into),
             mode: self.sampling_mode.map(Into::into),
             noise_threshold: None,
+            latency_digits: self.latency_digits,
         }
     }
 }

@@ -3,16 +3,20 @@
 use clap::Args;
 use std::path::PathBuf;
 
+use super::analysis_flags::{Policies, outlier_words, words};
 use super::command::{Command, Parsed};
 use super::run_flags::RowFlags;
 use super::store_flags::StoredArguments;
 use crate::app::RunView;
+use perfcheck_analysis::model::{Analysis, Outliers, QuantileRule};
 
 const AFTER_SHOW: &str = "\
 Examples:
   cargo perfcheck show                        the latest run, as a table
   cargo perfcheck show main --stats           every statistic of run `main`
   cargo perfcheck show 12 --stats --sort worst
+  cargo perfcheck show 12 --stats --outliers iqr --quantile inverted-cdf
+                                              and the samples that the policy leaves, described as NBenchmark does
   cargo perfcheck show 12 sort/10             one benchmark of run 12
   cargo perfcheck show latest sort/10 --svg sort.svg
                                               a picture: density with the samples, slope, launches
@@ -32,6 +36,12 @@ pub(super) struct ShowArguments {
     /// Print every statistic: standard error and t interval over launches, percentiles, MAD, slope, outliers, verdict with its p
     #[arg(long)]
     stats: bool,
+    /// What is done about outliers before samples are described [default: as in the run]
+    #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = outlier_words::<Policies>())]
+    outliers: Option<Policies>,
+    /// The definition of the quantiles of these samples [default: as in the run]
+    #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = words::<QuantileRule>(QuantileRule::WORDS))]
+    quantile: Option<QuantileRule>,
     /// Draw one benchmark as an SVG file (`-`: stdout): density with the samples, time against iterations with the slope, launches
     #[arg(long, value_name = "FILE", conflicts_with = "stats")]
     svg: Option<PathBuf>,
@@ -43,9 +53,16 @@ pub(super) struct ShowArguments {
 
 impl ShowArguments {
     pub(super) fn translate(self) -> Parsed {
+        let is_said = self.outliers.is_some() || self.quantile.is_some();
+        let described = is_said.then(|| Analysis {
+            outliers: (self.outliers).map_or(Outliers::Keep, |found| found.policy),
+            drop_first: self.outliers.is_some_and(|found| found.drop_first),
+            quantile: self.quantile,
+            ..Analysis::default()
+        });
         let view = match self.svg {
             Some(file) => RunView::Picture(file),
-            None if self.stats => RunView::Statistics,
+            None if self.stats => RunView::Statistics(described),
             None => RunView::Table,
         };
         let command = Command::Show {

@@ -4,7 +4,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::escape;
 use perfcheck_analysis::compare::{Estimate, HostSigns, Steadiness};
-use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Throughput};
+use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput};
 
 /// Keeps words of a table's cell on one line; readers get a blank.
 pub(super) const NO_BREAK: char = '\u{a0}';
@@ -33,7 +33,8 @@ pub(super) fn whole_name(id: &str) -> String {
 pub(super) fn name_in_prose(id: &str, columns: usize) -> String {
     match columns {
         usize::MAX => whole_name(id),
-        _ => short_name(id),
+        // An indented line begins with it, and a colon may stand behind it.
+        _ => in_the_middle(&whole_name(id), LONGEST_NAME.min(columns.saturating_sub(4))),
     }
 }
 
@@ -225,6 +226,22 @@ pub(super) fn rounded_percent(fraction: f64) -> String {
     } else {
         format!("{percent:.1} %")
     }
+}
+
+/// `Timer resolution: 1000000000 ticks/s (1 ns per tick)`.
+pub(super) fn timer_resolution(step: Nanos) -> String {
+    let ticks = 1e9 / step.as_f64();
+    format!(
+        "Timer resolution: {ticks:.0} ticks/s ({} ns per tick)",
+        step.0
+    )
+}
+
+/// How much a histogram rounds away: `0.098 %`, `6.2 %`.
+pub(super) fn rounding(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    let decimals = (1.0 - percent.log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{percent:.decimals$} %")
 }
 
 /// A noun as it stands after a number: `launch` after 1, `launches` after any other.

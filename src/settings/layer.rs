@@ -2,7 +2,9 @@
 
 use globset::GlobMatcher;
 
-use perfcheck_analysis::model::{AuthorSettings, Benchmark, Nanos, SamplingMode, SamplingSettings};
+use perfcheck_analysis::model::{
+    AuthorSettings, Benchmark, Nanos, SamplingMode, SamplingSettings, WarmUpGoal,
+};
 
 /// What one place says about how a benchmark is sampled and judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -11,14 +13,16 @@ pub struct Layer {
     pub launches: Option<u32>,
     /// Samples per launch.
     pub samples: Option<u32>,
-    /// Warm-up time per launch.
-    pub warm_up: Option<Nanos>,
+    /// Warm-up per launch.
+    pub warm_up: Option<WarmUpGoal>,
     /// Measurement time per launch.
     pub measurement: Option<Nanos>,
     /// Layout of the iteration counts.
     pub mode: Option<SamplingMode>,
     /// Noise threshold, a fraction.
     pub noise_threshold: Option<f64>,
+    /// Significant digits to which a bench counts single operations.
+    pub latency_digits: Option<u8>,
 }
 
 impl Layer {
@@ -32,6 +36,7 @@ impl Layer {
             measurement: self.measurement.or(below.measurement),
             mode: self.mode.or(below.mode),
             noise_threshold: self.noise_threshold.or(below.noise_threshold),
+            latency_digits: self.latency_digits.or(below.latency_digits),
         }
     }
 }
@@ -42,12 +47,13 @@ impl From<AuthorSettings> for Layer {
             // A child may be anybody's program: what it announces is kept within sense.
             launches: author.launches.map(|launches| launches.max(1)),
             samples: author.samples.map(|samples| samples.max(2)),
-            warm_up: author.warm_up_ns,
+            warm_up: author.warm_up_ns.map(WarmUpGoal::Time),
             measurement: author.measurement_ns,
             mode: author.sampling_mode,
             noise_threshold: author
                 .noise_threshold
                 .filter(|threshold| (0.0..1.0).contains(threshold)),
+            latency_digits: None,
         }
     }
 }
@@ -67,6 +73,16 @@ pub struct Layers {
 }
 
 impl Layers {
+    /// The digits to which benches of this package count single operations, if anybody set them. An executable serves all of its benchmarks, so that
+    /// neither their code nor patterns on ids have a say.
+    pub fn latency_digits(&self, package: &str) -> Option<u8> {
+        let of_package = self.packages.iter().find(|(name, _)| name == package);
+        let of_package = of_package.and_then(|(_, layer)| layer.latency_digits);
+        (self.command_line.latency_digits)
+            .or(of_package)
+            .or(self.workspace.latency_digits)
+    }
+
     /// How `benchmark` is sampled, and its noise threshold, if anybody set one.
     pub fn resolve(&self, benchmark: &Benchmark) -> (SamplingSettings, Option<f64>) {
         let key = &benchmark.key;
@@ -91,10 +107,16 @@ impl Layers {
             .or(package)
             .or(self.workspace);
         let default = SamplingSettings::default();
+        let (warm_up, warm_up_iterations) = match said.warm_up {
+            None => (default.warm_up, None),
+            Some(WarmUpGoal::Time(time)) => (time, None),
+            Some(WarmUpGoal::Iterations(count)) => (Nanos(0), Some(count)),
+        };
         let sampling = SamplingSettings {
             launches: said.launches.unwrap_or(default.launches),
             samples: said.samples.or(default.samples),
-            warm_up: said.warm_up.unwrap_or(default.warm_up),
+            warm_up,
+            warm_up_iterations,
             measurement: said.measurement.unwrap_or(default.measurement),
             mode: said.mode.unwrap_or(default.mode),
             turns: default.turns,

@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::layer::{Layer, Layers};
 use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
 use perfcheck_analysis::findings::{Limit, Scope};
-use perfcheck_analysis::model::{Nanos, SamplingMode, System, Thresholds, Verdict, parse_duration};
+use perfcheck_analysis::model::{
+    Nanos, SamplingMode, System, Thresholds, Verdict, WarmUpGoal, parse_duration,
+};
 
 /// A table that cannot be obeyed.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -73,10 +75,11 @@ pub struct Tables {
     pub fail: Vec<Limit>,
 }
 
-const LAYER_KEYS: [&str; 6] = [
+const LAYER_KEYS: [&str; 7] = [
     "launches",
     "samples",
     "warm-up-time",
+    "warm-up-iterations",
     "measurement-time",
     "sampling-mode",
     "noise-threshold",
@@ -92,6 +95,8 @@ const WORKSPACE_KEYS: [&str; 9] = [
     "fail-on",
     THRESHOLDS,
 ];
+/// What is for whole executables.
+const LATENCY_DIGITS: &str = "latency-digits";
 const THRESHOLDS: &str = "thresholds";
 const FAIL: &str = "fail";
 const OVERRIDE: &str = "override";
@@ -109,7 +114,12 @@ impl Tables {
         if !workspace.is_null() {
             let place = TablePlace::new("[workspace.metadata.perfcheck]", workspace_manifest);
             let table = place.table(workspace)?;
-            let known = [&LAYER_KEYS[..], &WORKSPACE_KEYS, &[OVERRIDE, FAIL]].concat();
+            let known = [
+                &LAYER_KEYS[..],
+                &WORKSPACE_KEYS,
+                &[LATENCY_DIGITS, OVERRIDE, FAIL],
+            ]
+            .concat();
             place.only(table, &known)?;
             tables.workspace = place.workspace_only(table)?;
             tables.layers.workspace = place.layer(table)?;
@@ -119,7 +129,10 @@ impl Tables {
         for (package, manifest, value) in packages {
             let place = TablePlace::new("[package.metadata.perfcheck]", manifest);
             let table = place.table(value)?;
-            place.only(table, &[&LAYER_KEYS[..], &[OVERRIDE, FAIL]].concat())?;
+            place.only(
+                table,
+                &[&LAYER_KEYS[..], &[LATENCY_DIGITS, OVERRIDE, FAIL]].concat(),
+            )?;
             tables
                 .layers
                 .packages
@@ -201,13 +214,38 @@ impl<'a> TablePlace<'a> {
         Ok(Layer {
             launches: self.whole(table, "launches", 1)?,
             samples: self.whole(table, "samples", 2)?,
-            warm_up: self.time(table, "warm-up-time")?.map(Nanos::from),
+            warm_up: self.warm_up(table)?,
             measurement: self
                 .number_or_text(table, "measurement-time", positive_duration)?
                 .map(Nanos::from),
             mode: self.word(table, "sampling-mode", mode)?,
             noise_threshold: self.number_or_text(table, "noise-threshold", fraction_below_one)?,
+            latency_digits: self.latency_digits(table)?,
         })
+    }
+
+    /// The warm-up by time or by count.
+    fn warm_up(&self, table: &SettingsTable) -> Result<Option<WarmUpGoal>, SettingsError> {
+        let time = self.time(table, "warm-up-time")?;
+        let iterations = self.whole(table, "warm-up-iterations", 1)?;
+        match (time, iterations) {
+            (Some(_), Some(_)) => {
+                let why = "it stands beside `warm-up-time`: a warm-up has one end";
+                Err(self.wrong("warm-up-iterations", why))
+            }
+            (_, Some(count)) => Ok(Some(WarmUpGoal::Iterations(count))),
+            (time, None) => Ok(time.map(|time| WarmUpGoal::Time(time.into()))),
+        }
+    }
+
+    fn latency_digits(&self, table: &SettingsTable) -> Result<Option<u8>, SettingsError> {
+        let digits = self.whole(table, LATENCY_DIGITS, 1)?;
+        digits
+            .map(|digits| {
+                let digits = u8::try_from(digits).ok().filter(|digits| *digits <= 5);
+                digits.ok_or_else(|| self.wrong(LATENCY_DIGITS, "there are 1 to 5"))
+            })
+            .transpose()
     }
 
     fn workspace_only(&self, table: &SettingsTable) -> Result<WorkspaceOnly, SettingsError> {

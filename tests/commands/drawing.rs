@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::commands::crates::Crate;
+use crate::commands::latencies::operations;
 use crate::commands::scripted::{CLOCK, QUICK, steady, stored};
 use crate::support::Machine;
 
@@ -119,5 +120,54 @@ fn one_benchmark_of_a_run_can_be_shown_by_itself() {
         let shown = stored(&machine, &words).run().expect_code(0);
         assert!(shown.stdout.contains("memory"), "{shown}");
         assert!(!shown.stdout.contains("arithmetic"), "{shown}");
+    }
+}
+
+#[test]
+fn b9_the_picture_of_a_latency_bench_has_the_steps_of_its_reservoir() {
+    let machine = Machine::new();
+    let run = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "times_operations", "--resamples", "1000"])
+        .args(["--launches", "1", "--exact", "steady"])
+        .args(["--warm-up-time", "1ms", "--measurement-time", "5ms"])
+        .env(CLOCK, "steady=10000~10100");
+    run.run().expect_code(0);
+    let times = &operations(&machine, |_| 10_000.0, 10_100.0)[0];
+    let count = times.len() as f64;
+    let p99 = times[(0.99 * count).ceil() as usize - 1] as f64 / 1000.0;
+    let picture = picture(&machine, "steady");
+    assert!(!picture.contains("inf"), "{picture}");
+    for said in [
+        "Single operations".to_owned(),
+        format!("p50 10.03 µs, p99 {p99:.2} µs"),
+    ] {
+        assert!(picture.contains(&said), "no {said:?} in {picture}");
+    }
+    let line = picture
+        .lines()
+        .find_map(|line| line.strip_prefix("<path class=\"curve\" d=\"M"))
+        .and_then(|line| line.strip_suffix("\"/>"))
+        .expect("a curve");
+    let mut heights: Vec<f64> = line
+        .split('L')
+        .filter_map(|point| point.split_once(' ')?.1.parse().ok())
+        .collect();
+    heights.dedup();
+    let (ground, top) = (heights[0], heights[heights.len() - 1]);
+    let mut expected: Vec<f64> = times
+        .chunk_by(|a, b| a == b)
+        .scan(0.0, |sum, same| {
+            *sum += same.len() as f64 / count;
+            Some(*sum)
+        })
+        .collect();
+    expected.insert(0, 0.0);
+    assert!(expected.len() > 10, "{expected:?}");
+    assert_eq!(heights.len(), expected.len(), "{heights:?}");
+    for (height, share) in heights.iter().zip(expected) {
+        let found = (ground - height) / (ground - top);
+        assert!((found - share).abs() < 0.001, "{found} is not {share}");
     }
 }

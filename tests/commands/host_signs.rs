@@ -39,6 +39,23 @@ fn n7_n_x18_the_step_of_the_clock_is_stored_and_printed_with_the_run() {
 }
 
 #[test]
+fn n7_a_run_tells_the_timers_resolution_at_its_start_where_all_is_wanted() {
+    let machine = Machine::new();
+    let usual = steady(&machine, &[]).run().expect_code(0);
+    assert!(!usual.stderr.contains("Timer resolution"), "{usual}");
+    let verbose = steady(&machine, &[]).arg("-v").run().expect_code(0);
+    let (before, line) = verbose
+        .stderr
+        .split_once("Timer resolution: ")
+        .unwrap_or_else(|| panic!("no resolution in {verbose}"));
+    assert!(!before.contains("Launch 1"), "{verbose}");
+    let (ticks, rest) = line.split_once(" ticks/s (").expect("ticks");
+    let (step, _) = rest.split_once(" ns per tick)").expect("a step");
+    let (ticks, step): (f64, f64) = (ticks.parse().unwrap(), step.parse().unwrap());
+    assert!((ticks * step / 1e9 - 1.0).abs() < 1e-3, "{line}");
+}
+
+#[test]
 fn n_x15_the_jitter_of_the_host_is_stored_and_shown() {
     let machine = Machine::new();
     let run = |control: &str| {

@@ -77,6 +77,32 @@ fn n1_n3_ten_samples_a_launch_are_asked_for_and_stored_and_the_warm_up_is_apart(
 }
 
 #[test]
+fn n1_n3_a_warm_up_may_be_a_number_of_iterations_and_a_sample_a_single_one() {
+    let machine = Machine::new();
+    let words = "--launches 2 --warm-up-iterations 25 --samples 200 --sampling-mode flat --measurement-time 1ns";
+    let words: Vec<&str> = words.split(' ').collect();
+    arithmetic(&machine, "300000", &words);
+    let shown = stored(&machine, &["show"]).args(JSON).run();
+    let message = measured(&shown);
+    assert_eq!(message["sampling"]["warm_up_iterations"], 25);
+    for (warm_up, flat) in phase(&message, "warm_up")
+        .iter()
+        .zip(phase(&message, "flat"))
+    {
+        assert_eq!(warm_up[..], [(25, 25 * 300_000)]);
+        assert_eq!(flat.len(), 200);
+        // The script has samples of 1 to 1.006 times that, in turn.
+        for (at, sample) in flat.iter().enumerate() {
+            assert_eq!(*sample, (1, 300_000 + 300 * (at as u64 % 7)), "{at}");
+        }
+    }
+    assert_eq!(message["summary"]["samples"], 400);
+    let both = ["--warm-up-iterations", "25", "--warm-up-time", "1ms"];
+    let refused = stored(&machine, &both).run().expect_code(2);
+    assert!(refused.stderr.contains("cannot be used with"), "{refused}");
+}
+
+#[test]
 fn n2_what_the_warm_up_left_is_gone_before_the_first_sample() {
     let machine = Machine::new();
     // The warm-up takes 15 iterations of 1 ms; the 16th belongs to the first sample.

@@ -119,6 +119,7 @@ pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
                 16
             ],
             latencies: Some(Latencies {
+                digits: 3,
                 counts: vec![(0, 2), (33_420, u64::MAX)],
                 clamped: 1,
                 errors: 2,

@@ -19,12 +19,13 @@ fn of_mean(values: &[f64], rule: PercentileRule) -> Option<Interval> {
 }
 
 fn one_to_ten_thousand() -> HdrHistogram {
-    HdrHistogram::of_values(1..=10_000).unwrap()
+    HdrHistogram::of_values(HdrPrecision::default(), 1..=10_000).unwrap()
 }
 
 #[test]
 fn b4_histograms_are_merged_counter_by_counter() {
-    let halves = [1..=5_000, 5_001..=10_000].map(|half| HdrHistogram::of_values(half).unwrap());
+    let halves = [1..=5_000, 5_001..=10_000]
+        .map(|half| HdrHistogram::of_values(HdrPrecision::default(), half).unwrap());
     assert_eq!(halves[0].merged(&halves[1]), Some(one_to_ten_thousand()));
     assert_eq!(one_to_ten_thousand().total(), 10_000);
 }
@@ -32,33 +33,49 @@ fn b4_histograms_are_merged_counter_by_counter() {
 #[test]
 fn b5_two_thousand_counters_of_one_then_a_thousand_for_each_power_of_two() {
     for value in [0, 1, 2_047] {
-        assert_eq!(u64::from(HdrHistogram::index_of(value)), value);
+        assert_eq!(u64::from(HdrPrecision::default().index_of(value)), value);
     }
     assert_eq!(
-        (HdrHistogram::index_of(2_048), HdrHistogram::index_of(2_049)),
+        (
+            HdrPrecision::default().index_of(2_048),
+            HdrPrecision::default().index_of(2_049)
+        ),
         (2_048, 2_048)
     );
     assert_eq!(
-        (HdrHistogram::index_of(4_095), HdrHistogram::index_of(4_096)),
+        (
+            HdrPrecision::default().index_of(4_095),
+            HdrPrecision::default().index_of(4_096)
+        ),
         (3_071, 3_072)
     );
-    assert_eq!(HdrHistogram::HIGHEST, 3_600_000_000_000);
+    assert_eq!(HdrPrecision::HIGHEST, 3_600_000_000_000);
     // 32 buckets have 33,792 counters.
-    assert!(HdrHistogram::last_index() < 33_792 && HdrHistogram::last_index() >= 33_792 - 1_024);
+    assert!(
+        HdrPrecision::default().last_index() < 33_792
+            && HdrPrecision::default().last_index() >= 33_792 - 1_024
+    );
 }
 
 #[test]
 fn b6_a_value_is_off_by_at_most_one_part_in_1024() {
-    let lowest = |value| HdrHistogram::lowest_of(HdrHistogram::index_of(value)).unwrap();
+    let lowest = |value| {
+        HdrPrecision::default()
+            .lowest_of(HdrPrecision::default().index_of(value))
+            .unwrap()
+    };
     assert_eq!(
         (lowest(4_099), lowest(1_234_567), lowest(2_047)),
         (4_096, 1_233_920, 2_047)
     );
     let mut value = 1_u64;
-    while value < HdrHistogram::HIGHEST {
+    while value < HdrPrecision::HIGHEST {
         for near in [value - 1, value, value + 1] {
             let off = (near - lowest(near)) as f64;
-            assert!(off <= HdrHistogram::ERROR * near as f64, "{near}");
+            assert!(
+                off <= HdrPrecision::default().error() * near as f64,
+                "{near}"
+            );
         }
         value = value * 9 / 8 + 1;
     }
@@ -88,7 +105,7 @@ fn b8_mean_and_deviation_of_the_population_are_of_the_middles_of_counters() {
         2_886.751_675_9,
         1e-10,
     );
-    let one = HdrHistogram::of_values([5]).unwrap();
+    let one = HdrHistogram::of_values(HdrPrecision::default(), [5]).unwrap();
     assert_eq!(one.population_deviation(), Some(0.0));
 }
 

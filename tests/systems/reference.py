@@ -413,6 +413,86 @@ def groups(np, st):
     return out
 
 
+def described(np, st):
+    """Samples as `show --stats --outliers POLICY` describes them: launches of one benchmark each, and what the policies leave of all."""
+    rng = np.random.default_rng(SEED + 7)
+    slow = rng.lognormal(4, 0.2, 200)
+    slow[[7, 40, 90, 133, 180]] *= [3, 9, 25, 2.5, 0.2]
+    two = np.concatenate([rng.normal(250, 4, 60), rng.normal(310, 5, 40)])
+    sets = {
+        "skewed": [slow],
+        "normal": [rng.normal(1000, 12, 40)],
+        "two modes": [two],
+        "one far out": [np.append(rng.normal(80, 1, 20), 4000)],
+        "nine": [np.append(rng.normal(80, 1, 8), 400)],
+        "two": [[10, 14]],
+        "ties": [rng.integers(30, 37, 60)],
+        "three launches": [rng.normal(100 + 9 * k, 2 + k, n) for k, n in enumerate((30, 55, 24))],
+    }
+    out = []
+    for name, launches in sets.items():
+        launches = [rounded(x) for x in launches]
+        values = np.array([v for x in launches for v in x])
+        out.append({
+            "name": name,
+            "launches": launches,
+            "policies": {policy: after(np, st, values, policy) for policy in ("none", "top5", "both5", "iqr", "mad", "winsorized")},
+            "of launches": [after(np, st, np.array(x), "none") for x in launches],
+        })
+    return out
+
+
+def after(np, st, x, policy):
+    """What is left by a policy; the standard error is Yuen's: that of the winsorised sample over the share that is left."""
+    x, n = np.sort(x), len(x)
+    low, high = x[0], x[-1]
+    if policy == "top5" and n > 1:
+        high = x[n - math.ceil(n / 20) - 1]
+    elif policy == "both5":
+        low, high = x[n // 20], x[n - n // 20 - 1]
+    elif policy == "iqr" and n >= 10:
+        q1, q3 = np.percentile(x, [25, 75])
+        if q3 > q1:
+            low, high = q1 - 1.5 * (q3 - q1), q3 + 1.5 * (q3 - q1)
+    elif policy == "mad" and n >= 3:
+        reach = 3 * 1.4826 * st.median_abs_deviation(x)
+        if reach > 0:
+            low, high = np.median(x) - reach, np.median(x) + reach
+    elif policy == "winsorized":
+        low, high = np.percentile(x, [5, 95])
+    if policy in ("top5", "both5"):
+        below = n // 20 if policy == "both5" else 0
+        above = n // 20 if policy == "both5" else math.ceil(n / 20) if n > 1 else 0
+        used = x[below : n - above]
+    else:
+        below, above = int((x < low).sum()), int((x > high).sum())
+        used = np.clip(x, low, high) if policy == "winsorized" else x[below : n - above]
+    left = n - below - above
+    out = {
+        "used": len(used),
+        "removed": n - len(used),
+        "replaced": below + above if policy == "winsorized" else 0,
+        "mean": number(np.mean(used)),
+        "median": number(np.median(used)),
+        "std_dev": number(np.std(used, ddof=1)) if len(used) > 1 else None,
+        "mad": number(st.median_abs_deviation(used)),
+        "percentiles": [number(np.percentile(used, q, method="inverted_cdf")) for q in (5, 25, 75, 95, 99)],
+        "min": number(used.min()),
+        "max": number(used.max()),
+        "std_err": None,
+    }
+    if left > 1:
+        error = np.std(np.clip(x, used.min(), used.max()), ddof=1) * math.sqrt(n) / left
+        if below + above == 0:
+            error = st.sem(x)
+        elif policy == "both5" and n % 20 == 0:
+            # The one case that SciPy has.
+            error = float(st.mstats.trimmed_stde(x, limits=(0.05, 0.05)))
+        bounds = st.t.interval(0.95, left - 1, out["mean"], error)
+        out |= {"std_err": number(error), "df": left - 1, "interval": [number(v) for v in bounds], "margin": number(st.t.ppf(0.975, left - 1) * error)}
+    return out
+
+
 def families(np, st):
     rng = np.random.default_rng(SEED + 2)
     out = []
@@ -467,6 +547,7 @@ def write():
         ],
         "groups": groups(np, st),
         "families": families(np, st),
+        "described": described(np, st),
         "distributions": distributions(st),
     }
 
@@ -483,7 +564,7 @@ def write():
 
     text = json.dumps(short(content), separators=(",", ":"), allow_nan=False)
     # One line a data set, so that a difference can be read.
-    text = text.replace('{"kind"', '\n{"kind"').replace('{"groups":[[', '\n{"groups":[[')
+    text = text.replace('{"kind"', '\n{"kind"').replace('{"name"', '\n{"name"').replace('{"groups":[[', '\n{"groups":[[')
     (HERE / "reference.json").write_text(text + "\n")
     print(f"{len(pairs)} pairs of samples, {len(text) // 1024} KiB")
 

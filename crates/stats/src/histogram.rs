@@ -1,66 +1,109 @@
 //! Histograms of whole numbers with a bounded relative error: counters whose width grows with the value.
 //!
-//! The geometry is that of an HDR histogram of three digits (Tene 2012, as `BenchForge` uses it): 2048 counters of width 1, then 1024 for each
-//! further power of two. Only counters enter: single values are gone, which is what the error bound is about.
+//! The geometry is that of an HDR histogram of one to five digits (Tene 2012, as `BenchForge` uses it). For three digits: 2048 counters of width 1,
+//! then 1024 for each further power of two. Only counters enter: single values are gone, which is what the error bound is about.
 
-/// Values below this have a counter each.
-const EXACT: u64 = 2048;
-/// Counters of each further power of two.
-const HALF: u32 = 1024;
-
-/// A high-dynamic-range histogram of whole numbers, such as latencies in nanoseconds: it counts each value to three digits (Tene 2012).
+/// How many significant decimal digits a histogram tells apart, from 1 to 5, and where its counters lie for that.
 ///
-/// Values below 2048 have a counter each; above, 1024 counters share each power of two. Counters have indices from 0 to [`Self::last_index`].
+/// With `E` = 2^ceil(log2(2 x 10^digits)) values below `E` have a counter each; above, `E` / 2 counters share each power of two. Counters have indices
+/// from 0 to [`Self::last_index`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HdrPrecision {
+    digits: u8,
+}
+
+impl Default for HdrPrecision {
+    /// Three digits.
+    fn default() -> Self {
+        Self { digits: 3 }
+    }
+}
+
+impl HdrPrecision {
+    /// The largest value that has a counter, an hour in nanoseconds; larger ones count as it.
+    pub const HIGHEST: u64 = 3_600_000_000_000;
+
+    /// The precision of so many significant digits; `None` below 1 and above 5.
+    pub fn of_digits(digits: u8) -> Option<Self> {
+        (1..=5).contains(&digits).then_some(Self { digits })
+    }
+
+    /// Returns how many significant digits it has.
+    pub fn digits(self) -> u8 {
+        self.digits
+    }
+
+    /// Values below this have a counter each: 2^ceil(log2(2 x 10^digits)).
+    pub fn exact_below(self) -> u64 {
+        (2 * 10_u64.pow(self.digits.into())).next_power_of_two()
+    }
+
+    /// Counters of each further power of two.
+    fn half(self) -> u32 {
+        (self.exact_below() / 2) as u32
+    }
+
+    /// No percentile lies below the true order statistic by more than this fraction of itself: 1/1024 for three digits.
+    pub fn error(self) -> f64 {
+        2.0 / self.exact_below() as f64
+    }
+
+    /// Returns the index of the counter of `value`.
+    pub fn index_of(self, value: u64) -> u32 {
+        let value = value.min(Self::HIGHEST);
+        if value < self.exact_below() {
+            return value as u32;
+        }
+        let half = self.half();
+        let shift = value.ilog2() - half.ilog2();
+        half * shift + (value >> shift) as u32
+    }
+
+    /// Returns the index of the last counter.
+    pub fn last_index(self) -> u32 {
+        self.index_of(Self::HIGHEST)
+    }
+
+    /// The smallest value of the counter `index`, and how many values it holds.
+    fn span(self, index: u32) -> (u64, u64) {
+        if u64::from(index) < self.exact_below() {
+            return (u64::from(index), 1);
+        }
+        let half = self.half();
+        let shift = index / half - 1;
+        (u64::from(index - half * shift) << shift, 1 << shift)
+    }
+
+    /// Returns the smallest value that the counter `index` counts; `None` where there is no such counter.
+    pub fn lowest_of(self, index: u32) -> Option<u64> {
+        (index <= self.last_index()).then(|| self.span(index).0)
+    }
+}
+
+/// A high-dynamic-range histogram of whole numbers, such as latencies in nanoseconds: it counts each value to some digits (Tene 2012).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HdrHistogram {
+    precision: HdrPrecision,
     /// Index and count of each counter, ascending, without zeros.
     counters: Vec<(u32, u64)>,
     total: u64,
 }
 
 impl HdrHistogram {
-    /// No percentile lies below the true order statistic by more than this fraction of itself.
-    pub const ERROR: f64 = 1.0 / 1024.0;
-    /// The largest value that has a counter, an hour in nanoseconds; larger ones count as it.
-    pub const HIGHEST: u64 = 3_600_000_000_000;
-
-    /// Returns the index of the counter of `value`.
-    pub fn index_of(value: u64) -> u32 {
-        let value = value.min(Self::HIGHEST);
-        if value < EXACT {
-            return value as u32;
-        }
-        let shift = value.ilog2() - 10;
-        HALF * shift + (value >> shift) as u32
-    }
-
-    /// Returns the index of the last counter.
-    pub fn last_index() -> u32 {
-        Self::index_of(Self::HIGHEST)
-    }
-
-    /// The smallest value of the counter `index`, and how many values it holds.
-    fn span(index: u32) -> (u64, u64) {
-        if u64::from(index) < EXACT {
-            return (u64::from(index), 1);
-        }
-        let shift = index / HALF - 1;
-        (u64::from(index - HALF * shift) << shift, 1 << shift)
-    }
-
-    /// Returns the smallest value that the counter `index` counts; `None` where there is no such counter.
-    pub fn lowest_of(index: u32) -> Option<u64> {
-        (index <= Self::last_index()).then(|| Self::span(index).0)
-    }
-
     /// Builds a histogram from (index, count) in any order; counts of the same index are added. `None` for an index without a counter, or 2^64 values
     /// or more.
-    pub fn of_counters(counters: impl IntoIterator<Item = (u32, u64)>) -> Option<Self> {
+    pub fn of_counters(
+        precision: HdrPrecision,
+        counters: impl IntoIterator<Item = (u32, u64)>,
+    ) -> Option<Self> {
         let mut sorted: Vec<(u32, u64)> = counters.into_iter().filter(|(_, n)| *n > 0).collect();
         sorted.sort_unstable_by_key(|(index, _)| *index);
-        let mut histogram = Self::default();
+        let mut histogram = Self {
+            precision,
+            ..Self::default()
+        };
         for (index, count) in sorted {
-            if index > Self::last_index() {
+            if index > precision.last_index() {
                 return None;
             }
             histogram.total = histogram.total.checked_add(count)?;
@@ -73,13 +116,33 @@ impl HdrHistogram {
     }
 
     /// Builds a histogram from single values in any order; n log n steps.
-    pub fn of_values(values: impl IntoIterator<Item = u64>) -> Option<Self> {
-        Self::of_counters(values.into_iter().map(|value| (Self::index_of(value), 1)))
+    pub fn of_values(
+        precision: HdrPrecision,
+        values: impl IntoIterator<Item = u64>,
+    ) -> Option<Self> {
+        let counters = values
+            .into_iter()
+            .map(|value| (precision.index_of(value), 1));
+        Self::of_counters(precision, counters)
     }
 
-    /// Returns the histogram of the values of both: counters are added. `None` for 2^64 values or more.
+    /// Returns the histogram of the values of both: counters are added. `None` for 2^64 values or more. Where one is finer, its values enter by the
+    /// lowest of their counters.
     pub fn merged(&self, other: &Self) -> Option<Self> {
-        Self::of_counters(self.counters.iter().chain(&other.counters).copied())
+        let precision = self.precision.min(other.precision);
+        let coarser = |one: &Self| {
+            let from = one.precision;
+            let counters = one.counters.iter();
+            counters
+                .map(|(index, count)| (precision.index_of(from.span(*index).0), *count))
+                .collect::<Vec<_>>()
+        };
+        Self::of_counters(precision, [coarser(self), coarser(other)].concat())
+    }
+
+    /// Returns how finely it counts.
+    pub fn precision(&self) -> HdrPrecision {
+        self.precision
     }
 
     /// Returns how many values were counted.
@@ -98,7 +161,7 @@ impl HdrHistogram {
         let mut seen = 0;
         self.counters.iter().find_map(|(index, count)| {
             seen += count;
-            (seen >= target).then(|| Self::span(*index).0)
+            (seen >= target).then(|| self.precision.span(*index).0)
         })
     }
 
@@ -122,7 +185,7 @@ impl HdrHistogram {
     /// The counters as (middle, count).
     fn middles(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.counters.iter().map(|(index, count)| {
-            let (lowest, width) = Self::span(*index);
+            let (lowest, width) = self.precision.span(*index);
             (lowest as f64 + (width - 1) as f64 / 2.0, *count as f64)
         })
     }
@@ -133,57 +196,71 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn precisions() -> impl Iterator<Item = HdrPrecision> {
+        (1..=5).map(|digits| HdrPrecision::of_digits(digits).unwrap())
+    }
+
     #[test]
     fn counters_follow_each_other_without_gaps_up_to_an_hour() {
-        let mut next = 0;
-        for index in 0..=HdrHistogram::last_index() {
-            let (lowest, width) = HdrHistogram::span(index);
-            assert_eq!(lowest, next, "{index}");
-            next = lowest + width;
+        for precision in precisions() {
+            let mut next = 0;
+            for index in 0..=precision.last_index() {
+                let (lowest, width) = precision.span(index);
+                assert_eq!(lowest, next, "{index}");
+                next = lowest + width;
+            }
+            assert!(next > HdrPrecision::HIGHEST);
+            assert_eq!(precision.lowest_of(precision.last_index() + 1), None);
+            assert_eq!(precision.index_of(u64::MAX), precision.last_index());
         }
-        assert!(next > HdrHistogram::HIGHEST);
         assert_eq!(
-            HdrHistogram::lowest_of(HdrHistogram::last_index() + 1),
-            None
+            (HdrPrecision::of_digits(0), HdrPrecision::of_digits(6)),
+            (None, None)
         );
-        assert_eq!(HdrHistogram::index_of(u64::MAX), HdrHistogram::last_index());
     }
 
     #[test]
     fn nothing_recorded_has_no_percentile_and_nonsense_none_either() {
         let none = HdrHistogram::default();
+        let precision = none.precision();
         assert_eq!((none.percentile(0.5), none.mean()), (None, None));
-        let one = HdrHistogram::of_values([7]).unwrap();
+        let one = HdrHistogram::of_values(precision, [7]).unwrap();
         for quantile in [-0.1, 1.1, f64::NAN] {
             assert_eq!(one.percentile(quantile), None);
         }
         assert_eq!(one.percentile(0.0), Some(7));
         assert_eq!(one.population_deviation(), Some(0.0));
-        assert_eq!(HdrHistogram::of_counters([(u32::MAX, 1)]), None);
-        assert_eq!(HdrHistogram::of_counters([(1, u64::MAX), (2, 1)]), None);
+        assert_eq!(HdrHistogram::of_counters(precision, [(u32::MAX, 1)]), None);
+        assert_eq!(
+            HdrHistogram::of_counters(precision, [(1, u64::MAX), (2, 1)]),
+            None
+        );
     }
 
     proptest! {
         #[test]
         fn a_percentile_is_at_most_its_error_below_the_order_statistic(
-            mut values in prop::collection::vec(0..HdrHistogram::HIGHEST, 1..200), quantile in 0.0..=1.0_f64,
+            mut values in prop::collection::vec(0..HdrPrecision::HIGHEST, 1..200), quantile in 0.0..=1.0_f64, digits in 1..=5_u8,
         ) {
-            let histogram = HdrHistogram::of_values(values.iter().copied()).unwrap();
+            let precision = HdrPrecision::of_digits(digits).unwrap();
+            let histogram = HdrHistogram::of_values(precision, values.iter().copied()).unwrap();
             values.sort_unstable();
             let rank = ((quantile * values.len() as f64).ceil() as usize).max(1);
             let (exact, found) = (values[rank - 1], histogram.percentile(quantile).unwrap());
             prop_assert!(found <= exact);
-            prop_assert!((exact - found) as f64 <= HdrHistogram::ERROR * exact as f64, "{found} for {exact}");
+            prop_assert!((exact - found) as f64 <= precision.error() * exact as f64, "{found} for {exact}");
         }
 
         #[test]
         fn merging_is_recording_everything_in_one(
-            a in prop::collection::vec(0..HdrHistogram::HIGHEST, 0..60), b in prop::collection::vec(0..5_000_u64, 0..60),
+            a in prop::collection::vec(0..HdrPrecision::HIGHEST, 0..60), b in prop::collection::vec(0..5_000_u64, 0..60), fine in 3..=5_u8,
         ) {
-            let of = |values: &[u64]| HdrHistogram::of_values(values.iter().copied()).unwrap();
+            let of = |digits, values: &[u64]| {
+                HdrHistogram::of_values(HdrPrecision::of_digits(digits).unwrap(), values.iter().copied()).unwrap()
+            };
             let all: Vec<u64> = a.iter().chain(&b).copied().collect();
-            prop_assert_eq!(of(&a).merged(&of(&b)), Some(of(&all)));
-            prop_assert_eq!(of(&b).merged(&of(&a)), Some(of(&all)));
+            prop_assert_eq!(of(fine, &a).merged(&of(3, &b)), Some(of(3, &all)));
+            prop_assert_eq!(of(3, &b).merged(&of(fine, &a)), Some(of(3, &all)));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! | question | answers |
 //! |---|---|
 //! | What is in one sample? | [`Description`] (mean, SD, median, MAD, extremes), [`FullDescription`] (and percentiles, after an outlier policy), [`mean`], [`median`], [`sample_variance`], [`standard_error`], [`MAD_TO_SD`], [`Variability`] |
-//! | Which quantile, by which definition? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of whole numbers, by counters), [`WeightedEcdf`] (of several random samples) |
+//! | Which quantile, by which definition? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of whole numbers, by counters of an [`HdrPrecision`]), [`WeightedEcdf`] (of several random samples) |
 //! | Which mean suits rates, ratios, values with outliers? | [`HarmonicMean`], [`OperationRates`], [`GeometricMean`], [`TrimmedMean`], [`SubsampledCentre`] |
 //! | How sure is an estimate? | [`percentile_interval`] and [`bca_interval`] (bootstrap), [`jackknife_t_interval`], [`IntervalMethod`] (which of them suits how many clusters), [`TInterval`] (of a mean), [`MedianInterval`] (distribution-free), [`binomial`] (of a probability) |
 //! | Do two independent groups differ? | [`WelchTest`], [`TScore`] (bootstrap t-test with a threshold), [`PooledTScore`] (both groups of one population), [`MannWhitney`], [`FisherExact`] (two proportions), [`IntervalDistance`] (overlap of intervals), [`RatioBounds`] (a rule of thumb); [`Significance`] words a p |
@@ -118,7 +118,7 @@ pub use fisher::FisherExact;
 pub use full_description::{FullDescription, FullDescriptionRules, TailBasis};
 pub use geometric_mean::GeometricMean;
 pub use harmonic_mean::HarmonicMean;
-pub use histogram::HdrHistogram;
+pub use histogram::{HdrHistogram, HdrPrecision};
 pub use hodges_lehmann::{HodgesLehmann, HodgesLehmannRanks};
 pub use interval::{Interval, IntervalEstimate};
 pub use interval_distance::IntervalDistance;

@@ -20,7 +20,7 @@ pub enum OutlierLabel {
 }
 
 /// The four fences of a sample (Tukey 1977), from quartiles by [`Quantile::Linear`].
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TukeyFences {
     /// Q1 - 3 IQR.
     pub low_severe: f64,
@@ -67,6 +67,17 @@ impl TukeyFences {
         })
     }
 
+    /// The fences from the lowest to the highest: severe, mild, mild, severe. `None` without spread, where there is nothing to lie beyond.
+    pub fn ascending(&self) -> Option<[f64; 4]> {
+        let all = [
+            self.low_severe,
+            self.low_mild,
+            self.high_mild,
+            self.high_severe,
+        ];
+        (self.low_severe != self.high_severe).then_some(all)
+    }
+
     /// The label of `value`; a value on a fence is within it. Without spread nothing is an outlier.
     pub fn label(&self, value: f64) -> OutlierLabel {
         if self.low_severe == self.high_severe {
@@ -93,10 +104,13 @@ impl OutlierCounts {
 
     /// Counts the outliers of `values` by their own fences at `mild` and `severe` IQR; none without values.
     pub fn at(values: &[f64], mild: f64, severe: f64) -> Self {
+        TukeyFences::at(values, mild, severe)
+            .map_or_else(Self::default, |fences| Self::beyond(&fences, values))
+    }
+
+    /// Counts those of `values` that lie beyond `fences`.
+    pub fn beyond(fences: &TukeyFences, values: &[f64]) -> Self {
         let mut counts = Self::default();
-        let Some(fences) = TukeyFences::at(values, mild, severe) else {
-            return counts;
-        };
         for value in values {
             match fences.label(*value) {
                 OutlierLabel::LowSevere => counts.low_severe += 1,

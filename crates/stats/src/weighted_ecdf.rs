@@ -43,6 +43,11 @@ impl WeightedEcdf {
         Some(Self { steps })
     }
 
+    /// Returns each value with the share of operations at or below it, ascending in both.
+    pub fn steps(&self) -> &[(f64, f64)] {
+        &self.steps
+    }
+
     /// Returns the share of operations with at most `value`, from 0 to 1; log n steps.
     pub fn at(&self, value: f64) -> f64 {
         let below = self.steps.partition_point(|(step, _)| *step <= value);

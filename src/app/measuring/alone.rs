@@ -7,7 +7,7 @@ use super::pins::pinned_schedules;
 use super::request::{Request, busy};
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::report::Progress;
+use crate::report::{Progress, Verbosity};
 use perfcheck_analysis::findings::References;
 use perfcheck_analysis::model::{Benchmark, Environment, Event, FileFact, NewRun, Observer, RunId};
 use perfcheck_engine::host;
@@ -58,7 +58,7 @@ impl Alone<'_> {
         &self,
         store: &mut Store,
         run: RunId,
-        targets: Vec<DiscoveredTarget>,
+        mut targets: Vec<DiscoveredTarget>,
         world: &mut World<'_>,
     ) -> Result<Vec<OpenedBelow>, AppError> {
         let request = self.request;
@@ -83,6 +83,11 @@ impl Alone<'_> {
         if let Some(warning) = busy(request.load, self.environment.host.cores) {
             progress.observe(&Event::Warning(&warning));
         }
+        let step = targets.iter().filter_map(|found| found.clock_step).max();
+        let is_verbose = request.common.output.verbosity == Verbosity::Verbose;
+        if let Some(step) = step.filter(|_| is_verbose) {
+            progress.observe(&Event::ClockStep(step));
+        }
         let mut watches = if self.watches {
             watch(
                 &targets
@@ -93,6 +98,9 @@ impl Alone<'_> {
         } else {
             Vec::new()
         };
+        for found in &mut targets {
+            request.instruct(&mut found.target);
+        }
         let launcher = Launcher {
             supervisor: world.supervisor,
             interrupt: world.interrupt,

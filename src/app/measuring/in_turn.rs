@@ -16,6 +16,7 @@ use perfcheck_analysis::findings::{Conclusion, RoundsEvidence, Row, RunRemark, V
 use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Event, GitState,
     LaunchHead, LaunchRecord, Measurement, NewRun, Observer, Purpose, RunEnd, RunId, Side,
+    WarmUpGoal,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
@@ -243,7 +244,7 @@ impl<'a> InTurn<'a> {
     /// Measures `pairs`; each launch goes to `record` as soon as its round has ended.
     pub(in crate::app) fn campaign(
         &self,
-        pairs: Vec<PairedTarget>,
+        mut pairs: Vec<PairedTarget>,
         record: &mut dyn FnMut(Side, &LaunchRecord) -> Result<(), StoreError>,
         world: &mut World<'_>,
     ) -> Result<(Ended, Vec<Spent>), AppError> {
@@ -254,7 +255,12 @@ impl<'a> InTurn<'a> {
         if let Some(warning) = busy(self.request.load, self.environment.host.cores) {
             progress.observe(&Event::Warning(&warning));
         }
+        for pair in &mut pairs {
+            self.request.instruct(&mut pair.targets.base);
+            self.request.instruct(&mut pair.targets.candidate);
+        }
         let effort = self.request.effort;
+        let warm_up = self.request.context.tables.layers.command_line.warm_up;
         let threshold = |benchmark: &Benchmark| self.noise_threshold(benchmark);
         let campaign = Campaign::in_turn(
             pairs,
@@ -262,14 +268,14 @@ impl<'a> InTurn<'a> {
             PairedPlan {
                 rounds: self.plan.looks.last().copied().unwrap_or(ROUNDS),
                 round: RoundSettings {
-                    warm_up: self
-                        .request
-                        .context
-                        .tables
-                        .layers
-                        .command_line
-                        .warm_up
-                        .unwrap_or(RoundSettings::default().warm_up),
+                    warm_up: match warm_up {
+                        Some(WarmUpGoal::Time(time)) => time,
+                        _ => RoundSettings::default().warm_up,
+                    },
+                    warm_up_iterations: match warm_up {
+                        Some(WarmUpGoal::Iterations(count)) => Some(count),
+                        _ => None,
+                    },
                     ..RoundSettings::default()
                 },
                 time_budget: effort.time_budget.map(|time| time * self.longer),

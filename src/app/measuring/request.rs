@@ -1,10 +1,12 @@
 //! What every measurement of a command starts from.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use crate::app::context::{Context, World};
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
 use perfcheck_analysis::model::{DecisionSettings, GitState};
+use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::measure::Filter;
 
 /// What is to be measured, and under which circumstances.
@@ -26,7 +28,21 @@ pub(in crate::app) struct Request<'a> {
     pub(in crate::app) git: Option<GitState>,
 }
 
+/// The variable by which a bench learns to how many digits it counts single operations (docs/PROTOCOL.md, section 10).
+const LATENCY_DIGITS: &str = "PERFCHECK_LATENCY_DIGITS";
+
 impl Request<'_> {
+    /// Lets `target` know what is set for whole executables.
+    pub(in crate::app) fn instruct(&self, target: &mut BenchTarget) {
+        let layers = &self.context.tables.layers;
+        if let Some(digits) = layers.latency_digits(&target.package) {
+            let digits = OsString::from(digits.to_string());
+            target
+                .variables
+                .insert(LATENCY_DIGITS.to_owned(), Some(digits));
+        }
+    }
+
     /// The settings of a decision about two builds that are measured in turn.
     pub(in crate::app) fn decision_in_turn(&self) -> DecisionSettings {
         self.comparison

@@ -4,7 +4,6 @@ use super::wire::{PortableConclusion, PortableHead, PortableRun, PortableVerdict
 use perfcheck_analysis::model::{
     Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side,
 };
-use perfcheck_stats::HdrHistogram;
 
 /// Longer names are no names.
 const LONGEST_NAME_BYTES: usize = 4096;
@@ -105,8 +104,7 @@ pub(super) fn series(launch: &LaunchRecord, launched: &LaunchedBenchmark) -> Res
 /// Counters and drawn times are in order, and there are such counters.
 fn latencies(found: &Latencies) -> Result<(), &'static str> {
     let ascending = found.counts.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    let exist = (found.counts.iter())
-        .all(|(index, count)| *index <= HdrHistogram::last_index() && *count > 0);
+    let exist = found.histogram().is_some() && found.counts.iter().all(|(_, count)| *count > 0);
     let total =
         (found.counts.iter()).try_fold(found.errors, |sum, (_, count)| sum.checked_add(*count));
     if !ascending || !exist || total.is_none() {

@@ -38,6 +38,11 @@ impl Axis {
         self.places.0 + share * (self.places.1 - self.places.0)
     }
 
+    /// The smallest and the largest value.
+    pub(super) fn values(&self) -> (f64, f64) {
+        self.scale.ends()
+    }
+
     /// Places and labels of the ticks, without the unit.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let (lower, upper) = self.scale.ends();

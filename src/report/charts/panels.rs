@@ -4,7 +4,9 @@
 use super::axis::{Axis, Quantity};
 use super::svg::{Anchor, Svg, WIDTH};
 use crate::report::units;
-use perfcheck_analysis::compare::{Estimate, Ramp, Shape};
+use perfcheck_analysis::compare::{
+    Estimate, OutlierLabel, Ramp, Shape, Summary, TukeyFences, WeightedEcdf,
+};
 use perfcheck_analysis::model::Metric;
 
 const LEFT: f64 = 64.0;
@@ -16,17 +18,22 @@ const FOOT: f64 = 58.0;
 const PLOT: f64 = 150.0;
 /// Room for the samples below the density.
 const SAMPLES: f64 = 44.0;
+/// Of single operations this share is drawn: the last thousandth would squeeze the rest.
+const DRAWN_SHARE: f64 = 0.999;
+/// What a picture of single operations is called.
+pub(super) const OPERATIONS: &str = "Single operations";
 /// Labels of launches stand at least so far apart.
 const LABEL_ROOM: f64 = 28.0;
 
-/// How densely the samples lie, with every sample, a row for each launch, and the median with its interval.
+/// How densely the samples lie, with every sample, a row for each launch with its fences, and the median with its interval.
 pub(super) fn density(
     svg: &mut Svg,
     shape: &Shape,
-    median: &Estimate,
+    summary: &Summary,
     metric: &Metric,
     top: f64,
 ) -> f64 {
+    let median = &summary.median;
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
     let x = Axis::new(quantity(metric), shape.range(), (LEFT, RIGHT));
     head(
@@ -46,24 +53,105 @@ pub(super) fn density(
     }
     let bottom = below + SAMPLES;
     let row = SAMPLES / shape.launches.len().max(1) as f64;
+    let is_alone = shape.launches.len() == 1;
     for (index, launch) in shape.launches.iter().enumerate() {
-        let (from, to) = shape.range();
-        let inside = launch
-            .times
-            .iter()
-            .filter(|time| (from..=to).contains(*time));
-        let places = distinct(inside.map(|time| x.place(*time)).collect());
-        svg.strokes(
-            "samples",
-            below + row * (index as f64 + 0.1),
-            row * 0.8,
-            &places,
-        );
+        let fences = summary.fences.get(index);
+        let top = below + row * (index as f64 + 0.1);
+        rug(svg, &x, &launch.times, fences, (top, row * 0.8));
+        // Of one launch they are the fences of the whole curve.
+        let from = if is_alone {
+            above
+        } else {
+            below + row * index as f64
+        };
+        for at in within(fences, shape.range()) {
+            let at = x.place(at);
+            svg.line(
+                "fence",
+                [(at, from), (at, below + row * (index + 1) as f64)],
+            );
+        }
     }
     svg.rectangle("frame", (LEFT, above), (RIGHT, bottom));
     svg.line("frame", [(LEFT, below), (RIGHT, below)]);
     across(svg, &x, bottom, &measured(metric));
     bottom + FOOT
+}
+
+/// The fences that are drawn.
+fn within(fences: Option<&TukeyFences>, (from, to): (f64, f64)) -> impl Iterator<Item = f64> {
+    let fences = fences
+        .and_then(TukeyFences::ascending)
+        .into_iter()
+        .flatten();
+    fences.filter(move |at| (from..=to).contains(at))
+}
+
+/// Samples as strokes from `top` down; those beyond fences in other colours.
+fn rug(
+    svg: &mut Svg,
+    x: &Axis,
+    times: &[f64],
+    fences: Option<&TukeyFences>,
+    (top, height): (f64, f64),
+) {
+    let (from, to) = x.values();
+    let inside = times.iter().filter(|time| (from..=to).contains(*time));
+    let mut classes = [
+        ("samples", Vec::new()),
+        ("mild", Vec::new()),
+        ("severe", Vec::new()),
+    ];
+    for time in inside {
+        let class = match fences.map_or(OutlierLabel::Inside, |fences| fences.label(*time)) {
+            OutlierLabel::Inside => 0,
+            OutlierLabel::LowMild | OutlierLabel::HighMild => 1,
+            OutlierLabel::LowSevere | OutlierLabel::HighSevere => 2,
+        };
+        classes[class].1.push(x.place(*time));
+    }
+    for (class, places) in classes.into_iter().filter(|(_, places)| !places.is_empty()) {
+        svg.strokes(class, top, height, &distinct(places));
+    }
+}
+
+/// Which share of the operations took no longer, in steps, of single ones drawn at random.
+pub(super) fn operations(svg: &mut Svg, ecdf: &WeightedEcdf, top: f64) -> f64 {
+    let (above, below) = (top + HEAD, top + HEAD + PLOT);
+    let quantile = |p| ecdf.quantile(p).unwrap_or(0.0);
+    let (first, last) = (quantile(0.0), quantile(DRAWN_SHARE));
+    let room = (last - first).max(last * 0.01) * 0.04;
+    let x = Axis::new(
+        Quantity::Time,
+        ((first - room).max(0.0), last + room),
+        (LEFT, RIGHT),
+    );
+    let y = Axis::new(Quantity::Count, (0.0, 1.0), (below, above));
+    let stated = format!(
+        "p50 {}, p99 {}",
+        units::time(quantile(0.5)),
+        units::time(quantile(0.99))
+    );
+    head(svg, top, OPERATIONS, &stated);
+    let mut line = vec![(x.place(first), y.place(0.0))];
+    let mut before = 0.0;
+    for (value, share) in ecdf.steps().iter().filter(|(value, _)| *value <= last) {
+        // Steps that nobody can tell apart are one.
+        let at = x.place(*value);
+        if line.len() < 2 || at - line[line.len() - 1].0 > 0.33 {
+            line.push((at, y.place(before)));
+            line.push((at, y.place(*share)));
+        } else if let Some(end) = line.last_mut() {
+            end.1 = y.place(*share);
+        }
+        before = *share;
+    }
+    line.push((RIGHT, y.place(before)));
+    svg.line("curve", line);
+    svg.rectangle("frame", (LEFT, above), (RIGHT, below));
+    across(svg, &x, below, "time of an operation");
+    upwards(svg, &y, top);
+    below + FOOT
 }
 
 /// The linear phases: what so many iterations took, with the slope and its interval.

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use super::panels;
 use super::svg::{Anchor, Svg};
 use crate::report::units;
-use perfcheck_analysis::compare::{Ramp, Shape, Summary};
+use crate::report::words::analysis;
+use perfcheck_analysis::compare::{Ramp, Shape, Summary, WeightedEcdf};
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
 /// What a picture shows.
@@ -23,6 +24,8 @@ pub struct Picture<'a> {
     pub summary: &'a Summary,
     /// What it draws.
     pub shape: &'a Shape,
+    /// How single operations are distributed, where they were timed.
+    pub operations: Option<&'a WeightedEcdf>,
 }
 
 /// Writes the picture as one SVG file.
@@ -50,9 +53,10 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
             units::percent(picture.confidence_level)
         ),
     );
-    let mut bottom = panels::density(&mut svg, shape, &summary.median, metric, 68.0);
-    for outside in left_out(picture).into_iter().chain(outside(picture)) {
-        bottom = panels::remark(&mut svg, &outside, bottom);
+    let mut bottom = panels::density(&mut svg, shape, summary, metric, 68.0);
+    let remarks = left_out(picture).into_iter().chain(fences(picture));
+    for remark in remarks.chain(outside(picture)) {
+        bottom = panels::remark(&mut svg, &remark, bottom);
     }
     if let Some((ramp, slope)) = shape.ramp.as_ref().zip(summary.slope.as_ref()) {
         bottom = panels::ramp(&mut svg, ramp, slope, metric, bottom);
@@ -61,6 +65,9 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
         }
     }
     bottom = panels::violins(&mut svg, shape, metric, bottom);
+    if let Some(operations) = picture.operations {
+        bottom = panels::operations(&mut svg, operations, bottom);
+    }
     let name = format!("run-{}", picture.run);
     let title = format!("{target} {}, run {}", key.id, picture.run);
     let document = svg.document(&name, bottom, &title, &described(picture));
@@ -71,6 +78,17 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
 fn left_out(picture: &Picture<'_>) -> Option<String> {
     let left_out = picture.summary.left_out?;
     Some(left_out.in_words())
+}
+
+/// Where Tukey's fences lie, of one launch; of several each has its own.
+fn fences(picture: &Picture<'_>) -> Option<String> {
+    let [only] = &picture.summary.fences[..] else {
+        return None;
+    };
+    let [from, low, high, to] = only.ascending()?.map(|at| units::spent(picture.metric, at));
+    Some(format!(
+        "Fences: mild {low} and {high}, severe {from} and {to}"
+    ))
 }
 
 /// What lies too far from the other samples.
@@ -113,23 +131,40 @@ fn described(picture: &Picture<'_>) -> String {
     let medians: Vec<String> = (shape.launches.iter())
         .map(|launch| spent(launch.quartiles[1]))
         .collect();
-    let mut not_drawn = String::new();
-    let others = outside(picture).into_iter().chain(above(picture));
-    for text in left_out(picture).into_iter().chain(others) {
-        not_drawn += " ";
-        not_drawn += &text;
-        not_drawn += ".";
+    let mut remarks = String::new();
+    let outliers = analysis::outliers(summary);
+    let said = left_out(picture)
+        .into_iter()
+        .chain(fences(picture))
+        .chain(outliers);
+    for text in said.chain(outside(picture)).chain(above(picture)) {
+        remarks += " ";
+        remarks += &text;
+        remarks += ".";
     }
+    let operations = picture.operations.map_or_else(String::new, |found| {
+        let quantile = |p| units::time(found.quantile(p).unwrap_or(0.0));
+        format!(
+            " Single operations: half of them took at most {}, 99 % at most {}.",
+            quantile(0.5),
+            quantile(0.99)
+        )
+    });
+    let bounds = [summary.median.lower, summary.median.upper];
+    let interval = if bounds.iter().all(|bound| bound.is_finite()) {
+        let [lower, upper] = bounds.map(spent);
+        format!(" with {level} interval from {lower} to {upper}")
+    } else {
+        String::new()
+    };
     format!(
-        "{} of {}. Density of the {} from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{not_drawn}",
+        "{} of {}. Density of the {} from {} to {}, median {}{interval}.{slope} A violin for each launch; medians: {}.{remarks}{operations}",
         units::counted(summary.samples, "sample"),
         units::counted(summary.launches, "launch"),
         panels::measured(picture.metric),
         spent(shape.range().0),
         spent(shape.range().1),
         spent(summary.median.estimate),
-        spent(summary.median.lower),
-        spent(summary.median.upper),
         medians.join(", "),
     )
 }

@@ -85,10 +85,10 @@ fn latencies(
     };
     Statement::new(
         format!(
-            "Single operations: {}. Each percentile was taken in every launch and their means compared {unit}; operations of different launches were never pooled. A change is called where its interval lies beyond {}, beyond what the histogram rounds away ({:.1} %) and beyond a step of the clock. Operations ran in a closed loop: time spent waiting for a slow one is not in them.{}",
+            "Single operations: {}. Each percentile was taken in every launch and their means compared {unit}; operations of different launches were never pooled. A change is called where its interval lies beyond {}, beyond what the histogram rounds away ({}) and beyond a step of the clock. Operations ran in a closed loop: time spent waiting for a slow one is not in them.{}",
             words.join("; "),
             units::percent(noise_threshold),
-            LatencyComparison::RELATIVE_ERROR * 100.0,
+            units::rounding(found.rounding()),
             of_time_alone(subject, "the mean time"),
         ),
         Numbers::Latencies(found.into()),

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use perfcheck_analysis::compare::Estimate;
-use perfcheck_analysis::model::{Happenings, HostFacts, MachineState};
+use perfcheck_analysis::model::{Happenings, HostFacts, MachineState, Nanos};
 
 /// What a fact means for measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -77,6 +77,9 @@ pub struct DoctorFindings {
 pub struct NoiseFindings {
     /// What the time of the workload hangs on: `processor` or `memory`.
     pub workload: String,
+    /// The step of the clock that it was timed by, nanoseconds.
+    #[serde(rename = "clock_step_ns")]
+    pub clock_step: Option<Nanos>,
     /// How many rounds the workload was measured against itself.
     pub rounds: usize,
     /// How many seconds they took.

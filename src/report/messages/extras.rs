@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use perfcheck_analysis::compare::{Estimate, LatencyComparison, LatencySummary, OverLaunches};
+use perfcheck_analysis::compare::{
+    Estimate, LatencyBootstrap, LatencyComparison, LatencySummary, OverLaunches,
+};
 use perfcheck_analysis::model::{Allocations, Latencies, Nanos, Verdict};
 
 /// What one launch counted: arrays with an entry for each iteration that was counted.
@@ -27,6 +29,8 @@ pub(crate) struct LaunchAllocations {
 pub(crate) struct LaunchLatencies<'a> {
     /// The counters of the histogram that are not 0: pairs of index and operations, ascending (docs/PROTOCOL.md, section 10).
     counters: &'a [(u32, u64)],
+    /// How many significant digits the histogram tells apart: where its counters lie.
+    digits: u8,
     /// How many operations took longer than the histogram reaches; they are in its last counter.
     clamped: u64,
     /// How many operations failed; they are in no counter.
@@ -78,6 +82,8 @@ pub(crate) struct LatenciesOfRun<'a> {
     merged_mean_ns: f64,
     /// The standard deviation of all operations together, as of a population, nanoseconds.
     merged_std_dev_ns: f64,
+    /// How many significant digits the histograms tell apart.
+    digits: u8,
     /// By how much of itself a percentile may be too low, a fraction.
     relative_error: f64,
 }
@@ -106,6 +112,56 @@ struct Percentile {
     merged_ns: u64,
     #[serde(flatten)]
     ns: NumberOverLaunches,
+}
+
+/// Latencies over launches, with percentile bootstrap intervals: of the sorted resamples those of the indices int(a / 2 B) and int((1 - a / 2) B) - 1.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct LatenciesResampled {
+    /// How many launches are resampled.
+    launches: usize,
+    /// How many resamples there are, B.
+    resamples: usize,
+    /// Whether there is one launch: all intervals are points then.
+    ci_degenerate: bool,
+    /// The operations of a launch.
+    operations: Estimate,
+    /// The operations per second of a launch.
+    operations_per_second: Estimate,
+    /// The mean time of a launch's operations, nanoseconds.
+    mean_ns: Estimate,
+    /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1, the longest.
+    percentiles: Vec<ResampledPercentile>,
+}
+
+/// A percentile of latencies over launches.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ResampledPercentile {
+    /// Which percentile it is, as a fraction; 1 is the longest operation.
+    quantile: f64,
+    /// Its mean over launches, nanoseconds.
+    ns: Estimate,
+}
+
+impl From<&LatencyBootstrap> for LatenciesResampled {
+    fn from(found: &LatencyBootstrap) -> Self {
+        let percentiles = found.percentiles_ns.iter();
+        Self {
+            launches: found.launches,
+            resamples: LatencyBootstrap::RESAMPLES,
+            ci_degenerate: found.is_degenerate(),
+            operations: found.operations,
+            operations_per_second: found.operations_per_second,
+            mean_ns: found.mean_ns,
+            percentiles: percentiles
+                .map(|(quantile, ns)| ResampledPercentile {
+                    quantile: *quantile,
+                    ns: *ns,
+                })
+                .collect(),
+        }
+    }
 }
 
 /// How latencies went, second by second.
@@ -190,6 +246,7 @@ impl<'a> From<&'a Latencies> for LaunchLatencies<'a> {
         });
         Self {
             counters: &found.counts,
+            digits: found.digits,
             clamped: found.clamped,
             errors: found.errors,
             error_messages: &found.messages,
@@ -216,7 +273,8 @@ impl<'a> From<&'a LatencySummary> for LatenciesOfRun<'a> {
             percentiles: percentiles.collect(),
             merged_mean_ns: found.merged_mean_ns,
             merged_std_dev_ns: found.merged_sd_ns,
-            relative_error: LatencyComparison::RELATIVE_ERROR,
+            digits: found.precision.digits(),
+            relative_error: found.precision.error(),
         }
     }
 }

@@ -58,6 +58,8 @@ struct SamplingAsSet {
     samples: Option<u32>,
     /// The time that a launch warms up, nanoseconds.
     warm_up_ns: Nanos,
+    /// The iterations of the warm-up, where they were counted in place of its time; else null.
+    warm_up_iterations: Option<u32>,
     /// The time that a launch measures, nanoseconds.
     measurement_ns: Nanos,
     /// How iterations are laid out over samples.
@@ -193,6 +195,7 @@ impl From<&SamplingSettings> for SamplingAsSet {
             launches: settings.launches,
             samples: settings.samples,
             warm_up_ns: settings.warm_up,
+            warm_up_iterations: settings.warm_up_iterations,
             measurement_ns: settings.measurement,
             mode: settings.mode,
         }

@@ -2,14 +2,15 @@
 
 use serde::Serialize;
 
-use super::extras::{LatenciesOfRun, LatencyCourse};
+use super::extras::{LatenciesOfRun, LatenciesResampled, LatencyCourse};
 use super::measured::SampleSummary;
 use super::run::ChangedThresholds;
 use perfcheck_analysis::compare::{
-    AllocationSummary, BenchmarkRecord, Diagnostic, Estimate, LatencySummary,
+    AllocationSummary, BenchmarkRecord, Diagnostic, Estimate, LatencyBootstrap, LatencySummary,
+    SampleDescription,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, Measurement, Metric, RunId, Thresholds, Throughput, Verdict,
+    BenchmarkKey, Measurement, Metric, Outliers, RunId, Thresholds, Throughput, Verdict,
 };
 
 /// One benchmark of a run.
@@ -21,6 +22,8 @@ pub struct BenchmarkStatistics<'a> {
     pub measurement: &'a Measurement,
     /// Its description; `None` without samples.
     pub record: Option<BenchmarkRecord>,
+    /// Its latencies with intervals over resampled launches, where operations were timed one by one.
+    pub bootstrap: Option<LatencyBootstrap>,
     /// The verdict of the run, if it has one.
     pub verdict: Option<Verdict>,
     /// The change that it rests on, a fraction.
@@ -56,6 +59,8 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     allocations: Option<AllocationSummary>,
     /// What single operations took; null where they were not timed one by one or none succeeded.
     latencies: Option<LatenciesOfRun<'a>>,
+    /// The latencies with percentile bootstrap intervals over launches, by BenchForge's rule; null without latencies.
+    latency_bootstrap: Option<LatenciesResampled>,
     /// How latencies went; null without latencies.
     course: Option<LatencyCourse>,
     /// The verdict of the run about it; null where it has none.
@@ -81,6 +86,10 @@ struct Statistics<'a> {
     margin_ns: Option<f64>,
     /// The mean of the launches' means, with the interval that the margin gives; null for fewer than two launches.
     mean_over_launches_ns: Option<Estimate>,
+    /// All samples, as if each were an observation of its own.
+    of_samples: SamplesAsObservations,
+    /// The same for the samples of each launch by themselves.
+    within_launches: Vec<SamplesAsObservations>,
     /// The median of the launches' means, with bounds that assume no distribution; null for so few launches that none reach the level.
     median_of_launches_ns: Option<Estimate>,
     /// How often such bounds enclose that median, at least, a fraction.
@@ -114,6 +123,88 @@ struct Percentiles {
     p99: f64,
 }
 
+/// Samples described as if each were an observation of its own, after an outlier policy. Everything is of the samples used; intervals assume that samples
+/// are independent. Times are nanoseconds per iteration.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SamplesAsObservations {
+    /// The launch that they are from; null for those of all launches.
+    launch: Option<u32>,
+    /// What was done about outliers.
+    outliers: Outliers,
+    /// How many samples there are: raw = skipped + removed + used.
+    raw: usize,
+    /// How many first samples of launches were left out.
+    skipped: usize,
+    /// How many outliers were removed.
+    removed: usize,
+    /// How many outliers were replaced by the bound that they lie beyond.
+    replaced: usize,
+    /// How many samples are used, replaced ones included.
+    used: usize,
+    /// The mean with Student's interval; with Yuen's where outliers were removed or replaced.
+    mean_ns: Estimate,
+    /// The standard error of the mean; null for fewer than two samples.
+    std_err_ns: Option<f64>,
+    /// Student's t times the standard error; null for fewer than two samples.
+    margin_ns: Option<f64>,
+    /// The degrees of freedom of that t; null for fewer than two samples.
+    degrees_of_freedom: Option<f64>,
+    /// The median.
+    median_ns: f64,
+    /// The standard deviation; null for one sample.
+    std_dev_ns: Option<f64>,
+    /// The coefficient of variation, a fraction; null for one sample.
+    cv: Option<f64>,
+    /// The median absolute deviation from the median, unscaled.
+    mad_ns: f64,
+    /// Percentiles.
+    percentiles_ns: Percentiles,
+    /// The smallest sample.
+    min_ns: f64,
+    /// The largest sample.
+    max_ns: f64,
+}
+
+impl SamplesAsObservations {
+    fn of(launch: Option<u32>, found: &SampleDescription) -> Self {
+        let (counts, of_used) = (found.counts, &found.of_used);
+        let interval = of_used.interval;
+        Self {
+            launch,
+            outliers: found.outliers,
+            raw: counts.raw,
+            skipped: counts.warm_up_skipped,
+            removed: counts.outliers_removed,
+            replaced: found.replaced,
+            used: counts.used,
+            mean_ns: found.mean(),
+            std_err_ns: of_used.standard_error,
+            margin_ns: interval.map(|found| found.margin),
+            degrees_of_freedom: interval.map(|found| found.df),
+            median_ns: of_used.median,
+            std_dev_ns: of_used.sd,
+            cv: of_used.cv,
+            mad_ns: of_used.mad,
+            percentiles_ns: of_used.percentiles.into(),
+            min_ns: of_used.min,
+            max_ns: of_used.max,
+        }
+    }
+}
+
+impl From<[f64; 5]> for Percentiles {
+    fn from([p5, p25, p75, p95, p99]: [f64; 5]) -> Self {
+        Self {
+            p5,
+            p25,
+            p75,
+            p95,
+            p99,
+        }
+    }
+}
+
 impl<'a> BenchmarkStatisticsMessage<'a> {
     /// The statistics of `one`; `latencies` are those of [`LatencySummary::of`] at the level.
     pub fn of(
@@ -135,6 +226,7 @@ impl<'a> BenchmarkStatisticsMessage<'a> {
             mean_allocated_bytes: allocations.map(|found| found.bytes),
             allocations,
             latencies: latencies.map(LatenciesOfRun::from),
+            latency_bootstrap: one.bootstrap.as_ref().map(LatenciesResampled::from),
             course: latencies.map(LatencyCourse::from),
             verdict: one.verdict,
             change: one.change,
@@ -147,24 +239,21 @@ impl<'a> BenchmarkStatisticsMessage<'a> {
 impl<'a> From<&'a BenchmarkRecord> for Statistics<'a> {
     fn from(record: &'a BenchmarkRecord) -> Self {
         let over = record.over_launches;
-        let [p5, p25, p75, p95, p99] = record.percentiles;
         let disturbance = record.disturbance;
         Self {
             summary: (&record.summary).into(),
             std_err_ns: over.map(|over| over.standard_error),
             margin_ns: over.map(|over| over.margin),
             mean_over_launches_ns: record.mean_of_launches(),
+            of_samples: SamplesAsObservations::of(None, &record.of_samples),
+            within_launches: (record.within_launches.iter())
+                .map(|(launch, found)| SamplesAsObservations::of(Some(*launch), found))
+                .collect(),
             median_of_launches_ns: record.median_of_launches,
             median_coverage: record.median_coverage,
             mean_bca_ns: record.mean_bca,
             cv: record.cv,
-            percentiles_ns: Percentiles {
-                p5,
-                p25,
-                p75,
-                p95,
-                p99,
-            },
+            percentiles_ns: record.percentiles.into(),
             diagnostics: &record.diagnostics,
             clock_step_ns: disturbance.clock_step_ns,
             narrower_than_clock: disturbance.narrower_than_clock,

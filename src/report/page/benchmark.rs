@@ -11,12 +11,15 @@ use crate::report::text::extras_record::{allocation_lines, latency_lines, lines_
 use crate::report::words::{extras, sentences};
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate,
-    LatencySummary, Ramp, Shape,
+    LatencySummary, PROBABILITIES, Ramp, Shape, Summary, TukeyFences,
 };
 use perfcheck_analysis::model::{Metric, RunId, Verdict};
 
 /// The script takes intervals for these where it is told nothing of them.
 const USUAL_INTERVALS: &str = "bootstrap";
+
+/// Of more launches no fences are drawn: each has only as much room as a line.
+const MOST_FENCES: usize = 16;
 
 /// What all benchmarks of a page share.
 pub(super) struct PageShared<'a> {
@@ -107,6 +110,12 @@ struct SideData {
     intervals: Option<&'static str>,
     /// Severe and mild ones below, mild and severe ones above.
     outliers: [usize; 4],
+    /// The fences of each launch, ascending, where launches are few enough to be told apart and their samples spread.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fences: Vec<[Short; 4]>,
+    /// The shortest and the longest of the single operations that were drawn at random, and their quantiles in between.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operations: Option<(Short, Short, String)>,
     #[serde(flatten)]
     drawn: DrawnData,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -264,6 +273,7 @@ impl SideData {
         let record = &side.record;
         let summary = &record.summary;
         let outliers = &summary.outliers;
+        let latencies = LatencySummary::of(side.measurement, confidence_level);
         let failures = side.measurement.failures.iter();
         Self {
             run: side.run,
@@ -285,11 +295,13 @@ impl SideData {
                 outliers.high_mild,
                 outliers.high_severe,
             ],
+            fences: fences(summary),
+            operations: latencies.as_ref().and_then(operations),
             drawn: DrawnData::of(&side.shape, top),
             failures: failures
                 .map(|failure| format!("launch {}: {}", failure.launch, one_line(&failure.message)))
                 .collect(),
-            more: more(side, confidence_level),
+            more: more(side, latencies.as_ref(), confidence_level),
         }
     }
 }
@@ -309,10 +321,35 @@ fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
     ]
 }
 
+/// The fences of launches that all have some; none of many launches.
+fn fences(summary: &Summary) -> Vec<[Short; 4]> {
+    let all = &summary.fences[..];
+    let found = all.iter().map(TukeyFences::ascending);
+    let found: Option<Vec<[f64; 4]>> = found.filter(|_| all.len() <= MOST_FENCES).collect();
+    let found = found.unwrap_or_default().into_iter();
+    found.map(|fences| fences.map(Short)).collect()
+}
+
+/// Quantiles on the scale of logarithms between the extremes, at the probabilities of those of samples.
+fn operations(found: &LatencySummary) -> Option<(Short, Short, String)> {
+    let distribution = found.distribution.as_ref()?;
+    let quantiles: Vec<f64> = (PROBABILITIES.iter())
+        .filter_map(|p| distribution.quantile(*p))
+        .map(|value| value.max(1e-6))
+        .collect();
+    let (least, most) = (*quantiles.first()?, *quantiles.last()?);
+    let logarithms = quantiles.iter().map(|value| value.ln());
+    let text = places(logarithms, (least.ln(), most.ln()), 3);
+    Some((Short(least), Short(most), text))
+}
+
 /// What the side says of allocations and latencies.
-fn more(side: &PageSide<'_>, confidence_level: f64) -> Vec<(String, String)> {
+fn more(
+    side: &PageSide<'_>,
+    latencies: Option<&LatencySummary>,
+    confidence_level: f64,
+) -> Vec<(String, String)> {
     let allocations = AllocationSummary::of(side.measurement);
-    let latencies = LatencySummary::of(side.measurement, confidence_level);
     let of_latencies = latencies.iter().flat_map(|found| {
         let lines = latency_lines(found, confidence_level).into_iter();
         lines.chain(lines_of_seconds(&found.windows))

@@ -79,6 +79,10 @@ fn write_noise(
     let seconds: f64 = findings.noise.iter().map(|noise| noise.seconds).sum();
     let title = format!("Noise: the same executable on both sides, {seconds:.0} s");
     writeln!(writer, "{}", theme::heading(title))?;
+    let step = findings.noise.iter().find_map(|noise| noise.clock_step);
+    if let Some(step) = step {
+        writeln!(writer, "  {}", units::timer_resolution(step))?;
+    }
     for noise in &findings.noise {
         for line in units::fitted(&difference_in_words(noise, findings), columns - 2) {
             writeln!(writer, "  {line}")?;
@@ -229,7 +233,7 @@ fn write_messages(writer: &mut dyn Write, findings: &DoctorFindings) -> io::Resu
 mod tests {
     use super::*;
     use perfcheck_analysis::compare::Estimate;
-    use perfcheck_analysis::model::{BusyProgram, Happenings, HostFacts, MachineState};
+    use perfcheck_analysis::model::{BusyProgram, Happenings, HostFacts, MachineState, Nanos};
 
     fn resolvable(change: f64, needed: Option<(u32, u32)>) -> Resolvable {
         Resolvable {
@@ -245,6 +249,7 @@ mod tests {
         let changes = [0.05, 0.02, 0.005].into_iter().zip(needed);
         NoiseFindings {
             workload: workload.into(),
+            clock_step: Some(Nanos(41)),
             rounds: 71,
             seconds: 5.02,
             difference: Some(Estimate {

@@ -4,7 +4,7 @@ use crate::report::layout::{Cell, Column, Table};
 use crate::report::units;
 use crate::report::words::extras::quantile_name;
 use perfcheck_analysis::compare::{
-    AllocationSummary, LatencyComparison, LatencySummary, OverLaunches, WindowSummary,
+    AllocationSummary, Estimate, LatencyBootstrap, LatencySummary, OverLaunches, WindowSummary,
 };
 
 /// Rows of the table of seconds; of more the first and the last are shown.
@@ -69,8 +69,9 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
     lines.push((
         "error bound".to_owned(),
         format!(
-            "percentiles are at most {:.2} % too low; below 2048 ns exact",
-            LatencyComparison::RELATIVE_ERROR * 100.0
+            "percentiles are at most {} too low; below {} ns exact",
+            units::rounding(found.precision.error()),
+            found.precision.exact_below()
         ),
     ));
     lines.push((
@@ -93,6 +94,29 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
         lines.push(("drift".to_owned(), text));
     }
     lines
+}
+
+/// The same with `BenchForge`'s intervals.
+pub(crate) fn bootstrap_line(found: &LatencyBootstrap) -> (String, String) {
+    let estimate = |value: &Estimate| {
+        let [lower, upper] = [value.lower, value.upper].map(units::time);
+        format!("{} [{lower}, {upper}]", units::time(value.estimate))
+    };
+    let percentiles = found.percentiles_ns.iter();
+    let percentiles: Vec<String> = percentiles
+        .map(|(quantile, value)| format!("{} {}", quantile_name(*quantile), estimate(value)))
+        .collect();
+    let how = if found.is_degenerate() {
+        "one launch: nothing to resample".to_owned()
+    } else {
+        format!("{} resamples of launches", LatencyBootstrap::RESAMPLES)
+    };
+    let text = format!(
+        "mean {}, {}; {how}",
+        estimate(&found.mean_ns),
+        percentiles.join(", ")
+    );
+    ("bootstrapped".to_owned(), text)
 }
 
 fn operations(found: &LatencySummary) -> String {

@@ -2,6 +2,7 @@
 
 mod bisect;
 pub(super) mod columns;
+mod described_samples;
 mod doctor;
 pub(super) mod extras_record;
 mod grouped;

@@ -236,6 +236,11 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                     ));
                 }
             }
+            Event::ClockStep(step) => {
+                if loud {
+                    self.line(&units::timer_resolution(*step));
+                }
+            }
             Event::Warning(message) => self.line(&format!(
                 "{}: {}",
                 theme::warning(),

@@ -54,13 +54,7 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
 
 /// What a run saw of its host beyond the facts.
 fn host_signs(signs: &HostSigns) -> Vec<String> {
-    let resolution = signs.clock_step.map(|step| {
-        let ticks = 1e9 / step.as_f64();
-        format!(
-            "Timer resolution: {ticks:.0} ticks/s ({} ns per tick)",
-            step.0
-        )
-    });
+    let resolution = signs.clock_step.map(units::timer_resolution);
     let control = signs.control_ns.map(|pass| {
         let range = signs.control_range.unwrap_or(0.0) * 100.0;
         let jitter = units::jitter(signs).unwrap_or_default();

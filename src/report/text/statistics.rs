@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::extras_record::{self, LABEL, allocation_lines, labels_of, latency_lines, seconds};
+use super::described_samples::{sample_lines, with_interval};
+use super::extras_record::{
+    self, LABEL, allocation_lines, bootstrap_line, labels_of, latency_lines, seconds,
+};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
     BenchmarkStatistics, BenchmarkStatisticsMessage, JsonMessage, write_message,
@@ -10,9 +13,8 @@ use crate::report::messages::{
 use crate::report::theme::{self, Ink};
 use crate::report::units;
 use crate::report::view::MessageFormat;
-use crate::report::words::analysis::write_thresholds;
-use crate::report::words::extras;
-use perfcheck_analysis::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
+use crate::report::words::{analysis, extras};
+use perfcheck_analysis::compare::{AllocationSummary, BenchmarkRecord, LatencySummary};
 use perfcheck_analysis::model::{Measurement, Metric, RunId};
 
 /// Writes the statistics of all benchmarks, with intervals at this level.
@@ -42,7 +44,7 @@ pub fn write_statistics(
         }
     }
     match (format, all.first()) {
-        (MessageFormat::Human, Some(one)) => write_thresholds(
+        (MessageFormat::Human, Some(one)) => analysis::write_thresholds(
             writer,
             &one.thresholds,
             crate::report::units::terminal_width(),
@@ -91,6 +93,7 @@ fn write_block(
     let latencies = LatencySummary::of(one.measurement, confidence_level);
     if let Some(found) = &latencies {
         lines.extend(as_cells(latency_lines(found, confidence_level)));
+        lines.extend(as_cells(one.bootstrap.iter().map(bootstrap_line).collect()));
     }
     lines.push(("verdict".to_owned(), verdict(one)));
     let (labels, texts): (Vec<String>, Vec<Cell>) = lines.into_iter().unzip();
@@ -155,9 +158,9 @@ fn pairs(record: &BenchmarkRecord, metric: &Metric) -> Table {
 fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
     let summary = &record.summary;
     let mut lines = estimates(record, metric, confidence_level);
+    lines.extend(as_cells(sample_lines(record, metric, confidence_level)));
     let r_squared = or_dash(summary.r_squared.map(|found| format!("{found:.6}")));
     let constant = or_dash(summary.overhead_ns.map(|found| units::spent(metric, found)));
-    let outliers = &summary.outliers;
     let mut add = |label: &str, text: String| lines.push((label.to_owned(), text.into()));
     add(
         "R² of the slope",
@@ -165,10 +168,7 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
     );
     add(
         "outliers",
-        format!(
-            "low {} severe, {} mild; high {} mild, {} severe",
-            outliers.low_severe, outliers.low_mild, outliers.high_mild, outliers.high_severe
-        ),
+        analysis::outliers(summary).unwrap_or_else(|| "none".to_owned()),
     );
     if let Some(left_out) = &summary.left_out {
         add("left out", left_out.in_words());
@@ -251,20 +251,4 @@ fn variation(record: &BenchmarkRecord) -> Option<String> {
         ""
     };
     record.cv.map(|cv| format!("{:.2} %{much}", cv * 100.0))
-}
-
-fn with_interval(estimate: &Estimate, metric: &Metric) -> String {
-    let bound = |value: f64| {
-        if value.is_finite() {
-            units::spent(metric, value)
-        } else {
-            "-".to_owned()
-        }
-    };
-    format!(
-        "{} [{}, {}]",
-        units::spent(metric, estimate.estimate),
-        bound(estimate.lower),
-        bound(estimate.upper)
-    )
 }

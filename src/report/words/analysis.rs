@@ -4,10 +4,39 @@ use std::io::{self, Write};
 
 use crate::report::units;
 use crate::report::view::prose;
-use perfcheck_analysis::compare::{Centers, SideCenter};
+use perfcheck_analysis::compare::{Centers, SideCenter, Summary};
 use perfcheck_analysis::model::{
     Analysis, DecisionSettings, FamilyRule, Metric, Observations, Statistic, Test, Thresholds,
 };
+
+/// `7 outliers among 100 samples (7.0 %): 3 low mild, 4 high severe`; `None` where there is none. Nothing is left out for it.
+pub(crate) fn outliers(summary: &Summary) -> Option<String> {
+    let found = &summary.outliers;
+    let kinds = [
+        (found.low_severe, "low severe"),
+        (found.low_mild, "low mild"),
+        (found.high_mild, "high mild"),
+        (found.high_severe, "high severe"),
+    ];
+    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+    let kinds: Vec<String> = kinds
+        .map(|(count, kind)| format!("{count} {kind}"))
+        .collect();
+    let total = found.total();
+    // Those that a filter leaves out have labels, too; repetitions of a warm-up have none.
+    let samples = (summary.left_out).map_or(summary.samples, |left_out| {
+        (left_out.counts.runs + left_out.counts.outliers_removed) as usize
+    });
+    (total > 0).then(|| {
+        format!(
+            "{} among {} ({}): {}",
+            units::counted(total, "outlier"),
+            units::counted(samples, "sample"),
+            units::rounded_percent(total as f64 / samples as f64),
+            kinds.join(", ")
+        )
+    })
+}
 
 /// How a test decides, as the end of "Compared with ... ".
 pub(crate) fn method(decision: &DecisionSettings) -> String {

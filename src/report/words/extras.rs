@@ -172,6 +172,7 @@ mod tests {
             },
             uncertainty: Uncertainty::unknown(0.157),
             clock_step: 0.0,
+            rounding: 1.0 / 1024.0,
             verdict,
         };
         let latencies = LatencyComparison {

@@ -89,6 +89,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             sample: Nanos(sample_us.parse::<u64>()? * 1000),
             lead_in: lead_in.parse()?,
             warm_up: Nanos(warm_up_ms.parse::<u64>()? * 1_000_000),
+            warm_up_iterations: None,
         },
         time_budget: None,
         patience: None,

@@ -29,6 +29,7 @@ mod readings;
 mod record;
 mod run_level;
 mod run_series;
+mod samples;
 mod shape;
 mod summary;
 mod uncertainty;
@@ -47,8 +48,9 @@ pub use differences::{Circumstances, Difference, Differences, Fact, differences}
 pub use disturbance::{Disturbance, HostSigns, Steadiness};
 pub use estimate::Estimate;
 pub use extras::{
-    AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
-    OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel, WindowSummary,
+    AllocationComparison, AllocationSummary, CountChange, LatencyBootstrap, LatencyComparison,
+    LatencySummary, OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel,
+    WindowSummary,
 };
 pub use fastest::{Contender, LaunchMedians, Rank, against_fastest};
 pub use filter::{clean, counts_of, left_out_of, policy_of};
@@ -63,11 +65,12 @@ pub use paired::{
     Demand, Guard, HostNoise, PairedMethod, PairedSeries, Plan, Resolution, RoundsNeeded, Standing,
     judge, judge_by, standing,
 };
-pub use perfcheck_stats::IntervalMethod;
+pub use perfcheck_stats::{IntervalMethod, OutlierLabel, TukeyFences, WeightedEcdf};
 pub use question::{HostClass, Question, Reference, Rules};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;
+pub use samples::SampleDescription;
 pub use shape::{ChangeShape, LaunchShape, PROBABILITIES, Ramp, Shape, ShapeDetail};
 pub use summary::{Summary, described_launches, summarize, summarize_by};
 pub use uncertainty::Uncertainty;

@@ -5,6 +5,7 @@
 use super::diagnostics::{Diagnostic, diagnostics};
 use super::disturbance::Disturbance;
 use super::estimate::Estimate;
+use super::samples::SampleDescription;
 use super::summary::{Summary, described_times};
 use crate::model::{DecisionSettings, Measurement};
 use perfcheck_stats::{
@@ -25,6 +26,10 @@ pub struct BenchmarkRecord {
     /// The mean of the launches' means, with Student's interval: launches are independent of each other, samples of one process are not.
     /// `None` for fewer than two launches.
     pub over_launches: Option<TInterval>,
+    /// All samples as observations, after the outlier policy that was asked for.
+    pub of_samples: SampleDescription,
+    /// The same of the samples of each launch by themselves, with its number.
+    pub within_launches: Vec<(u32, SampleDescription)>,
     /// Bounds of the median of the launches' means that assume no distribution; `None` for so few launches that none reach the level.
     pub median_of_launches: Option<Estimate>,
     /// How often such bounds enclose that median, at least.
@@ -65,6 +70,8 @@ impl BenchmarkRecord {
             cv: record.cv,
             percentiles: record.percentiles,
             over_launches: TInterval::of(&means, confidence_level),
+            of_samples: SampleDescription::of(measurement, decision)?,
+            within_launches: SampleDescription::of_each_launch(measurement, decision),
             median_of_launches: free.and_then(|free| {
                 let estimate = median(&means)?;
                 Some(Estimate::with(estimate, free.interval))

@@ -7,7 +7,7 @@ use crate::model::{DecisionSettings, LaunchSeries, LeftOutSamples, Measurement, 
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
     Interval, IntervalMethod, IntervalScale, LinearFit, MAD_TO_SD, OutlierCounts, Resampling,
-    Stream, derived_seed, mean, r_squared_through_origin, sample_variance, student_t,
+    Stream, TukeyFences, derived_seed, mean, r_squared_through_origin, sample_variance, student_t,
 };
 
 /// What one run says of one benchmark. Times are nanoseconds per iteration; the intervals are over launches (over samples where
@@ -36,6 +36,8 @@ pub struct Summary {
     pub launches: usize,
     /// Outliers among the samples of each launch.
     pub outliers: OutlierCounts,
+    /// The fences of each launch that has samples, in their order: what is beyond them counts as an outlier.
+    pub fences: Vec<TukeyFences>,
     /// Where the intervals come from.
     pub intervals: IntervalMethod,
     /// What a filter left out of all of this but outliers and slope, where there is a filter.
@@ -80,6 +82,13 @@ pub fn summarize_by(
         resamples: resamples as usize,
         confidence_level,
     };
+    // Labels are of all samples, whatever a filter leaves.
+    let all = sample_times(measurement);
+    let fences: Vec<TukeyFences> = (all.iter())
+        .filter_map(|x| TukeyFences::at(x, thresholds.outlier_mild, thresholds.outlier_severe))
+        .collect();
+    let outliers =
+        (fences.iter().zip(&all)).map(|(fences, times)| OutlierCounts::beyond(fences, times));
     let ramps: Vec<Vec<(f64, f64)>> = measurement
         .launches
         .iter()
@@ -110,9 +119,8 @@ pub fn summarize_by(
         max: described.max,
         samples: described.count,
         launches: launches.len(),
-        outliers: (sample_times(measurement).iter()).fold(OutlierCounts::default(), |sum, x| {
-            sum + OutlierCounts::at(x, thresholds.outlier_mild, thresholds.outlier_severe)
-        }),
+        outliers: outliers.fold(OutlierCounts::default(), std::ops::Add::add),
+        fences,
         intervals: IntervalMethod::for_clusters(clusters.len()),
         left_out: (measurement.described.as_ref()).map(|described| described.left_out),
         overhead_ns: overhead(&ramps, confidence_level),
@@ -142,7 +150,7 @@ pub(super) fn described_times(measurement: &Measurement) -> Vec<Vec<f64>> {
     launches.map(|(_, times)| times).collect()
 }
 
-fn times(launch: &LaunchSeries) -> Vec<f64> {
+pub(super) fn times(launch: &LaunchSeries) -> Vec<f64> {
     let samples = launch
         .series
         .deciding()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::BenchmarkKey;
+use super::{BenchmarkKey, Nanos};
 
 /// How often benchmarks are to be visited, and in what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +88,8 @@ pub enum Event<'a> {
         /// Why, in the bench's words.
         reason: &'a str,
     },
+    /// The benches' clocks go by steps of this at most.
+    ClockStep(Nanos),
     /// Something that the user should know.
     Warning(&'a str),
 }

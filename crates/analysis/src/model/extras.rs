@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Nanos;
+use perfcheck_stats::{HdrHistogram, HdrPrecision};
 
 /// What a launch measured of a benchmark besides its samples; each part is empty where it was not asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,8 +33,11 @@ pub struct Allocations {
 }
 
 /// What the single operations of one launch took. docs/PROTOCOL.md gives the geometry of the histogram.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
+    /// How many significant digits the histogram tells apart.
+    #[serde(default = "usual_digits")]
+    pub digits: u8,
     /// Counters that are not 0, ascending: index, operations.
     pub counts: Vec<(u32, u64)>,
     /// Operations that took longer than the histogram reaches; they are in its last counter.
@@ -46,6 +50,35 @@ pub struct Latencies {
     pub reservoir: Vec<Nanos>,
     /// One second each, from the first sample on.
     pub windows: Vec<LatencyWindow>,
+}
+
+fn usual_digits() -> u8 {
+    HdrPrecision::default().digits()
+}
+
+impl Default for Latencies {
+    /// None, in a histogram of three digits.
+    fn default() -> Self {
+        Self {
+            digits: usual_digits(),
+            counts: Vec::new(),
+            clamped: 0,
+            errors: 0,
+            messages: Vec::new(),
+            reservoir: Vec::new(),
+            windows: Vec::new(),
+        }
+    }
+}
+
+impl Latencies {
+    /// The histogram; `None` where its counters are none of such a one.
+    pub fn histogram(&self) -> Option<HdrHistogram> {
+        HdrHistogram::of_counters(
+            HdrPrecision::of_digits(self.digits)?,
+            self.counts.iter().copied(),
+        )
+    }
 }
 
 /// What ended within one second.

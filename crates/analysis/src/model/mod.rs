@@ -53,6 +53,7 @@ pub use run_ends::{NewRun, RunEnd, RunVerdict};
 pub use series::{Nanos, Sample, Series};
 pub use settings::{
     AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,
+    WarmUpGoal,
 };
 pub use side::{BySide, Side};
 pub use source::{Source, SourceFile, SourceValue};

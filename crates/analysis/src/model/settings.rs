@@ -24,6 +24,15 @@ pub enum SamplingMode {
     Auto,
 }
 
+/// When a launch has warmed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WarmUpGoal {
+    /// Once its iterations have taken longer than this.
+    Time(Nanos),
+    /// After so many iterations.
+    Iterations(u32),
+}
+
 /// What a bench author set in code; `None` where nothing was set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct AuthorSettings {
@@ -76,6 +85,9 @@ pub struct SamplingSettings {
     pub samples: Option<u32>,
     /// Warm-up time per launch.
     pub warm_up: Nanos,
+    /// Iterations of the warm-up, where they are counted in place of its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up_iterations: Option<u32>,
     /// Measurement time per launch.
     pub measurement: Nanos,
     /// Layout of the iteration counts.
@@ -91,6 +103,7 @@ impl Default for SamplingSettings {
             launches: 5,
             samples: None,
             warm_up: Duration::from_millis(100).into(),
+            warm_up_iterations: None,
             measurement: Duration::from_millis(400).into(),
             mode: SamplingMode::default(),
             turns: Turns::None,

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use perfcheck_analysis::model::{Allocations, Latencies, LatencyWindow, Nanos};
-use perfcheck_stats::HdrHistogram;
+use perfcheck_stats::HdrPrecision;
 
 /// Counts and times are below this.
 pub(super) const LIMIT: u64 = 1 << 63;
@@ -81,6 +81,9 @@ impl CountedAnswer {
 /// The members of `latencies`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct ToldLatencies {
+    /// Absent: three.
+    #[serde(default)]
+    digits: Option<u8>,
     counts: Vec<(u32, u64)>,
     clamped: u64,
     errors: u64,
@@ -104,7 +107,8 @@ struct ToldWindow {
 impl ToldLatencies {
     /// As latencies, if it can be the answer to `latencies asked` after so many operations.
     pub(super) fn checked(self, asked: u64, operations: u64) -> Result<Latencies, String> {
-        let total = self.checked_counts()?;
+        let precision = self.precision()?;
+        let total = self.checked_counts(precision)?;
         let told = total.saturating_add(self.errors);
         if told != operations {
             return Err(format!(
@@ -126,7 +130,7 @@ impl ToldLatencies {
             ));
         }
         below_limit("reservoir_ns", &self.reservoir_ns)?;
-        if let Some(time) = self.stray_time() {
+        if let Some(time) = self.stray_time(precision) {
             return Err(format!(
                 "has a single time of {time} ns, which is in none of its counters"
             ));
@@ -150,6 +154,7 @@ impl ToldLatencies {
         // Its order says nothing, and ascending it is stored in less.
         reservoir.sort_unstable();
         Ok(Latencies {
+            digits: precision.digits(),
             counts: self.counts,
             clamped: self.clamped,
             errors: self.errors,
@@ -159,15 +164,23 @@ impl ToldLatencies {
         })
     }
 
+    /// How finely it has counted.
+    fn precision(&self) -> Result<HdrPrecision, String> {
+        self.digits.map_or(Ok(HdrPrecision::default()), |digits| {
+            HdrPrecision::of_digits(digits)
+                .ok_or_else(|| format!("has a histogram of {digits} digits; 1 to 5 there are"))
+        })
+    }
+
     /// The number of operations in the counters.
-    fn checked_counts(&self) -> Result<u64, String> {
+    fn checked_counts(&self, precision: HdrPrecision) -> Result<u64, String> {
         if let Some(pair) = self.counts.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
             return Err(format!(
                 "has the counter {} after the counter {}",
                 pair[1].0, pair[0].0
             ));
         }
-        let last = HdrHistogram::last_index();
+        let last = precision.last_index();
         if let Some((index, _)) = self.counts.iter().find(|(index, _)| *index > last) {
             return Err(format!(
                 "has the counter {index}, and the last one is {last}"
@@ -195,9 +208,9 @@ impl ToldLatencies {
     }
 
     /// A single time without a counter.
-    fn stray_time(&self) -> Option<u64> {
+    fn stray_time(&self, precision: HdrPrecision) -> Option<u64> {
         let has_counter = |time: u64| {
-            let index = HdrHistogram::index_of(time);
+            let index = precision.index_of(time);
             self.counts
                 .binary_search_by_key(&index, |(index, _)| *index)
                 .is_ok()

@@ -13,6 +13,9 @@ use std::process::{Command, Stdio};
 /// The variable that makes a bench slower (docs/PROTOCOL.md, section 8).
 pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 
+/// The variable that tells a bench how finely to count single operations (docs/PROTOCOL.md, section 10).
+const LATENCY_DIGITS: &str = "PERFCHECK_LATENCY_DIGITS";
+
 /// Everything needed to start a bench executable.
 #[derive(Debug, Clone)]
 pub struct LaunchSpec {
@@ -41,6 +44,7 @@ pub(super) fn bench_command(spec: &LaunchSpec) -> Command {
         .stderr(Stdio::piped());
     // Only who asks for it in the specification may slow a bench down.
     command.env_remove(SLOWDOWN);
+    command.env_remove(LATENCY_DIGITS);
     for (name, value) in &spec.variables {
         match value {
             Some(value) => command.env(name, value),

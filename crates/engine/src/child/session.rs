@@ -25,7 +25,7 @@ use super::printed::Printer;
 use super::running::{PATIENCE, Running, Wait, quote};
 use super::stranger::{Greeting, Stranger};
 use crate::process::Usage;
-use perfcheck_analysis::model::{Allocations, Latencies, Nanos, Sample, Throughput};
+use perfcheck_analysis::model::{Allocations, Latencies, Nanos, Sample, Throughput, WarmUpGoal};
 
 /// What `start` and `run` lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,8 +220,27 @@ impl<'a> Session<'a> {
         self.started(&ChildRequest::Run, id)
     }
 
-    /// Warms up for more than `time`; gives the totals.
-    pub fn warm_up(&mut self, time: Nanos) -> Result<WarmUp, ChildError> {
+    /// Warms up until `goal` is reached; gives the totals.
+    ///
+    /// A warm-up for no time ends after its first iteration, so that iterations are counted by such warm-ups, one after the other. Those that take no
+    /// time by the bench's clock go on with two more.
+    pub fn warm_up(&mut self, goal: WarmUpGoal) -> Result<WarmUp, ChildError> {
+        let wanted = match goal {
+            WarmUpGoal::Time(time) => return self.warm_up_for(time),
+            WarmUpGoal::Iterations(wanted) => u64::from(wanted),
+        };
+        let mut all = self.warm_up_for(Nanos(0))?;
+        while all.body.iterations < wanted {
+            let next = self.warm_up_for(Nanos(0))?;
+            all.body.iterations += next.body.iterations;
+            all.body.elapsed = Nanos(all.body.elapsed.0.saturating_add(next.body.elapsed.0));
+            all.total = Nanos(all.total.0.saturating_add(next.total.0));
+        }
+        Ok(all)
+    }
+
+    /// Warms up for more than `time`.
+    fn warm_up_for(&mut self, time: Nanos) -> Result<WarmUp, ChildError> {
         let request = ChildRequest::WarmUp(time);
         // The last round may take as long as all rounds before it.
         let expected = Duration::from(time) * 2;

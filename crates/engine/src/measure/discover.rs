@@ -12,7 +12,7 @@ use crate::child::{
     Listing, PrintedHarness, Recognised, Session,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Observer, Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, Observer, Throughput,
 };
 
 /// A bench target and the benchmarks that it announced.
@@ -24,6 +24,8 @@ pub struct DiscoveredTarget {
     pub benchmarks: Vec<Benchmark>,
     /// What its harness can do (docs/PROTOCOL.md).
     pub capabilities: Vec<String>,
+    /// The step of its clock, where its harness tells.
+    pub clock_step: Option<Nanos>,
     /// What drives it.
     pub driver: Driver,
 }
@@ -64,6 +66,7 @@ pub fn discover(
                     target,
                     benchmarks: announced.benchmarks,
                     capabilities: announced.capabilities,
+                    clock_step: announced.clock_step,
                     driver: announced.driver,
                 });
             }
@@ -101,6 +104,7 @@ struct Announced {
     benchmarks: Vec<Benchmark>,
     broken: Vec<String>,
     capabilities: Vec<String>,
+    clock_step: Option<Nanos>,
     driver: Driver,
 }
 
@@ -148,6 +152,7 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
         None => return Err(ChildError::Capability),
     };
     let capabilities = session.hello().capabilities.clone();
+    let clock_step = Some(session.hello().quantum_ns);
     session.bye()?;
     let benchmarks = listing.benchmarks.into_iter();
     Ok(Announced {
@@ -156,6 +161,7 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
             .collect(),
         broken: listing.broken,
         capabilities,
+        clock_step,
         driver: Driver::Own,
     })
 }
@@ -178,6 +184,7 @@ fn of_criterion(
         benchmarks,
         broken: Vec::new(),
         capabilities: Vec::new(),
+        clock_step: None,
         driver: Driver::Criterion(version),
     })
 }
@@ -189,6 +196,7 @@ fn of_printed(target: &BenchTarget, harness: PrintedHarness) -> Announced {
         benchmarks: benchmarks.collect(),
         broken: Vec::new(),
         capabilities: Vec::new(),
+        clock_step: None,
         driver: Driver::Printed(Arc::new(harness)),
     }
 }

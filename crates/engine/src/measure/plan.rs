@@ -36,6 +36,7 @@ impl PairedPlan {
                 launches: self.rounds,
                 samples: None,
                 warm_up: self.round.warm_up,
+                warm_up_iterations: self.round.warm_up_iterations,
                 measurement: self.round.time,
                 turns: Turns::Samples,
                 ..SamplingSettings::default()
@@ -59,6 +60,8 @@ pub struct RoundSettings {
     pub lead_in: f64,
     /// Warm-up of each process.
     pub warm_up: Nanos,
+    /// Its iterations, where they are counted in place of its time.
+    pub warm_up_iterations: Option<u32>,
 }
 
 impl Default for RoundSettings {
@@ -68,6 +71,7 @@ impl Default for RoundSettings {
             sample: Duration::from_micros(500).into(),
             lead_in: 0.2,
             warm_up: Duration::from_millis(5).into(),
+            warm_up_iterations: None,
         }
     }
 }

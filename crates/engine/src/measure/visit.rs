@@ -16,7 +16,7 @@ use super::schedule::{LaunchLayout, expected, lay_out, planned_iteration_ns};
 use super::subject::Resolved;
 use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
 use crate::host;
-use perfcheck_analysis::model::{Extras, Nanos, Sample, Series, Side, Throughput};
+use perfcheck_analysis::model::{Extras, Sample, Series, Side, Throughput, WarmUpGoal};
 use perfcheck_stats::Draws;
 
 /// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
@@ -76,11 +76,15 @@ pub(super) struct RoundSampling {
 }
 
 impl Sampling {
-    fn warm_up(&self) -> Nanos {
-        match self {
-            Self::Launch(resolved) => resolved.sampling.warm_up,
-            Self::Round(round) => round.settings.warm_up,
-        }
+    fn warm_up(&self) -> WarmUpGoal {
+        let (time, iterations) = match self {
+            Self::Launch(resolved) => {
+                let sampling = &resolved.sampling;
+                (sampling.warm_up, sampling.warm_up_iterations)
+            }
+            Self::Round(round) => (round.settings.warm_up, round.settings.warm_up_iterations),
+        };
+        iterations.map_or(WarmUpGoal::Time(time), WarmUpGoal::Iterations)
     }
 
     fn aside(&self) -> Aside {

@@ -15,6 +15,7 @@ const MOST_ENTRIES: u64 = 1 << 24;
 
 #[derive(Serialize, Deserialize)]
 struct StoredLatencies {
+    digits: u8,
     /// (difference to the previous index, operations).
     counts: Vec<(u32, u64)>,
     clamped: u64,
@@ -98,6 +99,7 @@ fn encode_latencies(latencies: &Latencies) -> Vec<u8> {
         (step, same.len() as u64)
     });
     seal(&StoredLatencies {
+        digits: latencies.digits,
         counts: counts.collect(),
         clamped: latencies.clamped,
         errors: latencies.errors,
@@ -123,6 +125,7 @@ fn decode_latencies(bytes: &[u8]) -> Result<Latencies, String> {
         std::iter::repeat_n(Nanos(time), count as usize)
     });
     Ok(Latencies {
+        digits: stored.digits,
         counts: counts.collect(),
         clamped: stored.clamped,
         errors: stored.errors,
@@ -165,13 +168,14 @@ mod tests {
 
     prop_compose! {
         fn latencies()(
+            digits in any::<u8>(),
             counts in prop::collection::vec((any::<u32>(), number()), 0..30),
             clamped in number(), errors in number(),
             messages in prop::collection::vec(any::<String>(), 0..5),
             reservoir in prop::collection::vec(number().prop_map(Nanos), 0..40),
             windows in prop::collection::vec(window(), 0..5),
         ) -> Latencies {
-            Latencies { counts, clamped, errors, messages, reservoir, windows }
+            Latencies { digits, counts, clamped, errors, messages, reservoir, windows }
         }
     }
 

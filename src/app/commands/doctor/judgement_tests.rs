@@ -74,6 +74,7 @@ fn quiet() -> Happenings {
 
 fn noise(smallest_change: Option<f64>) -> Vec<NoiseFindings> {
     vec![NoiseFindings {
+        clock_step: None,
         workload: "processor".into(),
         rounds: 80,
         seconds: 5.0,

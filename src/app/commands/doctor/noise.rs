@@ -46,6 +46,7 @@ pub(super) fn measure(
         timeout: TIMEOUT,
     };
     let found = discover(vec![target], launcher).map_err(|_| interrupted())?;
+    let clock_step = found.targets.first().and_then(|found| found.clock_step);
     let pairs = pairs(found)?;
     let benchmarks = pairs.iter().map(|pair| pair.benchmarks.len()).sum();
     let campaign = Campaign::in_turn(
@@ -89,6 +90,7 @@ pub(super) fn measure(
         let of_one = spent.time.as_secs_f64() / rounds.len().max(1) as f64;
         NoiseFindings {
             workload: spent.key.id.clone(),
+            clock_step,
             rounds: rounds.len(),
             seconds: spent.time.as_secs_f64(),
             difference: resolution.map(|found| found.difference),

@@ -209,6 +209,7 @@ pub(super) fn run(
             launches: u32::try_from(series.len()).unwrap_or(u32::MAX),
             samples: None,
             warm_up: Nanos(0),
+            warm_up_iterations: None,
             measurement: Nanos(0),
             mode: match group.phase {
                 IterationLayout::Flat => SamplingMode::Flat,

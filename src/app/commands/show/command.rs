@@ -11,10 +11,12 @@ use crate::app::naming::{alike, candidates, list, shell_quoted};
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::findings_of;
 use crate::report::{BenchmarkStatistics, MessageFormat, write_run_head, write_statistics};
-use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns};
+use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns, LatencyBootstrap};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row, SortKey, summarize_all};
-use perfcheck_analysis::model::{BenchmarkKey, Measurement, Run, RunId, RunVerdict};
+use perfcheck_analysis::model::{
+    Analysis, BenchmarkKey, DecisionSettings, Measurement, Run, RunId, RunVerdict,
+};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// How a run is shown.
@@ -22,8 +24,8 @@ use perfcheck_engine::store::{Store, WorkspaceId};
 pub enum RunView {
     /// The table of a run.
     Table,
-    /// Every statistic.
-    Statistics,
+    /// Every statistic; samples are described as this says, or as the run was judged.
+    Statistics(Option<Analysis>),
     /// A picture in this file; `-` is stdout.
     Picture(PathBuf),
 }
@@ -60,7 +62,18 @@ pub fn show(
         .collect();
     match view {
         RunView::Table => table(&store, run, &measurements, common, world),
-        RunView::Statistics => statistics(&context, &store, run, &is_shown, common, world),
+        RunView::Statistics(analysis) => {
+            let head = store.run(run)?;
+            let decision = DecisionSettings {
+                analysis: analysis.unwrap_or(head.decision.analysis),
+                ..head.decision
+            };
+            let shown = DescribedAs {
+                is_shown: &is_shown,
+                decision,
+            };
+            statistics(&context, &store, &head, &shown, common, world)
+        }
         RunView::Picture(file) => draw(&store.run(run)?, &measurements, file, world),
     }
 }
@@ -140,17 +153,23 @@ fn table(
     Ok(ExitCode::Clean)
 }
 
+/// Which benchmarks are described, and how.
+struct DescribedAs<'a> {
+    is_shown: &'a dyn Fn(&BenchmarkKey) -> bool,
+    decision: DecisionSettings,
+}
+
 fn statistics(
     context: &Context,
     store: &Store,
-    run: RunId,
-    is_shown: &dyn Fn(&BenchmarkKey) -> bool,
+    head: &Run,
+    shown: &DescribedAs<'_>,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let head: Run = store.run(run)?;
+    let run = head.id;
     let measured = store.measurements(run, None)?;
-    let findings = findings_of(context, store, &head, &measured)?;
+    let findings = findings_of(context, store, head, &measured)?;
     let columns: BTreeMap<BenchmarkKey, RunVerdict> = store
         .verdicts(run)?
         .into_iter()
@@ -159,7 +178,7 @@ fn statistics(
     let mut all: Vec<BenchmarkStatistics<'_>> = findings
         .rows
         .iter()
-        .filter(|row| is_shown(&row.key))
+        .filter(|row| (shown.is_shown)(&row.key))
         .filter_map(|row| {
             let measurement = row.measurement?;
             let summary = row.summary.as_ref();
@@ -167,8 +186,13 @@ fn statistics(
                 key: &row.key,
                 measurement,
                 record: summary.and_then(|found| {
-                    BenchmarkRecord::of(measurement, found, &head.decision, head.seed)
+                    BenchmarkRecord::of(measurement, found, &shown.decision, head.seed)
                 }),
+                bootstrap: LatencyBootstrap::of(
+                    measurement,
+                    head.decision.confidence_level,
+                    head.seed,
+                ),
                 verdict: measurement.verdict,
                 change: columns.get(&row.key).and_then(|known| known.change),
                 p_value: row.comparison.as_ref().and_then(|found| found.p_value),
@@ -179,7 +203,7 @@ fn statistics(
     let order = common.output.order;
     all.sort_by(|a, b| order.compare(&sort_key(a), &sort_key(b)));
     if common.output.format == MessageFormat::Human {
-        write_run_head(world.stdout, &head, &HostSigns::of(measured.iter()))?;
+        write_run_head(world.stdout, head, &HostSigns::of(measured.iter()))?;
     }
     let level = head.decision.confidence_level;
     write_statistics(world.stdout, run, &all, level, common.output.format)?;

@@ -7,7 +7,7 @@ use crate::app::deliver::whole_file::write_whole;
 use crate::app::error::AppError;
 use crate::app::naming::shell_quoted;
 use crate::report::{Picture, write_picture};
-use perfcheck_analysis::compare::{Shape, ShapeDetail};
+use perfcheck_analysis::compare::{LatencySummary, Shape, ShapeDetail};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::summarize_all;
 use perfcheck_analysis::model::{Measurement, Run};
@@ -47,6 +47,7 @@ pub(in crate::app) fn draw(
             run.id
         )));
     };
+    let latencies = LatencySummary::of(measurement, run.decision.confidence_level);
     let picture = Picture {
         key,
         metric: &measurement.benchmark.metric,
@@ -54,6 +55,9 @@ pub(in crate::app) fn draw(
         confidence_level: run.decision.confidence_level,
         summary: &summary,
         shape: &shape,
+        operations: latencies
+            .as_ref()
+            .and_then(|found| found.distribution.as_ref()),
     };
     if file == Path::new("-") {
         write_picture(world.stdout, &picture)?;

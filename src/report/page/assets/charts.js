@@ -159,6 +159,15 @@ function launchesChart(one) {
   };
 }
 
+/** Tukey's fences that are in the picture: place, launch, and whether samples beyond it are severe outliers. */
+function fencesWithin(one, side) {
+  const [low, high] = rangeOf(one);
+  return (one[side].fences || []).flatMap((found, launch) => found.map((value, i) => ({ value, launch, severe: i % 3 === 0 })))
+    .filter(({ value }) => low <= value && value <= high);
+}
+const fencesNote = (one) => sidesOf(one).some((side) => fencesWithin(one, side).length)
+  && "Dashed: Tukey's fences of each launch; what is beyond the first is a mild outlier, beyond the second a severe one.";
+
 /** Samples in the order in which they were taken. */
 function orderChart(one) {
   const sides = sidesOf(one);
@@ -171,7 +180,7 @@ function orderChart(one) {
       const all = curves(one, side).launches;
       return `${nameOf(one, side)}: first launch median ${spent(one.metric, all[0].quartiles[1])}, last launch median ${spent(one.metric, all.at(-1).quartiles[1])}`;
     }).join("; ")}.`,
-    caption: together("Each strip is a launch: a slope within it is drift.", thinnedNote(one), outsideNote(one)),
+    caption: together("Each strip is a launch: a slope within it is drift.", fencesNote(one), thinnedNote(one), outsideNote(one)),
     table: () => plainTable("Samples in order", ["launch", ...sides.map((side) => nameOf(one, side))],
       Array.from({ length: launches }, (_, k) => [String(k + 1), ...sides.map((side) => {
         const launch = curves(one, side).launches[k];
@@ -189,6 +198,9 @@ function orderChart(one) {
       for (let k = 0; k < launches; k += 2) nodes.push(s("rect", { class: "lane", x: number(box.left + room * k), y: box.top, width: number(room), height: box.bottom - box.top }));
       nodes.push(frame(box, x, y));
       for (const side of sides) {
+        for (const { value, launch, severe } of fencesWithin(one, side)) {
+          nodes.push(s("path", { class: `fence of-${side}${severe ? " severe" : ""}`, d: `M${number(box.left + room * (launch + 0.03))} ${number(y.at(value))}h${number(room * 0.94)}` }));
+        }
         curves(one, side).launches.forEach((launch, k) => {
           const last = launch.times.length - 1;
           const at = last ? scale(0, last, box.left + room * (k + 0.06), box.left + room * (k + 0.94)) : () => box.left + room * (k + 0.5);
@@ -309,6 +321,35 @@ function percentileChart(one) {
       const y = valueAxis(one.metric, low, high, box.bottom, box.top, 6);
       const nodes = [frame(box, x, y)];
       sides.forEach((side) => nodes.push(s("path", { class: `curve of-${side}`, d: path(quantilesWithin(one, side).map(([value, p]) => [x.at(depth(p)), y.at(value)])) })));
+      return { height: box.bottom + 42, nodes };
+    },
+  };
+}
+
+/** Which share of the single operations took no longer. */
+function operationsChart(one) {
+  const sides = sidesOf(one).filter((side) => one[side].operations);
+  if (!sides.length) return null;
+  const of = (side) => {
+    const [least, most, quantiles] = one[side].operations;
+    return places(quantiles, 3).map((place) => Math.exp(Math.log(least) + place * (Math.log(most) - Math.log(least))));
+  };
+  const at = (p) => HEAD.probabilities.findIndex((known) => Math.abs(known - p) < 1e-9);
+  const drawn = HEAD.probabilities.filter((p) => p <= 0.999).length;
+  return {
+    name: "operations", title: "Single operations", legend: sidesLegend(one),
+    words: `Which share of the single operations took no longer. ${[0.5, 0.95, 0.99].map((p) => `${percent(p)}: ${sides.map((side) => `${time(of(side)[at(p)])} (${nameOf(one, side)})`).join(", ")}`).join("; ")}.`,
+    caption: "The empirical distribution of operations drawn at random, each launch with the weight of its operations; the last thousandth is in the table.",
+    table: () => plainTable("Single operations", ["share of operations", ...sides.map((side) => nameOf(one, side))],
+      HEAD.probabilities.map((p, i) => [percent(p), ...sides.map((side) => time(of(side)[i]))])),
+    draw(width) {
+      const box = { left: 48, right: width - 14, top: 12, bottom: 232 };
+      const shown = sides.map((side) => of(side).slice(0, drawn));
+      const x = valueAxis(TIME, ...roomy([Math.min(...shown.map((found) => found[0])), Math.max(...shown.map((found) => found.at(-1)))]), box.left, box.right, width / 90, "time of an operation");
+      const shares = [0, 0.25, 0.5, 0.75, 1];
+      const y = { at: scale(0, 1, box.bottom, box.top), ticks: shares, labels: shares.map(percent) };
+      const nodes = [frame(box, x, y)];
+      sides.forEach((side, i) => nodes.push(s("path", { class: `curve of-${side}`, d: path(shown[i].map((value, k) => [x.at(value), y.at(HEAD.probabilities[k])])) })));
       return { height: box.bottom + 42, nodes };
     },
   };

@@ -41,6 +41,8 @@ function statistics(one) {
     ...(sides.some((side) => isNumber(one[side].r2)) ? [row("R² of the slope", (side) => (isNumber(side.r2) ? side.r2.toFixed(6) : "-"))] : []),
     row("Samples, launches", (side) => `${side.samples.toLocaleString("en")}, ${side.launches}`),
     row("Outliers (low severe, mild; high mild, severe)", (side) => side.outliers.join(", ")),
+    ...(sides.some((side) => (one[side].fences || []).length === 1)
+      ? [row("Fences (severe, mild; mild, severe)", (side) => ((side.fences || []).length === 1 ? side.fences[0].map(write).join(", ") : "-"))] : []),
     ...(one.throughput ? [row("Throughput", (_, side) => throughputText(one, side))] : []),
   ];
   const more = sides.flatMap((side) => (one[side].more || []).map(([label, text]) => [`${label}, ${nameOf(one, side)}`, text]));
@@ -66,7 +68,7 @@ function explanation(one) {
 function chartsOf(one) {
   const family = families().find((known) => known.members.some((member) => member.one === one));
   return [
-    changeChart(one), densityChart(one), launchesChart(one), orderChart(one), rampChart(one), ecdfChart(one), percentileChart(one),
+    changeChart(one), densityChart(one), launchesChart(one), orderChart(one), rampChart(one), ecdfChart(one), percentileChart(one), operationsChart(one),
     historyChart(one),
     family && familyChart(family.name || "Parameters", [family], one),
   ];

@@ -1,7 +1,7 @@
 //! What a reader must know of single benchmarks, each thing once for all that it applies to.
 
 use crate::report::view::{Verbosity, View};
-use crate::report::words::{extras, sentences};
+use crate::report::words::{analysis, extras, sentences};
 use crate::report::{theme, units};
 use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::Verdict;
@@ -74,9 +74,13 @@ fn of_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
         Verbosity::Verbose => true,
     };
     let moved = row.comparison.iter().flat_map(extras::changes);
+    let outliers = (row.summary.as_ref())
+        .filter(|_| verbosity == Verbosity::Verbose)
+        .and_then(analysis::outliers);
     moved
         .chain(row.blocking.iter().map(ToString::to_string))
         .chain(sentences::remarks_on(row, limits, sentences::metric(row)))
         .chain(sentences::failures(row, sentences::launches_named))
+        .chain(outliers)
         .collect()
 }

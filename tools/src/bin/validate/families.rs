@@ -3,10 +3,10 @@
 use super::band::binomial_band;
 use super::{simulated, stored, turns};
 use perfcheck_analysis::compare::{
-    Comparison, Estimate, HostClass, LatencyComparison, Question, Reference, Rules, SharedLevel,
-    compare,
+    Comparison, Estimate, HostClass, Question, Reference, Rules, SharedLevel, compare,
 };
 use perfcheck_analysis::model::{DecisionSettings, Measurement, Statistic, Verdict};
+use perfcheck_stats::HdrPrecision;
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
 
@@ -231,7 +231,7 @@ fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) ->
         let above = |change: Option<Estimate>| change.is_some_and(|found| found.lower > limit);
         [
             count(&|one| {
-                let threshold = limit.max(LatencyComparison::RELATIVE_ERROR);
+                let threshold = limit.max(HdrPrecision::default().error());
                 let found = one.percentile(Statistic::P95);
                 found.is_some_and(|found| found.change.lower > threshold)
             }),

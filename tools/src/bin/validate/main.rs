@@ -1,7 +1,7 @@
 //! Whether intervals cover as often as they say, p-values are as rare as they say, and launch effects raise no false alarms: seeded simulations, as the
 //! Markdown of docs/VALIDATION.md.
 //!
-//! `cargo run --release -p perfcheck-tools --bin validate [-- [coverage|p-values|alarms|families|histories|all] [RUNS]]` (all, 4000 runs per cell). Some minutes on one thread;
+//! `cargo run --release -p perfcheck-tools --bin validate [-- [coverage|samples|p-values|alarms|families|histories|all] [RUNS]]` (all, 4000 runs per cell). Some minutes on one thread;
 //! `RAYON_NUM_THREADS` changes the time and not a digit.
 
 #![allow(clippy::print_stdout)]
@@ -13,6 +13,7 @@ mod families;
 mod histories;
 mod noise;
 mod p_values;
+mod samples;
 mod stored;
 mod turns;
 
@@ -36,6 +37,9 @@ fn main() {
     let wanted = |name| part == "all" || part == name;
     if wanted("coverage") {
         coverage::print(runs);
+    }
+    if wanted("samples") {
+        samples::print(runs);
     }
     if wanted("p-values") {
         p_values::print(runs);

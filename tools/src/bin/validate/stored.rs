@@ -2,7 +2,7 @@
 
 use perfcheck_analysis::compare::{Comparison, HostClass, Question, Reference, Rules, compare};
 use perfcheck_analysis::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample, Test};
-use perfcheck_stats::HdrHistogram;
+use perfcheck_stats::HdrPrecision;
 use perfcheck_tools::series::measurement;
 
 /// Enough for a location; the noise within a launch is not the subject.
@@ -25,7 +25,10 @@ pub fn run_with_latencies(values: &[f64]) -> Measurement {
     let mut run = run(values);
     for (launch, value) in run.launches.iter_mut().zip(values) {
         launch.extras.latencies = Some(Latencies {
-            counts: vec![(HdrHistogram::index_of((100.0 * value) as u64), 1_000)],
+            counts: vec![(
+                HdrPrecision::default().index_of((100.0 * value) as u64),
+                1_000,
+            )],
             ..Latencies::default()
         });
     }

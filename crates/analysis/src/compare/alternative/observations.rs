@@ -129,7 +129,7 @@ pub(super) fn of_samples(center: Statistic, analysis: &Analysis, samples: &[f64]
 }
 
 /// The definition that a word stands for.
-pub(super) fn definition(rule: QuantileRule) -> Quantile {
+pub(in crate::compare) fn definition(rule: QuantileRule) -> Quantile {
     match rule {
         QuantileRule::InvertedCdf => Quantile::InvertedCdf,
         QuantileRule::Linear => Quantile::Linear,

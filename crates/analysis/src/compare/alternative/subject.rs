@@ -4,7 +4,7 @@ use crate::compare::comparison::Comparison;
 use crate::compare::estimate::Estimate;
 use crate::compare::extras::{CountChange, PercentileChange};
 use crate::model::{Allocations, Measurement, Statistic};
-use perfcheck_stats::{HdrHistogram, TInterval, mean};
+use perfcheck_stats::{TInterval, mean};
 
 impl Comparison {
     /// The numbers of allocations that `subject` is about.
@@ -58,8 +58,8 @@ pub fn value_of(measurement: &Measurement, subject: Statistic, level: f64) -> Op
     let of_launch = |launch: &crate::model::LaunchSeries| {
         let extras = &launch.extras;
         if let Some(quantile) = quantile(subject) {
-            let counts = extras.latencies.as_ref()?.counts.iter().copied();
-            return Some(HdrHistogram::of_counters(counts)?.percentile(quantile)? as f64);
+            let histogram = extras.latencies.as_ref()?.histogram()?;
+            return Some(histogram.percentile(quantile)? as f64);
         }
         let number: fn(&Allocations) -> u64 = match subject {
             Statistic::Allocations => |found| found.count,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::compare::estimate::Estimate;
 use crate::model::{Allocations, Latencies, LatencyWindow, LaunchSeries, Measurement};
 use perfcheck_stats::{
-    HdrHistogram, TInterval, WeightedEcdf, mean, paired_mean_ratio, sample_variance,
+    HdrHistogram, HdrPrecision, TInterval, WeightedEcdf, mean, paired_mean_ratio, sample_variance,
 };
 
 use super::latencies::LatencyComparison;
@@ -126,6 +126,8 @@ pub struct LatencySummary {
     pub messages: Vec<String>,
     /// Operations that took longer than the histogram reaches.
     pub clamped: u64,
+    /// How finely the histograms tell operations apart; of several the coarsest.
+    pub precision: HdrPrecision,
     /// Operations of a launch.
     pub operations_per_launch: OverLaunches,
     /// Operations a second of a launch, by the times of all its operations.
@@ -150,12 +152,13 @@ impl LatencySummary {
         let noted: Vec<&Latencies> = noted(measurement).collect();
         let histograms: Vec<HdrHistogram> = noted
             .iter()
-            .filter_map(|found| HdrHistogram::of_counters(found.counts.iter().copied()))
+            .filter_map(|found| found.histogram())
             .filter(|histogram| histogram.total() > 0)
             .collect();
-        let merged = histograms
+        let (first, others) = histograms.split_first()?;
+        let merged = others
             .iter()
-            .try_fold(HdrHistogram::default(), |sum, next| sum.merged(next))?;
+            .try_fold(first.clone(), |sum, next| sum.merged(next))?;
         let over = |value: &dyn Fn(&HdrHistogram) -> Option<f64>| {
             let values: Vec<f64> = histograms.iter().filter_map(value).collect();
             OverLaunches::of(&values, confidence_level)
@@ -179,6 +182,7 @@ impl LatencySummary {
             errors: noted.iter().map(|found| found.errors).sum(),
             messages,
             clamped: noted.iter().map(|found| found.clamped).sum(),
+            precision: merged.precision(),
             operations_per_launch: over(&|launch| Some(launch.total() as f64))?,
             operations_per_second: over(&|launch| {
                 launch.mean().filter(|ns| *ns > 0.0).map(|ns| 1e9 / ns)

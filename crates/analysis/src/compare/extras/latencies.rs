@@ -34,6 +34,8 @@ pub struct PercentileChange {
     pub uncertainty: Uncertainty,
     /// The step of the clock over the time of the reference.
     pub clock_step: f64,
+    /// By how much of itself the percentile of a side may be too low: what its histogram rounds away.
+    pub rounding: f64,
     /// What the interval says, beyond the noise threshold and whatever the histogram and the clock cannot tell apart.
     pub verdict: Verdict,
 }
@@ -42,8 +44,11 @@ impl LatencyComparison {
     /// The percentiles that are compared, as fractions.
     pub const QUANTILES: [f64; 5] = [0.5, 0.95, 0.99, 0.999, 1.0];
 
-    /// No percentile is too low by more than this fraction of itself.
-    pub const RELATIVE_ERROR: f64 = HdrHistogram::ERROR;
+    /// What the histograms round away, a fraction.
+    pub fn rounding(&self) -> f64 {
+        let each = self.percentiles.iter().map(|found| found.rounding);
+        each.fold(0.0, f64::max)
+    }
 
     /// Compares the launches of `new` with those of all runs in `base`; `None` where a side has no operations.
     pub(super) fn of(
@@ -68,12 +73,16 @@ impl LatencyComparison {
             return None;
         }
         let both = base.iter().chain(&candidate_launches);
-        let quantum_ns = both
+        let quantum_ns = (both.clone())
             .map(|launch| launch.quantum.as_f64())
+            .fold(0.0, f64::max);
+        let rounding = both
+            .filter_map(|launch| Some(histogram(launch)?.precision().error()))
             .fold(0.0, f64::max);
         let name = candidate.benchmark.key.to_string();
         let percentiles = Self::QUANTILES.into_iter().filter_map(|quantile| {
             let sides = LaunchPercentiles {
+                rounding,
                 base: percentiles_of(&base, quantile),
                 candidate: percentiles_of(&candidate_launches, quantile),
                 pairing,
@@ -110,7 +119,7 @@ impl LatencyComparison {
 impl PercentileChange {
     /// What an interval of the change says. Neither the histogram nor the clock tells values apart that are closer than their steps.
     pub(super) fn verdict_of(&self, change: &Estimate, noise_threshold: f64) -> Verdict {
-        let threshold = noise_threshold.max(HdrHistogram::ERROR);
+        let threshold = noise_threshold.max(self.rounding);
         let callable = threshold.max(self.clock_step);
         if change.lower > callable {
             Verdict::Regressed
@@ -126,8 +135,8 @@ impl PercentileChange {
 
 /// The histogram of a launch that has operations.
 fn histogram(launch: &LaunchSeries) -> Option<HdrHistogram> {
-    let counts = &launch.extras.latencies.as_ref()?.counts;
-    HdrHistogram::of_counters(counts.iter().copied()).filter(|found| found.total() > 0)
+    let latencies = launch.extras.latencies.as_ref()?;
+    latencies.histogram().filter(|found| found.total() > 0)
 }
 
 fn percentiles_of(launches: &[&LaunchSeries], quantile: f64) -> Vec<f64> {
@@ -140,6 +149,7 @@ fn percentiles_of(launches: &[&LaunchSeries], quantile: f64) -> Vec<f64> {
 
 /// One percentile of every launch of both sides.
 struct LaunchPercentiles {
+    rounding: f64,
     base: Vec<f64>,
     candidate: Vec<f64>,
     pairing: LaunchPairing,
@@ -171,6 +181,7 @@ impl LaunchPercentiles {
                 .uncertainty()
                 .unwrap_or(Uncertainty::unknown(ratio - 1.0)),
             clock_step: quantum_ns / base_ns,
+            rounding: self.rounding,
             verdict: Verdict::Inconclusive,
         };
         found.verdict = found.verdict_of(&change, rules.noise_threshold);

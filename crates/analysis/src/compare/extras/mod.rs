@@ -8,6 +8,7 @@ mod carried;
 mod description;
 mod family;
 mod latencies;
+mod resampled;
 mod rules;
 mod shared_level;
 
@@ -16,6 +17,7 @@ pub use description::{
     AllocationSummary, LatencySummary, OverLaunches, PercentileSummary, WindowSummary,
 };
 pub use latencies::{LatencyComparison, PercentileChange};
+pub use resampled::LatencyBootstrap;
 pub use shared_level::{Share, SharedLevel};
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::model::{
     Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Nanos,
     Verdict,
 };
-use perfcheck_stats::HdrHistogram;
+use perfcheck_stats::HdrPrecision;
 
 const RULES: ExtrasRules = ExtrasRules {
     noise_threshold: 0.02,
@@ -46,7 +46,9 @@ pub(super) fn counted(counts: &[&[u64]]) -> Measurement {
 fn latencies(values: impl IntoIterator<Item = u64>) -> Latencies {
     let mut counts = std::collections::BTreeMap::new();
     for value in values {
-        *counts.entry(HdrHistogram::index_of(value)).or_insert(0) += 1;
+        *counts
+            .entry(HdrPrecision::default().index_of(value))
+            .or_insert(0) += 1;
     }
     Latencies {
         counts: counts.into_iter().collect(),
@@ -239,8 +241,8 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
     // Neighbouring counters of the histogram.
     let next = 1_000_000 + 512;
     assert_ne!(
-        HdrHistogram::index_of(1_000_000),
-        HdrHistogram::index_of(next)
+        HdrPrecision::default().index_of(1_000_000),
+        HdrPrecision::default().index_of(next)
     );
     assert_eq!(verdict(1_000_000, next, 1), Verdict::Unchanged);
     assert_eq!(verdict(1_000_000, 1_010_000, 1), Verdict::Regressed);
@@ -366,7 +368,7 @@ fn b11_every_percentile_has_mean_deviation_cv_and_interval_over_launches() {
     let found = LatencySummary::of(&timed(&[1.0, 1.1, 0.9, 1.05, 0.95]), 0.95).unwrap();
     let p95 = found.at(0.95).unwrap();
     assert!(
-        (p95.ns.mean / 19_490.0 - 1.0).abs() < HdrHistogram::ERROR,
+        (p95.ns.mean / 19_490.0 - 1.0).abs() < HdrPrecision::default().error(),
         "{p95:?}"
     );
     // np.std([1, 1.1, .9, 1.05, .95], ddof=1) = 0.0790569415042095

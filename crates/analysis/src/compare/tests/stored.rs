@@ -8,7 +8,7 @@ use crate::model::{
     Allocations, Analysis, BenchmarkKey, Latencies, Nanos, Observations, Outliers, Round, Sample,
     Statistic, StatisticSet, Test,
 };
-use perfcheck_stats::HdrHistogram;
+use perfcheck_stats::HdrPrecision;
 
 fn written(comparison: &Comparison) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -46,7 +46,9 @@ fn with_all(floor: f64) -> Measurement {
         let mut counts = BTreeMap::new();
         for i in 0..500 {
             let ns = (floor * 100.0) as u64 + k * 10 + i;
-            *counts.entry(HdrHistogram::index_of(ns)).or_insert(0) += 1;
+            *counts
+                .entry(HdrPrecision::default().index_of(ns))
+                .or_insert(0) += 1;
         }
         launch.extras.latencies = Some(Latencies {
             counts: counts.into_iter().collect(),

@@ -1,0 +1,100 @@
+//! Samples described as if each were an observation of its own, after an outlier policy: the summary that `NBenchmark` and the serializer
+//! methodology state of one process.
+//!
+//! It describes and decides nothing. Its intervals assume that samples are independent; those of one process need not be, and those of several
+//! processes are not where processes differ.
+
+use super::alternative::{definition, outlier_policy};
+use super::estimate::Estimate;
+use super::summary::{described_launches, times};
+use crate::model::{DecisionSettings, Measurement, Outliers, QuantileRule};
+use perfcheck_stats::{
+    CleanedSample, CleaningCounts, FirstSample, FullDescription, FullDescriptionRules, TailBasis,
+};
+
+/// Samples as observations. Times are nanoseconds per iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampleDescription {
+    /// What was done about outliers.
+    pub outliers: Outliers,
+    /// Which samples are described: raw = skipped + removed + used.
+    pub counts: CleaningCounts,
+    /// Samples whose value was replaced; they are used.
+    pub replaced: usize,
+    /// All numbers, percentiles and extremes included, are of the samples used; the standard error knows of those that are not.
+    pub of_used: FullDescription,
+}
+
+impl SampleDescription {
+    /// Describes all deciding samples of `measurement` in one, by the policy and at the level of `decision`; without a policy those that the filter of an
+    /// import leaves. `None` without samples.
+    pub fn of(measurement: &Measurement, decision: &DecisionSettings) -> Option<Self> {
+        let launches = launches(measurement, decision);
+        let launches: Vec<&[f64]> = launches.iter().map(|(_, times)| &times[..]).collect();
+        Self::of_launches(&launches, decision)
+    }
+
+    /// Describes the samples of each launch that has any by themselves, with the launch's number.
+    pub fn of_each_launch(
+        measurement: &Measurement,
+        decision: &DecisionSettings,
+    ) -> Vec<(u32, Self)> {
+        let launches = launches(measurement, decision).into_iter();
+        let described = launches.map(|(launch, times)| {
+            let found = Self::of_launches(&[&times], decision)?;
+            Some((launch, found))
+        });
+        described.flatten().collect()
+    }
+
+    fn of_launches(launches: &[&[f64]], decision: &DecisionSettings) -> Option<Self> {
+        let analysis = &decision.analysis;
+        let first = if analysis.drop_first {
+            FirstSample::Dropped
+        } else {
+            FirstSample::Used
+        };
+        let middle = definition(analysis.quantile_in_force());
+        let policy = outlier_policy(analysis.outliers, middle, &decision.thresholds);
+        let cleaned = CleanedSample::of(launches, first, policy)?;
+        let rules = FullDescriptionRules {
+            outliers: policy,
+            // A percentile is a sample that was measured, unless somebody wants another definition.
+            quantile: definition(analysis.quantile.unwrap_or(QuantileRule::InvertedCdf)),
+            tail: TailBasis::TreatedSample,
+            level: decision.confidence_level,
+        };
+        let mut of_used = FullDescription::of(&cleaned.warm, rules)?;
+        of_used.median = middle.select(&mut cleaned.used.clone(), 0.5)?;
+        Some(Self {
+            outliers: analysis.outliers,
+            counts: cleaned.counts,
+            replaced: cleaned.replaced,
+            of_used,
+        })
+    }
+
+    /// The mean with Student's interval, or Yuen's where the policy took something away; one sample says nothing of how far off it is.
+    pub fn mean(&self) -> Estimate {
+        let mean = self.of_used.mean;
+        (self.of_used.interval).map_or(Estimate::unbounded(mean), |found| {
+            Estimate::with(mean, found.interval())
+        })
+    }
+}
+
+/// The samples of each launch that has any, with its number.
+fn launches(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32, Vec<f64>)> {
+    let analysis = &decision.analysis;
+    let found = if analysis.outliers == Outliers::Keep && !analysis.drop_first {
+        described_launches(measurement)
+    } else {
+        let launches = measurement.launches.iter();
+        let all = launches.map(|launch| (launch, times(launch)));
+        all.filter(|(_, times)| !times.is_empty()).collect()
+    };
+    let found = found.into_iter();
+    found
+        .map(|(launch, times)| (launch.launch, times))
+        .collect()
+}

@@ -1,0 +1,108 @@
+//! Samples as observations, in a block that fits 80 columns: what one process, or what an outlier policy left, says of itself.
+
+use super::extras_record::LabelledLines;
+use crate::report::units;
+use perfcheck_analysis::compare::{BenchmarkRecord, Estimate, SampleDescription};
+use perfcheck_analysis::model::{Metric, Outliers};
+
+/// Mean, deviation and tail of the samples, where there is one launch or a policy was asked for: of several whole launches the lines above say more.
+pub(super) fn sample_lines(
+    record: &BenchmarkRecord,
+    metric: &Metric,
+    confidence_level: f64,
+) -> LabelledLines {
+    let found = &record.of_samples;
+    let is_of_all = found.outliers == Outliers::Keep && found.counts.warm_up_skipped == 0;
+    if record.summary.launches > 1 && is_of_all {
+        return Vec::new();
+    }
+    let spent = |value: f64| units::spent(metric, value);
+    let or_dash = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), spent);
+    let of_used = &found.of_used;
+    let level = units::percent(confidence_level);
+    let [_, _, _, p95, p99] = of_used.percentiles.map(spent);
+    let margin = or_dash(of_used.interval.map(|found| found.margin));
+    let (mean, kind) = if found.counts.outliers_removed + found.replaced == 0 {
+        ("mean of samples", "t interval")
+    } else {
+        ("trimmed mean", "t interval by Yuen's error")
+    };
+    let lines = [
+        (
+            "samples used",
+            format!(
+                "{}, assuming that samples of one process are independent",
+                used(found)
+            ),
+        ),
+        (
+            mean,
+            format!("{}  {level} {kind}", with_interval(&found.mean(), metric)),
+        ),
+        (
+            "  its error",
+            format!(
+                "standard error {}, margin ± {margin}",
+                or_dash(of_used.standard_error)
+            ),
+        ),
+        (
+            "  spread",
+            format!(
+                "median {}, std dev {}",
+                spent(of_used.median),
+                or_dash(of_used.sd)
+            ),
+        ),
+        (
+            "  tail",
+            format!(
+                "p95 {p95}, p99 {p99}, min {}, max {}",
+                spent(of_used.min),
+                spent(of_used.max)
+            ),
+        ),
+    ];
+    let lines = lines.into_iter();
+    lines
+        .map(|(label, text)| (label.to_owned(), text))
+        .collect()
+}
+
+/// `190 of 200 (by `iqr`: 10 removed)`.
+fn used(found: &SampleDescription) -> String {
+    let counts = &found.counts;
+    let parts = [
+        (counts.warm_up_skipped, "first skipped"),
+        (counts.outliers_removed, "removed"),
+        (found.replaced, "replaced"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let by = match (found.outliers, parts.is_empty()) {
+        (Outliers::Keep, true) => String::new(),
+        (Outliers::Keep, false) => format!(" ({})", parts.join(", ")),
+        (policy, true) => format!(" (by `{policy}`: none removed)"),
+        (policy, false) => format!(" (by `{policy}`: {})", parts.join(", ")),
+    };
+    format!("{} of {}{by}", counts.used, counts.raw)
+}
+
+/// A value with its bounds; a dash stands for one that is not known.
+pub(super) fn with_interval(estimate: &Estimate, metric: &Metric) -> String {
+    let bound = |value: f64| {
+        if value.is_finite() {
+            units::spent(metric, value)
+        } else {
+            "-".to_owned()
+        }
+    };
+    format!(
+        "{} [{}, {}]",
+        units::spent(metric, estimate.estimate),
+        bound(estimate.lower),
+        bound(estimate.upper)
+    )
+}
