@@ -25,6 +25,7 @@ Examples:
   cargo perfcheck compare main --pivot rows=group,cols=function,value=ratio
   cargo perfcheck compare v1 v2 --pivot rows=id,cols=run,value=time+change --format markdown
   cargo perfcheck compare latest --group-by 'sort/([^/]+)'  functions of one run side by side, the fastest marked
+  cargo perfcheck compare log --group-by '(ser|deser)$' --svg split.svg   two series a row, as split violins
   cargo perfcheck compare v1 v2 --format markdown      change, adjusted p and effect sizes for a report
   cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system (docs/CI.md)
 
@@ -86,6 +87,9 @@ pub(super) struct CompareArguments {
     /// cannot be told from it. This is exploratory: there are no verdicts, and the exit status is always 0.
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot"])]
     group_by: Option<GroupPattern>,
+    /// With --group-by of two alternatives: draw split violins, a row each, as an SVG file (`-`: stdout) in place of the table
+    #[arg(long, value_name = "FILE", requires = "group_by", conflicts_with_all = ["format", "output"])]
+    svg: Option<PathBuf>,
     /// Form of the table
     #[arg(long, value_name = "FORM")]
     format: Option<TableFormat>,
@@ -120,7 +124,7 @@ impl CompareArguments {
             candidates.push(LATEST.to_owned());
         }
         let view = match (self.group_by, self.pivot, self.statistic) {
-            (Some(pattern), ..) => CompareView::GroupBy(pattern),
+            (Some(pattern), ..) => CompareView::GroupBy(pattern, self.svg),
             (None, Some(pivot), _) => CompareView::Pivot(pivot),
             (None, None, Some(shown)) => CompareView::Columns(shown),
             // Ratios are shown in columns.

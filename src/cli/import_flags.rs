@@ -9,6 +9,7 @@ use super::command::{Command, Parsed};
 use super::store_flags::StoredArguments;
 use crate::app::{ImportOptions, StatedFact};
 use crate::exchange::{FileFormat, TableLayout, ValueUnit};
+use crate::settings::confidence_level;
 use perfcheck_analysis::model::{Outliers, SampleFilter};
 
 const AFTER_HELP: &str = "\
@@ -27,6 +28,7 @@ The column map of a table says what each column means: KEY=COLUMN, with commas b
   launch=L        which session or process a row belongs to; several files are several launches anyway
   iterations=N    the values of a row are totals of so many iterations
   unit=U          the unit of the row's values
+  dimension=D     what else is known of a benchmark, the same in all of its rows: a dimension of pivots, no part of the id
 
 Units: ns, us, ms, s, min, ticks:100ns; rates such as ops/s, bytes/s, MiB/s; amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME.
 
@@ -82,6 +84,15 @@ pub(super) struct ImportArguments {
     /// A row that is an outlier in one of its values is one in all
     #[arg(long)]
     paired: bool,
+    /// Level of the intervals of means [default: 95%, the threshold `import-level`]
+    #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]
+    confidence_level: Option<f64>,
+    /// Bootstrap resamples of the intervals of means [default: 2000, the threshold `import-resamples`]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    resamples: Option<u32>,
+    /// Seed of the intervals of means; each benchmark derives its own [default: 42, the threshold `import-seed`]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// The package and bench target that the benchmarks are stored under; what is to be compared needs the same [default: imported/FMT]
     #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
     place: Option<(String, String)>,
@@ -159,6 +170,9 @@ impl ImportArguments {
                 paired: self.paired,
                 ..SampleFilter::default()
             },
+            confidence_level: self.confidence_level,
+            resamples: self.resamples,
+            seed: self.seed,
             place: self.place,
             facts: self.facts,
             baseline: self.baseline,

@@ -1,20 +1,15 @@
 //! The summary of an import: warm-up kept apart, outliers counted by a named policy, mean with its bootstrap interval.
 //!
-//! Nothing here changes what is stored, but for the filter itself: the run is described by it from then on. Resamples, seed and level of
-//! the interval are no thresholds and cannot be set: no decision rests on it, and the same file gives the same digits everywhere.
+//! Nothing here changes what is stored, but for the filter itself: the run is described by it from then on. No decision rests on the interval.
 
 use super::groups::{GroupRow, IdGroup};
-use perfcheck_analysis::compare::{counts_of, policy_of};
-use perfcheck_analysis::model::{Sample, SampleCounts, SampleFilter};
+use perfcheck_analysis::compare::{Diagnostic, absurd, counts_of, policy_of};
+use perfcheck_analysis::model::{Sample, SampleCounts, SampleFilter, SourceInterval, Thresholds};
 use perfcheck_stats::{
     CleanedSample, ClusterMean, Description, FirstSample, OperationRates, Resampling, Stream,
     derived_seed, percentile_interval,
 };
 
-/// Resamples and seed of the interval of a mean, as the serializer methodology has them.
-const RESAMPLES: usize = 2_000;
-const SEED: u64 = 42;
-const CONFIDENCE_LEVEL: f64 = 0.95;
 /// Of fewer values there is no interval.
 const FEWEST_FOR_INTERVAL: usize = 5;
 
@@ -29,14 +24,14 @@ pub struct ValueSummary {
     pub fences: Option<(f64, f64)>,
     /// Mean of the values left, per iteration.
     pub mean: f64,
-    /// Percentile bootstrap interval of that mean, at 95 %, unless there are too few values.
+    /// Percentile bootstrap interval of that mean, unless there are too few values.
     pub interval: Option<(f64, f64)>,
     /// Median of the values left.
     pub median: f64,
     /// 1e9 over mean, longest and shortest.
     pub per_second: OperationRates,
-    /// How many medians the mean is, before the policy: what it removes may be what is absurd. `None` where the median is 0.
-    pub mean_over_median: Option<f64>,
+    /// What is absurd, before the policy: what it removes may be just that.
+    pub absurd: Vec<Diagnostic>,
     /// Values of 0.
     pub zeros: usize,
 }
@@ -63,7 +58,12 @@ fn launches(group: &IdGroup) -> impl Iterator<Item = &[GroupRow]> {
 }
 
 /// Cleans `group` and describes each column.
-pub fn clean(group: &IdGroup, filter: &SampleFilter) -> Vec<ValueSummary> {
+pub fn clean(
+    group: &IdGroup,
+    filter: &SampleFilter,
+    interval: &SourceInterval,
+    thresholds: &Thresholds,
+) -> Vec<ValueSummary> {
     let columns = (0..group.metrics.len()).map(|column| cleaned(group, column, filter));
     let mut columns: Vec<CleanedSample> = columns.collect::<Option<_>>().unwrap_or_default();
     if filter.paired {
@@ -72,7 +72,7 @@ pub fn clean(group: &IdGroup, filter: &SampleFilter) -> Vec<ValueSummary> {
     columns
         .iter()
         .zip(0..)
-        .filter_map(|(cleaned, column)| described(group, column, cleaned))
+        .filter_map(|(cleaned, column)| described(group, column, cleaned, interval, thresholds))
         .collect()
 }
 
@@ -86,18 +86,26 @@ fn cleaned(group: &IdGroup, column: usize, filter: &SampleFilter) -> Option<Clea
     CleanedSample::of(&values, first_of(filter), policy_of(filter))
 }
 
-fn described(group: &IdGroup, column: usize, cleaned: &CleanedSample) -> Option<ValueSummary> {
+fn described(
+    group: &IdGroup,
+    column: usize,
+    cleaned: &CleanedSample,
+    interval: &SourceInterval,
+    thresholds: &Thresholds,
+) -> Option<ValueSummary> {
     let description = Description::of(&cleaned.used)?;
-    let before = Description::of(&cleaned.warm)?;
     let clusters: Vec<&[f64]> = cleaned.used.chunks(1).collect();
     // A seed of its own for each group and column: one for all would make their intervals alike.
-    let seed = derived_seed(SEED, &format!("{}/{column}", group.id));
+    let seed = derived_seed(interval.seed, &format!("{}/{column}", group.id));
     let resampling = Resampling {
-        resamples: RESAMPLES,
+        resamples: interval.resamples as usize,
         stream: Stream { seed, name: "mean" },
     };
     let interval = (clusters.len() >= FEWEST_FOR_INTERVAL)
-        .then(|| percentile_interval(&ClusterMean::new(&clusters), CONFIDENCE_LEVEL, resampling))
+        .then(|| {
+            let mean = ClusterMean::new(&clusters);
+            percentile_interval(&mean, interval.confidence_level, resampling)
+        })
         .flatten();
     Some(ValueSummary {
         counts: counts_of(cleaned),
@@ -107,7 +115,7 @@ fn described(group: &IdGroup, column: usize, cleaned: &CleanedSample) -> Option<
         interval: interval.map(|found| (found.lower, found.upper)),
         median: description.median,
         per_second: OperationRates::of(&cleaned.used)?,
-        mean_over_median: before.mean_over_median(),
+        absurd: absurd(&cleaned.warm, &group.metrics[column], thresholds),
         zeros: (group.rows.iter())
             .filter(|row| row.samples[column].elapsed.0 == 0)
             .count(),

@@ -43,9 +43,11 @@ pub struct ColumnMap {
     pub iterations: Option<InputColumn>,
     /// The unit of a row's values.
     pub unit: Option<InputColumn>,
+    /// What else is known of a benchmark: no part of its id, and a dimension of pivots.
+    pub dimensions: Vec<InputColumn>,
 }
 
-const KEYS: &str = "id, value, value.LABEL, repetition, launch, iterations and unit";
+const KEYS: &str = "id, value, value.LABEL, repetition, launch, iterations, unit and dimension";
 
 impl fmt::Display for InputColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -138,6 +140,10 @@ impl ColumnMap {
                 self.values.push(column.parse()?);
                 return Ok(());
             }
+            "dimension" => {
+                self.dimensions.push(column.parse()?);
+                return Ok(());
+            }
             "repetition" => &mut self.repetition,
             "launch" | "session" => &mut self.launch,
             "iterations" => &mut self.iterations,
@@ -221,6 +227,9 @@ impl fmt::Display for ColumnMap {
                 write!(f, ",{key}={column}")?;
             }
         }
+        for column in &self.dimensions {
+            write!(f, ",dimension={column}")?;
+        }
         Ok(())
     }
 }
@@ -244,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_map_is_read_and_written_as_it_was_declared() {
-        let text = "id=Serializer/TestData/#3,value.ser=TimeSer[ticks:100ns],value.deser=TimeDeser,repetition=Index,launch=Session,iterations=N,unit=Unit";
+        let text = "id=Serializer/TestData/#3,value.ser=TimeSer[ticks:100ns],value.deser=TimeDeser,repetition=Index,launch=Session,iterations=N,unit=Unit,dimension=Language";
         let map = ColumnMap::read(&[text]).unwrap();
         assert_eq!(map.to_string(), text);
         assert_eq!(map.id_parts(), ["Serializer", "TestData", "#3", "value"]);
@@ -254,7 +263,7 @@ mod tests {
             "id = Serializer/TestData/#3",
             "value.ser=TimeSer[ticks:100ns], value.deser=TimeDeser",
             "repetition=Index,session=Session",
-            "iterations=N,unit=Unit",
+            "iterations=N,unit=Unit,dimension=Language",
         ];
         assert_eq!(ColumnMap::read(&parts).unwrap(), map);
     }

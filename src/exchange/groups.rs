@@ -44,6 +44,8 @@ pub(super) struct RawRow {
     pub(super) iterations: u64,
     pub(super) unit: Option<ValueUnit>,
     pub(super) values: Vec<Decimal>,
+    /// What else is known of its benchmark, column by column.
+    pub(super) dimensions: Vec<String>,
 }
 
 /// One measurement: a sample for each column of values.
@@ -68,6 +70,8 @@ pub struct IdGroup {
     pub throughput: Throughput,
     /// How the iteration counts of its rows are laid out.
     pub phase: IterationLayout,
+    /// What else is known of it, in the order of the columns of the map.
+    pub dimensions: Vec<String>,
 }
 
 /// How iteration counts are laid out.
@@ -122,6 +126,7 @@ struct PendingRow {
 
 struct PendingGroup {
     id: String,
+    dimensions: Vec<String>,
     rows: Vec<PendingRow>,
 }
 
@@ -187,10 +192,22 @@ impl<'a> Collector<'a> {
             self.known.insert(row.id.clone(), self.groups.len());
             self.groups.push(PendingGroup {
                 id: row.id,
+                dimensions: row.dimensions.clone(),
                 rows: Vec::new(),
             });
             self.groups.len() - 1
         };
+        let known = &self.groups[group].dimensions;
+        let mut differing = known.iter().zip(&row.dimensions).zip(&self.map.dimensions);
+        if let Some(((known, said), column)) = differing.find(|((known, said), _)| known != said) {
+            let reason = format!(
+                "`{said}`, and `{known}` before for `{}`: is it part of the id?",
+                self.groups[group].id
+            );
+            let row = self.refused(row.place, Some(column.to_string()), reason);
+            self.malformed.push(row);
+            return Ok(());
+        }
         let launch = self.launch(row.place.file, row.launch)?;
         let unit = row.unit.map(|unit| {
             let known = self.units.iter().position(|known| *known == unit);
@@ -401,6 +418,7 @@ impl<'a> Collector<'a> {
             }
         }
         IdGroup {
+            dimensions: pending.dimensions,
             id: pending.id,
             metrics: metrics.into_iter().map(Option::unwrap_or_default).collect(),
             rows,

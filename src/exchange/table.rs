@@ -63,6 +63,7 @@ struct ColumnPlaces {
     launch: Option<usize>,
     iterations: Option<usize>,
     unit: Option<usize>,
+    dimensions: Vec<usize>,
     /// Columns of a row; `None`: as many as are asked for, at least.
     columns: Option<usize>,
 }
@@ -141,6 +142,7 @@ impl TableFile<'_> {
             launch: one(&map.launch)?,
             iterations: one(&map.iterations)?,
             unit: one(&map.unit)?,
+            dimensions: map.dimensions.iter().map(place).collect::<Result<_, _>>()?,
             columns: self.layout.header.then_some(header.len()),
         })
     }
@@ -245,7 +247,10 @@ impl TableFile<'_> {
             }
             None => None,
         };
+        let dimensions = self.map.dimensions.iter().zip(&places.dimensions);
+        let dimensions = dimensions.map(|(column, at)| Ok(cell(column, *at)?.into_owned()));
         Ok(RawRow {
+            dimensions: dimensions.collect::<Result<_, _>>()?,
             place,
             id,
             launch,

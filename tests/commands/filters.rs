@@ -1,9 +1,10 @@
 //! A filter that an import was given holds wherever its run is described; tests are of all samples (rows S9, N14), and `--outliers` says another one.
 //!
-//! The motivating case of the serializer methodology: a stall of 90 s among times of 100 ns. Expected values are NumPy's and SciPy's of the ten
+//! The motivating case of the serializer methodology: a stall of 90 s among times of 100 ns. Expected values are those of `NumPy` and `SciPy` for the ten
 //! values that the filter leaves of `fast` (100 to 109) and the eleven of `slow` (200 to 210), or arithmetic that stands beside them.
 
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
@@ -35,7 +36,7 @@ fn table(factor: f64) -> String {
             _ => (100.0 + f64::from(i)) * factor,
         };
         let slow = (200.0 + f64::from(i)) * factor;
-        text += &format!("fast,{},{fast}\nslow,{},{slow}\n", i + 1, i + 1);
+        let _ = writeln!(text, "fast,{},{fast}\nslow,{},{slow}", i + 1, i + 1);
     }
     text
 }
@@ -292,7 +293,7 @@ fn s_x1_rows_that_leave_together_at_import_leave_together_afterwards() {
     for i in 0..12 {
         let ser = if i == 4 { 9_000 } else { 100 + i };
         let deser = if i == 7 { 8_000 } else { 300 + i };
-        text += &format!("x,{ser},{deser}\n");
+        let _ = writeln!(text, "x,{ser},{deser}");
     }
     let path = machine.home().join("rows.csv");
     fs::write(&path, text).expect("a file in our own directory");

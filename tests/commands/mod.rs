@@ -36,6 +36,7 @@ mod pruning;
 mod reporting;
 mod repositories;
 mod self_test;
+mod serializers;
 mod settings;
 mod statistics;
 mod threads;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reference values for the statistics of crates/stats, by NumPy and SciPy.
 
-  reference.py                 writes reference.json beside this file; the golden test reads it
+  reference.py                 writes reference.json, which the golden test reads, and serializers.json, which the tests of import and pivots read
   reference.py --report        reads the golden test's output from standard input and prints docs/VALIDATION.md
 
     python3 tests/systems/reference.py
@@ -530,6 +530,164 @@ def distributions(st):
     }
 
 
+# ---- The serializer methodology, as import and pivots tell it ----
+
+MASK = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+# Of a mean: level, resamples, base seed. The first is the default.
+INTERVALS = [(0.95, 2000, 42), (0.8, 2000, 42), (0.95, 200, 42), (0.95, 2000, 7)]
+SERIALIZERS = [("csharp", "Avro", 1.0), ("csharp", "Json", 1.9), ("rust", "Bincode", 1.04)]
+TEST_DATA = [("Integer", 400), ("Person", 2600)]
+
+
+def mix(value):
+    """SplitMix64's step and output (Steele, Lea and Flood 2014)."""
+    z = (value + GOLDEN) & MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def derived_seed(base, name):
+    """The seed of a name: FNV-1a, then SplitMix64."""
+    hashed = 0xCBF29CE484222325
+    for byte in name.encode():
+        hashed = ((hashed ^ byte) * 0x100000001B3) & MASK
+    return mix(base ^ mix(hashed))
+
+
+def indices(seed, name, block, count):
+    """Indices below `count`: xoshiro256++ (Blackman and Vigna 2019), two of 32 bits of each output, multiply and shift (Lemire 2019)."""
+    state, s = mix((derived_seed(seed, name) + block) & MASK), []
+    for _ in range(4):
+        s.append(mix(state))
+        state = (state + GOLDEN) & MASK
+    rotated = lambda x, k: ((x << k) | (x >> (64 - k))) & MASK
+    while True:
+        drawn = (rotated((s[0] + s[3]) & MASK, 23) + s[0]) & MASK
+        shifted = (s[1] << 17) & MASK
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= shifted
+        s[3] = rotated(s[3], 45)
+        yield ((drawn >> 32) * count) >> 32
+        yield ((drawn & 0xFFFFFFFF) * count) >> 32
+
+
+def bootstrapped_mean(np, values, level, resamples, seed):
+    """The percentile interval of the mean, quantiles interpolated; blocks of 1024 resamples."""
+    values = np.asarray(values, dtype=float)
+    means = []
+    for resample in range(resamples):
+        if resample % 1024 == 0:
+            draws = indices(seed, "mean", resample // 1024, len(values))
+        means.append(values[[next(draws) for _ in values]].mean())
+    return [number(v) for v in np.quantile(means, [(1 - level) / 2, (1 + level) / 2])]
+
+
+def serializer_tables(np):
+    """Two versions of a log: repetition 0 is slow, some are outliers, one value is a stall of 90 s. Bincode reads 12 % slower in the second."""
+    rng = np.random.default_rng(SEED + 3)
+    tables = []
+    for version in (1, 2):
+        rows = []
+        for language, serializer, factor in SERIALIZERS:
+            for data, base in TEST_DATA:
+                for repetition in range(31):
+                    ser, deser = (base * factor * x * rng.lognormal(0, 0.05) for x in (1.0, 1.6))
+                    if version == 2 and serializer == "Bincode":
+                        deser *= 1.12
+                    if repetition == 0:
+                        ser, deser = ser * 40, deser * 25
+                    elif rng.random() < 0.06:
+                        ser *= rng.uniform(1.5, 4.0)
+                    if (version, serializer, data, repetition) == (1, "Avro", "Person", 17):
+                        ser = 9e10
+                    rows.append([language, serializer, data, repetition, round(ser), round(deser)])
+        tables.append(rows)
+    return tables
+
+
+def fenced(np, values):
+    """What Tukey's fences at 1.5 IQR leave, quartiles interpolated."""
+    q1, q3 = np.percentile(values, [25, 75])
+    return values[(values >= q1 - 1.5 * (q3 - q1)) & (values <= q3 + 1.5 * (q3 - q1))]
+
+
+def hedges(np, x, y):
+    df = len(x) + len(y) - 2
+    pooled = math.sqrt(((len(x) - 1) * x.var(ddof=1) + (len(y) - 1) * y.var(ddof=1)) / df)
+    return (x.mean() - y.mean()) / pooled * (1 - 3 / (4 * df - 1))
+
+
+def rank_p(st, x, y):
+    return float(st.mannwhitneyu(x, y, use_continuity=True, method="asymptotic").pvalue)
+
+
+def serializers(np, st):
+    tables = serializer_tables(np)
+    header = "Language,SerializerName,TestDataName,RepetitionIndex,TimeSer,TimeDeser"
+    csv = ["\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n" for rows in tables]
+    warm, left = ({}, {}), ({}, {})
+    for version, rows in enumerate(tables):
+        for _, serializer, data, repetition, *times in rows:
+            for label, time in zip(["ser", "deser"], times):
+                if repetition > 0:
+                    warm[version].setdefault(f"{serializer}/{data}/{label}", []).append(float(time))
+    for version in (0, 1):
+        for key, values in warm[version].items():
+            warm[version][key] = np.array(values)
+            left[version][key] = fenced(np, np.array(values))
+    described = {}
+    for key, x in left[0].items():
+        group, label = key.rsplit("/", 1)
+        low, high = np.percentile(warm[0][key], [5, 95])
+        described[key] = {
+            "counts": [len(warm[0][key]) + 1, 1, len(warm[0][key]) - len(x), len(x)],
+            "time": number(x.mean()),
+            "ops": number(1e9 / x.mean()),
+            "min-ops": number(1e9 / x.max()),
+            "max-ops": number(1e9 / x.min()),
+            "median": number(np.median(x)),
+            "std-dev": number(x.std(ddof=1)),
+            "cv": number(x.std(ddof=1) / x.mean()),
+            "mad": number(st.median_abs_deviation(x)),
+            **{f"p{p}": number(np.percentile(x, p)) for p in (5, 25, 75, 95, 99)},
+            "winsorized": number(np.clip(warm[0][key], low, high).mean()),
+            "intervals": [
+                bootstrapped_mean(np, x, level, resamples, derived_seed(seed, f"{group}/{['ser', 'deser'].index(label)}"))
+                for level, resamples, seed in INTERVALS
+            ],
+        }
+    columns = [f"{data}/{label}" for data, _ in TEST_DATA for label in ("ser", "deser")]
+    relative, tested = {}, []
+    for column in columns:
+        keys = [f"{serializer}/{column}" for _, serializer, _ in SERIALIZERS]
+        fastest = min(keys, key=lambda key: left[0][key].mean())
+        for key in keys:
+            x, y = left[0][key], left[0][fastest]
+            quantile = lambda p: number(np.percentile(x, p) / np.percentile(y, p))
+            relative[key] = {
+                "is reference": key == fastest,
+                "cliffs-delta": number(np.sign(x[:, None] - y[None, :]).mean()),
+                "hedges-g": number(hedges(np, x, y)),
+                "ratio-p50": quantile(50),
+                "ratio-p95": quantile(95),
+                "ratio-p99": quantile(99),
+                "ratio-ops": number(y.mean() / x.mean()),
+            }
+            if key != fastest:
+                tested.append((key, rank_p(st, warm[0][key], warm[0][fastest])))
+    for (key, _), adjusted in zip(tested, holm([p for _, p in tested])):
+        relative[key]["p-value"] = number(adjusted)
+    keys = sorted(warm[0])
+    p = [rank_p(st, warm[1][key], warm[0][key]) for key in keys]
+    versions = {key: number(adjusted) for key, adjusted in zip(keys, holm(p))}
+    return {"csv": csv, "intervals": INTERVALS, "described": described, "relative": relative, "versions": versions}
+
+
 def write():
     import numpy as np
     import scipy
@@ -566,6 +724,9 @@ def write():
     # One line a data set, so that a difference can be read.
     text = text.replace('{"kind"', '\n{"kind"').replace('{"name"', '\n{"name"').replace('{"groups":[[', '\n{"groups":[[')
     (HERE / "reference.json").write_text(text + "\n")
+    text_of_serializers = json.dumps(short(serializers(np, st)), separators=(",", ":"), allow_nan=False)
+    text_of_serializers = text_of_serializers.replace('":{', '":\n{')
+    (HERE / "serializers.json").write_text(text_of_serializers + "\n")
     print(f"{len(pairs)} pairs of samples, {len(text) // 1024} KiB")
 
 

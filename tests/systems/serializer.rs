@@ -3,9 +3,9 @@
 use super::{close, up_to};
 use cargo_perfcheck::exchange::{
     ColumnMap, ExchangeError, IdGroup, Imported, InputContent, Reading, TableLayout, ValueSummary,
-    clean, read_tables,
+    clean as cleaned, read_tables,
 };
-use perfcheck_analysis::model::{Outliers, SampleFilter, Thresholds};
+use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Thresholds};
 use perfcheck_stats::*;
 
 const FENCE: OutlierPolicy = OutlierPolicy::IqrFence(IqrFence::INTERPOLATED);
@@ -380,8 +380,23 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
 fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
     let text = "n,v\na,1\na,1\na,1\na,9000\nb,1\nb,2\n";
     let groups = read(text, "id=n,value=v", &in_unit("ns")).unwrap().groups;
-    let medians = |group: &IdGroup| clean(group, &SampleFilter::default())[0].mean_over_median;
-    let most = Thresholds::default().mean_over_median;
-    let absurd = |group: &IdGroup| medians(group).is_some_and(|medians| medians > most);
-    assert_eq!((absurd(&groups[0]), absurd(&groups[1])), (true, false));
+    let absurd = |group: &IdGroup| clean(group, &SampleFilter::default())[0].absurd.len();
+    assert_eq!((absurd(&groups[0]), absurd(&groups[1])), (1, 0));
+    // 2 s among seconds is nothing; among milliseconds it is, though the mean is but 5 medians.
+    let slow = "n,v\na,1000\na,1500\na,2000\n";
+    let stalled = format!("n,v\n{}a,2000\n", "a,1\n".repeat(500));
+    for (text, expected) in [(slow, 0), (&stalled, 1)] {
+        let groups = read(text, "id=n,value=v", &in_unit("ms")).unwrap().groups;
+        assert_eq!(absurd(&groups[0]), expected, "{text}");
+    }
+}
+
+/// Cleans with the usual interval and thresholds.
+fn clean(group: &IdGroup, filter: &SampleFilter) -> Vec<ValueSummary> {
+    let interval = SourceInterval {
+        confidence_level: 0.95,
+        resamples: 2_000,
+        seed: 42,
+    };
+    cleaned(group, filter, &interval, &Thresholds::default())
 }

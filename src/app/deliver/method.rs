@@ -23,7 +23,7 @@ pub fn explain_method(
     };
     let found = MethodExplained {
         method,
-        settings: settings(options, options.decision(workspace), method),
+        settings: settings(options, &options.decision(workspace), method),
     };
     let meaning = System::WORDS
         .iter()
@@ -36,7 +36,7 @@ pub fn explain_method(
 /// Every setting in force with where it comes from.
 fn settings(
     options: &ComparisonOptions,
-    decision: DecisionSettings,
+    decision: &DecisionSettings,
     method: System,
 ) -> Vec<MethodSetting> {
     let said = &options.analysis;
@@ -74,22 +74,22 @@ fn settings(
         (
             "--noise-threshold",
             options.noise_threshold.is_some(),
-            [decision, of_method, default].map(|found| found.noise_threshold),
+            [decision, &of_method, &default].map(|found| found.noise_threshold),
         ),
         (
             "--significance-level",
             options.significance_level.is_some(),
-            [decision, of_method, default].map(|found| found.significance_level),
+            [decision, &of_method, &default].map(|found| found.significance_level),
         ),
         (
             "--confidence-level",
             options.confidence_level.is_some(),
-            [decision, of_method, default].map(|found| found.confidence_level),
+            [decision, &of_method, &default].map(|found| found.confidence_level),
         ),
         (
             "--resamples",
             options.resamples.is_some(),
-            [decision, of_method, default].map(|found| f64::from(found.resamples)),
+            [decision, &of_method, &default].map(|found| f64::from(found.resamples)),
         ),
     ];
     for (name, flag, [value, set, usual]) in numbers {

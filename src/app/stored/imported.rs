@@ -2,8 +2,11 @@
 
 use crate::app::options::ComparisonOptions;
 use crate::settings::WorkspaceOnly;
+use perfcheck_analysis::compare::{Readings, absurd};
 use perfcheck_analysis::findings::RunRemark;
-use perfcheck_analysis::model::{LeftOutSamples, Observations, Run, Source, Test};
+use perfcheck_analysis::model::{
+    LeftOutSamples, Measurement, Observations, Run, Source, Test, Thresholds,
+};
 
 /// How `new` and `base` are compared, if the user did not choose.
 ///
@@ -30,6 +33,20 @@ fn of_one_launch(run: &Run) -> bool {
     run.source
         .as_ref()
         .is_some_and(|source| !source.launches_known)
+}
+
+/// What is absurd of what the run that the user calls `name` measured, a sentence for each benchmark: it is to be looked at before the numbers are believed.
+pub(in crate::app) fn absurdities<'m>(
+    name: &str,
+    measurements: impl IntoIterator<Item = &'m Measurement>,
+    thresholds: &Thresholds,
+) -> Vec<String> {
+    let each = measurements.into_iter().flat_map(|found| {
+        let all = Readings::of(found).map_or_else(Vec::new, |readings| readings.all_costs());
+        let said = absurd(&all, &found.benchmark.metric, thresholds).into_iter();
+        said.map(|absurd| format!("{} in {name}: {absurd}", found.benchmark.key))
+    });
+    each.collect()
 }
 
 /// What a reader must know of a comparison in which a side was imported.

@@ -81,6 +81,7 @@ impl Gathering {
         }
         self.known.insert(id.to_owned(), self.groups.len());
         self.groups.push(IdGroup {
+            dimensions: Vec::new(),
             id: id.to_owned(),
             metrics: vec![metric.clone()],
             rows: Vec::new(),

@@ -6,6 +6,8 @@
 mod axis;
 mod panels;
 mod picture;
+mod split;
 mod svg;
 
 pub use picture::{Picture, write_picture};
+pub use split::{SplitPicture, SplitRow, write_split};

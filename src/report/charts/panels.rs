@@ -243,6 +243,54 @@ pub(super) fn violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -
     below + FOOT
 }
 
+/// Two densities over one axis, the first upwards and the second downwards, each with its median. Equal areas are equal shares of the samples.
+pub(super) fn split_violin(
+    svg: &mut Svg,
+    name: &str,
+    halves: &[Option<Shape>; 2],
+    metric: &Metric,
+    top: f64,
+) -> f64 {
+    let (above, below) = (top + HEAD, top + HEAD + PLOT);
+    let middle = f64::midpoint(above, below);
+    let ranges = || halves.iter().flatten().map(Shape::range);
+    let from = ranges().map(|range| range.0).fold(f64::INFINITY, f64::min);
+    let to = ranges().map(|range| range.1).fold(0.0, f64::max);
+    let x = Axis::new(quantity(metric), (from, to), (LEFT, RIGHT));
+    let peaks = halves.iter().flatten().map(|shape| shape.density.peak());
+    let highest = peaks.fold(0.0, f64::max);
+    let medians = halves
+        .iter()
+        .flatten()
+        .map(|shape| units::spent(metric, shape.median()));
+    let medians = medians.collect::<Vec<_>>().join(", ");
+    head(
+        svg,
+        top,
+        &units::short_name(name),
+        &format!("medians {medians}"),
+    );
+    let sides = [("area", -1.0), ("second", 1.0)];
+    for (shape, (class, sign)) in halves.iter().zip(sides) {
+        let Some(shape) = shape else { continue };
+        let reach = (middle - above) * 0.92;
+        if highest > 0.0 && !shape.density.heights.is_empty() {
+            let points = shape.density.points();
+            let curve =
+                points.map(|(at, height)| (x.place(at), middle + sign * reach * height / highest));
+            let (left, right) = shape.range();
+            let ends = [(x.place(right), middle), (x.place(left), middle)];
+            svg.area(class, curve.chain(ends));
+        }
+        let at = x.place(shape.median());
+        svg.line("line", [(at, middle), (at, middle + sign * reach)]);
+    }
+    svg.rectangle("frame", (LEFT, above), (RIGHT, below));
+    svg.line("frame", [(LEFT, middle), (RIGHT, middle)]);
+    across(svg, &x, below, &measured(metric));
+    below + FOOT
+}
+
 /// A line at the right below a panel: where the next one begins.
 pub(super) fn remark(svg: &mut Svg, text: &str, bottom: f64) -> f64 {
     svg.text((RIGHT, bottom - 4.0), Anchor::End, "small faint", text);

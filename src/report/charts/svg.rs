@@ -11,11 +11,12 @@ pub(super) const WIDTH: f64 = 600.0;
 const STYLE: &str = "\
 text{font:15px system-ui,sans-serif;fill:#1f2328}.small{font-size:13px}.faint{fill:#59636e}.head{font-weight:600}\
 .page{fill:#fff}.frame{stroke:#d1d9e0;fill:none}.area{fill:#0969da;fill-opacity:.18;stroke:#0969da;stroke-width:1.5}\
+.second{fill:#bc4c00;fill-opacity:.18;stroke:#bc4c00;stroke-width:1.5}\
 .samples{stroke:#0969da;stroke-width:1;stroke-opacity:.45;fill:none}.dots{fill:#0969da;fill-opacity:.6}\
 .curve{stroke:#0969da;stroke-width:1.5;fill:none}.mild{stroke:#9a6700;stroke-width:1.5;fill:none}.severe{stroke:#cf222e;stroke-width:1.5;fill:none}.fence{stroke:#59636e;stroke-dasharray:4 3;fill:none}\
 .line{stroke:#bc4c00;stroke-width:1.75;fill:none}.band{fill:#bc4c00;fill-opacity:.2}\
 @media(prefers-color-scheme:dark){text{fill:#f0f6fc}.faint{fill:#9198a1}.page{fill:#0d1117}.frame{stroke:#3d444d}\
-.area{fill:#4493f8;stroke:#4493f8}.samples{stroke:#4493f8}.dots{fill:#4493f8}.line{stroke:#f0883e}.band{fill:#f0883e}\
+.area{fill:#4493f8;stroke:#4493f8}.second{fill:#f0883e;stroke:#f0883e}.samples{stroke:#4493f8}.dots{fill:#4493f8}.line{stroke:#f0883e}.band{fill:#f0883e}\
 .curve{stroke:#4493f8}.mild{stroke:#d29922}.severe{stroke:#f85149}.fence{stroke:#9198a1}}";
 
 /// Where a text stands against its place.

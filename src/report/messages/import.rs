@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use perfcheck_analysis::compare::Diagnostic;
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId, SampleCounts, Source};
 
 /// What an import brought.
@@ -40,14 +41,14 @@ pub struct ImportedBenchmark {
     pub fences: Option<ValueBounds>,
     /// The mean of the values in the summary, per iteration: nanoseconds, or of an amount its unit.
     pub mean: f64,
-    /// The 95 % interval of the mean; null for fewer than five values.
+    /// The interval of the mean, as `interval` of the `source` says; null for fewer than five values.
     pub mean_interval: Option<ValueBounds>,
     /// The median of the values in the summary.
     pub median: f64,
     /// How often the operation runs per second.
     pub per_second: PerSecond,
-    /// Whether the mean is more medians than the threshold `mean-over-median` allows, usually a thousand.
-    pub absurd: bool,
+    /// What is absurd of its values, by the thresholds `mean-over-median` and `absurd-seconds`.
+    pub absurd: Vec<Diagnostic>,
     /// How many values are 0: less than the clock could see.
     pub zeros: usize,
 }

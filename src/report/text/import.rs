@@ -20,7 +20,7 @@ pub fn write_import(
         MessageFormat::Json => write_messages(writer, findings),
         MessageFormat::Human => {
             if !findings.quiet {
-                write_rows(writer, &findings.rows)?;
+                write_rows(writer, findings)?;
             }
             write_conclusion(writer, findings)
         }
@@ -38,7 +38,9 @@ fn write_messages(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::
     write_message(writer, JsonMessage::ImportFinished(findings.into()))
 }
 
-fn write_rows(writer: &mut dyn Write, rows: &[ImportedBenchmark]) -> io::Result<()> {
+fn write_rows(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::Result<()> {
+    let rows = &findings.rows[..];
+    let level = units::percent(findings.source.interval.confidence_level);
     let cells = cells_of(rows);
     let interval = |row: &ImportedBenchmark| {
         row.mean_interval.map_or_else(
@@ -55,7 +57,7 @@ fn write_rows(writer: &mut dyn Write, rows: &[ImportedBenchmark]) -> io::Result<
         Column::number("values", cells(&|row| row.counts.runs_raw.to_string())).dispensable(1),
         Column::number("used", cells(&|row| row.counts.runs.to_string())),
         Column::number("mean", cells(&|row| units::value(&row.metric, row.mean))),
-        Column::number("95 % interval", cells(&interval)).dispensable(3),
+        Column::number(&format!("{level} interval"), cells(&interval)).dispensable(3),
         Column::number("per second", cells(&rate)).dispensable(2),
     ])
     .write(writer, units::terminal_width())?;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::fmt;
 
 use super::summary::sample_times;
-use crate::model::{Measurement, Thresholds};
+use crate::model::{Measurement, Metric, Thresholds};
 use perfcheck_stats::{
     Description, SlowMode, SplitHalves, between_to_within_ratio, lag_one_autocorrelation, median,
     mvalue,
@@ -60,6 +60,13 @@ pub enum Diagnostic {
         /// Mean over median.
         ratio: f64,
     },
+    /// A sample takes longer than anything so short can.
+    AbsurdTime {
+        /// The longest sample.
+        seconds: f64,
+        /// It over the median.
+        ratio: f64,
+    },
 }
 
 /// What is worth a look in `measurement`.
@@ -91,11 +98,26 @@ pub fn diagnostics(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Di
     if let Some(modal_value) = modal.filter(|value| *value >= thresholds.several_modes) {
         found.push(Diagnostic::SeveralModes { modal_value });
     }
-    let ratio = Description::of(&pooled).and_then(|found| found.mean_over_median());
-    if let Some(ratio) = ratio.filter(|ratio| *ratio > thresholds.mean_over_median) {
-        found.push(Diagnostic::Absurd { ratio });
-    }
+    found.extend(absurd(&pooled, &measurement.benchmark.metric, thresholds));
     found
+}
+
+/// What is absurd of `values`, all that were measured: a mean of too many medians, a time beyond what anything so short can take.
+pub fn absurd(values: &[f64], metric: &Metric, thresholds: &Thresholds) -> Vec<Diagnostic> {
+    let Some(described) = Description::of(values) else {
+        return Vec::new();
+    };
+    let most = thresholds.mean_over_median;
+    let mean = (described.mean_over_median()).filter(|ratio| *ratio > most);
+    let ratio = described.max / described.median;
+    let seconds = described.max / 1e9;
+    let too_long = !matches!(metric, Metric::Amount { .. })
+        && seconds > thresholds.absurd_seconds
+        && ratio > most;
+    let mean = mean.map(|ratio| Diagnostic::Absurd { ratio });
+    mean.into_iter()
+        .chain(too_long.then_some(Diagnostic::AbsurdTime { seconds, ratio }))
+        .collect()
 }
 
 fn fewest(thresholds: &Thresholds) -> usize {
@@ -195,6 +217,10 @@ impl fmt::Display for Diagnostic {
             Self::Absurd { ratio } => write!(
                 f,
                 "the mean is {ratio:.0} times the median: look at the samples"
+            ),
+            Self::AbsurdTime { seconds, ratio } => write!(
+                f,
+                "a sample takes {seconds:.3} s, {ratio:.0} times the median: a stall, or a value in another unit?"
             ),
         }
     }

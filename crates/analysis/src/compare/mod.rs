@@ -43,7 +43,7 @@ pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
 pub use curve::Curve;
 pub use decide::compare;
 pub use description::{ChangeDescription, DescribedChange};
-pub use diagnostics::{Diagnostic, diagnostics};
+pub use diagnostics::{Diagnostic, absurd, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use disturbance::{Disturbance, HostSigns, Steadiness};
 pub use estimate::Estimate;

@@ -6,8 +6,8 @@
 use super::summary::{described_times, sample_times};
 use crate::model::{Measurement, Metric, Statistic};
 use perfcheck_stats::{
-    Better, Description, HarmonicMean, Stream, SubsampledCentre, Subsampling, derived_seed,
-    describe_cluster_means, median,
+    Better, Description, HarmonicMean, Quantile, Stream, SubsampledCentre, Subsampling,
+    derived_seed, describe_cluster_means, median,
 };
 
 /// Nanoseconds per second, by which a time of one unit becomes units per second.
@@ -163,6 +163,13 @@ impl<'a> Readings<'a> {
             Statistic::BestMean(percent) => {
                 self.preference().best_mean(&self.values, percent.into())?
             }
+            Statistic::Mad => described()?.mad_scaled(),
+            Statistic::MadUnscaled => described()?.mad,
+            Statistic::LinearPercentile(percent) => {
+                let p = f64::from(percent) / 100.0;
+                let p = if self.is_rate() { 1.0 - p } else { p };
+                Quantile::Linear.select(&mut self.values.clone(), p)?
+            }
             Statistic::Percentile(percent) => {
                 self.preference().percentile(&self.values, percent.into())?
             }
@@ -183,20 +190,12 @@ impl<'a> Readings<'a> {
             Statistic::Time
             | Statistic::Floor
             | Statistic::Slope
-            | Statistic::Mad
             | Statistic::Allocations
             | Statistic::Bytes
             | Statistic::Peak
             | Statistic::Latency(_) => return None,
         };
         found.is_finite().then_some(found)
-    }
-
-    /// Whether the mean of all samples is more than so many times their median: they are to be looked at.
-    pub fn are_absurd(&self, times: f64) -> bool {
-        Description::of(&self.all_costs())
-            .and_then(|found| found.mean_over_median())
-            .is_some_and(|ratio| ratio > times)
     }
 
     /// By how much a statistic is worse than that of a reference, as a fraction of it: positive is slower, or a lower rate.

@@ -129,6 +129,12 @@ impl Shape {
         })
     }
 
+    /// The median, by nearest rank as all of [`Self::quantiles`].
+    pub fn median(&self) -> f64 {
+        let at = PROBABILITIES.iter().position(|p| *p >= 0.5).unwrap_or(0);
+        self.quantiles[at]
+    }
+
     /// The times that are drawn, from and to.
     pub fn range(&self) -> (f64, f64) {
         self.density.range

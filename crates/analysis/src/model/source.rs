@@ -1,6 +1,7 @@
 //! Where the numbers of an imported run come from: another program measured them.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 use super::{SampleCounts, SampleFilter};
 
@@ -16,6 +17,8 @@ pub struct Source {
     pub columns: String,
     /// Names of the parts of each id, in order. An id is its parts with `/` between them; a `/` within a part is written `%2F`.
     pub id_parts: Vec<String>,
+    /// What else the columns say of benchmarks.
+    pub dimensions: Vec<SourceDimension>,
     /// The columns that were read as values, with their units.
     pub values: Vec<SourceValue>,
     /// Whether launches were told apart, by a column or by the file. Otherwise a run is one launch, and its repetitions are no
@@ -23,10 +26,34 @@ pub struct Source {
     pub launches_known: bool,
     /// What is left out wherever the run is described. The first repetitions, where those go, are stored as the warm-up of their launches.
     pub filter: SampleFilter,
+    /// How the intervals of the import's means were drawn.
+    pub interval: SourceInterval,
     /// What became of the values.
     pub counts: SampleCounts,
     /// Rows that could not be read and were skipped (`--lenient`).
     pub rows_skipped: u64,
+}
+
+/// How the percentile bootstrap intervals of means are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SourceInterval {
+    /// The level.
+    pub confidence_level: f64,
+    /// How many resamples.
+    pub resamples: u32,
+    /// The seed from which each benchmark's own is derived.
+    pub seed: u64,
+}
+
+/// A column that says something of benchmarks and is no part of their ids, such as the language of an implementation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SourceDimension {
+    /// Its name, or its number as `#3`.
+    pub name: String,
+    /// What it says of each id.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// A file that was read.

@@ -31,10 +31,14 @@ pub enum Statistic {
     Variation,
     /// Median absolute deviation of the samples, scaled.
     Mad,
+    /// The same without the factor.
+    MadUnscaled,
     /// Mean of the best so many percent.
     BestMean(u8),
     /// The value that so many percent of the samples are at least as good as.
     Percentile(u8),
+    /// The same by linear interpolation.
+    LinearPercentile(u8),
     /// The median of the means of random parts of a launch, averaged over launches.
     Subselection,
     /// The same with parts drawn with replacement.
@@ -116,7 +120,10 @@ impl Statistic {
             ("stddev", ..) => Some(Self::StdDev),
             ("coeffvar", ..) => Some(Self::Variation),
             (_, Some(digits), _) => percent(digits).map(Self::BestMean),
-            (_, None, Some(digits)) => percent(digits).map(Self::Percentile),
+            (_, None, Some(digits)) => match digits.strip_suffix("-linear") {
+                Some(digits) => percent(digits).map(Self::LinearPercentile),
+                None => percent(digits).map(Self::Percentile),
+            },
             (_, None, None) => None,
         }
     }
@@ -134,7 +141,12 @@ impl Statistic {
     pub fn is_spread(self) -> bool {
         matches!(
             self,
-            Self::StdDev | Self::LaunchStdDev | Self::Variation | Self::SubselectionMargin
+            Self::StdDev
+                | Self::LaunchStdDev
+                | Self::Variation
+                | Self::Mad
+                | Self::MadUnscaled
+                | Self::SubselectionMargin
         )
     }
 
@@ -157,6 +169,7 @@ impl Statistic {
             Self::LaunchStdDev => "The standard deviation of the launches' means",
             Self::Variation => "Standard deviation over mean",
             Self::Mad => "The median absolute deviation, scaled",
+            Self::MadUnscaled => "The median absolute deviation as it is (serializers)",
             Self::BestMean(50) => "The mean of the best 50 % (mmtests)",
             Self::BestMean(75) => "... of the best 75 %",
             Self::BestMean(90) => "... of the best 90 %",
@@ -164,6 +177,7 @@ impl Statistic {
             Self::BestMean(99) => "... of the best 99 %",
             Self::BestMean(_) => "The mean of the best so many percent",
             Self::Percentile(_) => "A percentile of the samples",
+            Self::LinearPercentile(_) => "The same, interpolated (serializers)",
             Self::Subselection => {
                 "Median of the means of 100 parts of 80 %, averaged over launches (mmtests)"
             }
@@ -194,6 +208,8 @@ impl StatisticSet {
                 S::StdDev,
                 S::LaunchStdDev,
                 S::Variation,
+                S::Mad,
+                S::MadUnscaled,
                 S::Max,
                 S::Subselection,
                 S::SubselectionReplaced,
@@ -247,6 +263,7 @@ impl StatisticSet {
         if self == Self::Columns {
             words.push("best-95 (any percentage)".to_owned());
             words.push("p95 (any percentile)".to_owned());
+            words.push("p95-linear (interpolated)".to_owned());
         }
         words
     }
@@ -276,8 +293,10 @@ impl fmt::Display for Statistic {
             Self::LaunchStdDev => "launch-std-dev",
             Self::Variation => "cv",
             Self::Mad => "mad",
+            Self::MadUnscaled => "mad-unscaled",
             Self::BestMean(percent) => return write!(f, "best-{percent}"),
             Self::Percentile(percent) => return write!(f, "p{percent}"),
+            Self::LinearPercentile(percent) => return write!(f, "p{percent}-linear"),
             Self::Subselection => "subselection",
             Self::SubselectionReplaced => "subselection-replaced",
             Self::SubselectionMargin => "subselection-margin",
@@ -361,6 +380,7 @@ mod tests {
         let columns = |word| Statistic::read(word, StatisticSet::Columns);
         assert_eq!(columns("best-33"), Ok(Statistic::BestMean(33)));
         assert_eq!(columns("p95"), Ok(Statistic::Percentile(95)));
+        assert_eq!(columns("p5-linear"), Ok(Statistic::LinearPercentile(5)));
         assert_eq!(columns("HMean"), Ok(Statistic::Mean));
         assert!(columns("p101").is_err() && columns("p+5").is_err() && columns("p99.9").is_err());
         assert!(Statistic::read("best-33", StatisticSet::Centers).is_err());

@@ -114,6 +114,14 @@ thresholds! {
     slow_cluster_cv "slow-cluster-cv" = 0.15 in 0.0 to 1e6;
     /// A mean so many times the median is worth a look: the serializer methodology.
     mean_over_median "mean-over-median" = 1000.0 in 1.0 to 1e9;
+    /// So is a sample of more seconds than this, if it is as many times the median: the serializer methodology.
+    absurd_seconds "absurd-seconds" = 1.0 in 0.0 to 1e9;
+    /// Level of the intervals of means that `import` prints: the serializer methodology.
+    import_level "import-level" = 0.95 in 0.5 to 0.999_999;
+    /// Their resamples.
+    import_resamples "import-resamples" = 2000.0 in 100.0 to 1e7 whole;
+    /// Their seed.
+    import_seed "import-seed" = 42.0 in 0.0 to 9e15 whole;
 }
 
 /// Pairs of which the first may not be above the second.

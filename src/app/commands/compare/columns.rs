@@ -8,8 +8,10 @@ use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::comparison::{incomplete, same_run};
+use crate::app::stored::imported::absurdities;
 use crate::report::{
     ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, TableFormat, Together, write_columns,
+    write_warning,
 };
 use perfcheck_analysis::compare::{
     AcrossRuns, Comparison, Difference, Question, Readings, Reference, Rules, across_runs,
@@ -73,6 +75,13 @@ pub(in crate::app) fn columns(
             return Err(same_run((&same.name, same.head.id), word));
         }
         sides.push(side(asked, &sides[0], candidate, word)?);
+    }
+    for side in &sides {
+        let measured = side.measurements.values();
+        let thresholds = &asked.context.tables.workspace.thresholds;
+        for said in absurdities(&side.name, measured, thresholds) {
+            write_warning(world.stderr, &said)?;
+        }
     }
     let mut lines = lines(asked, &sides, shown, common.output.order);
     if lines.is_empty() {

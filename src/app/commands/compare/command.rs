@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::columns::columns;
-use super::grouping::group_by;
+use super::grouping::{group_by, split_by};
 use super::options::{CompareOptions, CompareView};
 use super::pivot::pivot;
 use crate::app::context::{Context, World, resolve_run};
@@ -51,7 +51,8 @@ pub fn compare(
         (CompareView::Verdicts, [candidate]) => two(&asked, candidate, common, world),
         (CompareView::Verdicts, _) => columns(&asked, Shown::Judged, common, world),
         (CompareView::Pivot(request), _) => pivot(&asked, request, common, world),
-        (CompareView::GroupBy(pattern), _) => group_by(&asked, pattern, common, world),
+        (CompareView::GroupBy(pattern, Some(file)), _) => split_by(&asked, pattern, file, world),
+        (CompareView::GroupBy(pattern, None), _) => group_by(&asked, pattern, common, world),
         (CompareView::Columns(shown), _) => columns(&asked, *shown, common, world),
     }
 }

@@ -41,6 +41,6 @@ pub enum CompareView {
     Columns(Shown),
     /// The measurements of all runs by dimensions.
     Pivot(PivotRequest),
-    /// One run, by a part of the ids.
-    GroupBy(GroupPattern),
+    /// One run, by a part of the ids: as a table, or as a picture in this file.
+    GroupBy(GroupPattern, Option<PathBuf>),
 }

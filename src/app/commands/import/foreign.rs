@@ -82,7 +82,7 @@ pub(super) fn store_runs(
                     &pending.rows,
                     &pending.source,
                     options,
-                    decision,
+                    &decision,
                     pending.environment.clone(),
                     pending.baseline.iter().cloned().collect(),
                 )
@@ -102,7 +102,6 @@ pub(super) fn store_runs(
             &pending.foreign.imported,
             &pending.source,
             &pending.rows,
-            thresholds.mean_over_median,
             world,
         )?;
         let findings = ImportFindings {

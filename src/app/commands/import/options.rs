@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::exchange::{FileFormat, TableLayout, ValueUnit};
-use perfcheck_analysis::model::SampleFilter;
+use perfcheck_analysis::model::{SampleFilter, SourceInterval, Thresholds};
 
 /// A fact about where values were measured, as the user states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,12 @@ pub struct ImportOptions {
     pub lenient: bool,
     /// What is left out wherever the run is described; where it names no fence, the workspace's threshold holds.
     pub filter: SampleFilter,
+    /// Level of the intervals of the means; without it the workspace's threshold.
+    pub confidence_level: Option<f64>,
+    /// Their resamples.
+    pub resamples: Option<u32>,
+    /// Their seed.
+    pub seed: Option<u64>,
     /// Package and bench target that the benchmarks are stored under; without them `imported` and the format.
     pub place: Option<(String, String)>,
     /// What is known of the machine and the build.
@@ -46,4 +52,15 @@ pub struct ImportOptions {
     pub move_names: bool,
     /// Only say what would be stored.
     pub dry_run: bool,
+}
+
+impl ImportOptions {
+    /// How the intervals of means are drawn.
+    pub(super) fn interval(&self, thresholds: &Thresholds) -> SourceInterval {
+        SourceInterval {
+            confidence_level: self.confidence_level.unwrap_or(thresholds.import_level),
+            resamples: self.resamples.unwrap_or(thresholds.import_resamples as u32),
+            seed: self.seed.unwrap_or(thresholds.import_seed as u64),
+        }
+    }
 }

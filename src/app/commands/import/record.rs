@@ -9,8 +9,8 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, Environment, Extras,
     LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
-    RunVerdict, Sample, SampleFilter, SamplingMode, SamplingSettings, Series, Source, SourceFile,
-    SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
+    RunVerdict, Sample, SampleFilter, SamplingMode, SamplingSettings, Series, Source,
+    SourceDimension, SourceFile, SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::store::TransferredRun;
@@ -55,10 +55,11 @@ pub(super) fn benchmarks(
     use rayon::prelude::*;
     let imported = read.imported;
     let filter = options.filter.at(thresholds);
+    let interval = options.interval(thresholds);
     let summaries: Vec<Vec<ValueSummary>> = imported
         .groups
         .par_iter()
-        .map(|group| clean(group, &filter))
+        .map(|group| clean(group, &filter, &interval, thresholds))
         .collect();
     let labels = read.labels();
     let mut rows = Vec::new();
@@ -78,7 +79,6 @@ pub(super) fn benchmarks(
                     },
                     group.metrics[column].clone(),
                     &summary,
-                    thresholds.mean_over_median,
                 ),
                 group: at,
                 column,
@@ -92,12 +92,7 @@ fn bounds((lower, upper): (f64, f64)) -> ValueBounds {
     ValueBounds { lower, upper }
 }
 
-fn shown(
-    key: BenchmarkKey,
-    metric: Metric,
-    summary: &ValueSummary,
-    most_medians: f64,
-) -> ImportedBenchmark {
+fn shown(key: BenchmarkKey, metric: Metric, summary: &ValueSummary) -> ImportedBenchmark {
     ImportedBenchmark {
         key,
         metric,
@@ -112,7 +107,7 @@ fn shown(
             min: summary.per_second.least,
             max: summary.per_second.most,
         },
-        absurd: (summary.mean_over_median).is_some_and(|medians| medians > most_medians),
+        absurd: summary.absurd.clone(),
         zeros: summary.zeros,
     }
 }
@@ -128,12 +123,31 @@ pub(super) fn source(
         files: read.files.clone(),
         columns: read.map.map_or_else(String::new, ToString::to_string),
         id_parts: read.map.map_or_else(Vec::new, ColumnMap::id_parts),
+        dimensions: dimensions(read, rows),
         values: values(read, options.unit.as_ref()),
         launches_known: read.imported.launches_known,
         filter: options.filter.at(thresholds),
+        interval: options.interval(thresholds),
         counts: rows.iter().map(|row| row.shown.counts).sum(),
         rows_skipped: read.imported.rows_skipped,
     }
+}
+
+/// What columns say of benchmarks beside their ids.
+fn dimensions(read: &Read<'_>, rows: &[ImportRow]) -> Vec<SourceDimension> {
+    let columns = read.map.map_or(&[][..], |map| &map.dimensions);
+    let columns = columns.iter().enumerate();
+    columns
+        .map(|(at, column)| SourceDimension {
+            name: column.to_string(),
+            labels: (rows.iter())
+                .map(|row| {
+                    let group = &read.imported.groups[row.group];
+                    (row.shown.key.id.clone(), group.dimensions[at].clone())
+                })
+                .collect(),
+        })
+        .collect()
 }
 
 /// The columns that were read as values, with their units.
@@ -169,7 +183,7 @@ pub(super) fn run(
     rows: &[ImportRow],
     source: &Source,
     options: &ImportOptions,
-    decision: DecisionSettings,
+    decision: &DecisionSettings,
     environment: Environment,
     baselines: Vec<String>,
 ) -> TransferredRun {
@@ -244,7 +258,7 @@ pub(super) fn run(
             environment,
             load: None,
             seed: seed(&read.files),
-            decision,
+            decision: *decision,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         },
         source: Some(source.clone()),

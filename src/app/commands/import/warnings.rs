@@ -12,7 +12,6 @@ pub(super) fn warn(
     imported: &Imported,
     source: &Source,
     rows: &[ImportRow],
-    most_medians: f64,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
     for row in &imported.skipped {
@@ -33,13 +32,8 @@ pub(super) fn warn(
     }
     for row in rows {
         let id = &row.shown.key.id;
-        if row.shown.absurd {
-            report::write_warning(
-                world.stderr,
-                &format!(
-                    "the mean of `{id}` is more than {most_medians} times its median: other units among its values, or a stall?"
-                ),
-            )?;
+        for absurd in &row.shown.absurd {
+            report::write_warning(world.stderr, &format!("`{id}`: {absurd}"))?;
         }
         if row.shown.zeros > 0 {
             report::write_warning(

@@ -10,7 +10,10 @@ use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list, shell_quoted};
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::findings_of;
-use crate::report::{BenchmarkStatistics, MessageFormat, write_run_head, write_statistics};
+use crate::app::stored::imported::absurdities;
+use crate::report::{
+    BenchmarkStatistics, MessageFormat, write_run_head, write_statistics, write_warning,
+};
 use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns, LatencyBootstrap};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row, SortKey, summarize_all};
@@ -55,11 +58,19 @@ pub fn show(
         Some(bench) => Some(meant(bench, &all, run)?.clone()),
         None => None,
     };
+    let name = format!("run {run}");
+    let thresholds = &context.tables.workspace.thresholds;
     let is_shown = |key: &BenchmarkKey| only.as_ref().is_none_or(|only| only == key);
     let measurements: Vec<Measurement> = measurements
         .into_iter()
         .filter(|found| is_shown(&found.benchmark.key))
         .collect();
+    // Among the statistics it is a line of its benchmark.
+    if !matches!(view, RunView::Statistics(_)) {
+        for said in absurdities(&name, &measurements, thresholds) {
+            write_warning(world.stderr, &said)?;
+        }
+    }
     match view {
         RunView::Table => table(&store, run, &measurements, common, world),
         RunView::Statistics(analysis) => {

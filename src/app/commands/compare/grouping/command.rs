@@ -8,15 +8,16 @@ use crate::app::context::{World, resolve_run};
 use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped};
+use crate::app::stored::imported::absurdities;
+use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped, write_warning};
 use perfcheck_analysis::compare::{LaunchMedians, against_fastest, left_out_of};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{Measurement, in_natural_order};
+use perfcheck_analysis::model::{Measurement, RunId, in_natural_order};
 use perfcheck_stats::GeometricMean;
 
 /// A row's name (package and target, then the rest of the id) with the benchmarks by column.
-type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
+pub(super) type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
 
 /// Lays out the run that `asked` names for.
 pub(in crate::app) fn group_by(
@@ -26,19 +27,10 @@ pub(in crate::app) fn group_by(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
-    let run = resolve_run(asked.store, asked.workspace, &options.base)?;
-    let measurements = asked.described(&asked.store.run(run)?)?;
-    if measurements.is_empty() {
-        return Err(asked.comparison().nothing_to_compare(run, run));
-    }
-    let (columns, rows, left_out) = places(&measurements, pattern)?;
-    if rows.is_empty() {
-        return Err(AppError::Usage(format!(
-            "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures what columns are told apart by",
-            pattern.as_str(),
-            measurements[0].benchmark.key.id.escape_debug()
-        )));
-    }
+    let gathered = gathered(asked, world)?;
+    let measurements = &gathered.measurements;
+    let run = gathered.run;
+    let (columns, rows, left_out) = places(run, measurements, pattern)?;
     let settings = options.comparison.decision(&asked.context.tables.workspace);
     let level = 1.0 - settings.confidence_level;
     let placed = measurements.len() - left_out;
@@ -90,7 +82,7 @@ pub(in crate::app) fn group_by(
         rows,
         left_out,
         without_value,
-        filtered: left_out_of(&measurements),
+        filtered: left_out_of(measurements),
         level,
         terms: options.terms,
     };
@@ -100,6 +92,27 @@ pub(in crate::app) fn group_by(
         write_grouped(writer, &grouped, common.output.format, form, view.columns)
     })?;
     Ok(ExitCode::Clean)
+}
+
+/// What a run measured of the benchmarks that are wanted.
+pub(super) struct GroupedRun {
+    pub(super) run: RunId,
+    pub(super) measurements: Vec<Measurement>,
+}
+
+/// Reads the run that is asked for, and says what is absurd of it.
+pub(super) fn gathered(asked: &Asked<'_>, world: &mut World<'_>) -> Result<GroupedRun, AppError> {
+    let options = asked.options;
+    let run = resolve_run(asked.store, asked.workspace, &options.base)?;
+    let measurements = asked.described(&asked.store.run(run)?)?;
+    if measurements.is_empty() {
+        return Err(asked.comparison().nothing_to_compare(run, run));
+    }
+    let thresholds = &asked.context.tables.workspace.thresholds;
+    for said in absurdities(&options.base, &measurements, thresholds) {
+        write_warning(world.stderr, &said)?;
+    }
+    Ok(GroupedRun { run, measurements })
 }
 
 /// The geometric mean of each column's ratios to the fastest of the row, over the rows that have all columns. `None` for fewer than two.
@@ -121,7 +134,8 @@ fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
 }
 
 /// Columns and rows by name, and how many benchmarks have no place. Two for one place are refused: one would hide the other.
-fn places<'m>(
+pub(super) fn places<'m>(
+    run: RunId,
     measurements: &'m [Measurement],
     pattern: &GroupPattern,
 ) -> Result<(Vec<String>, Rows<'m>, usize), AppError> {
@@ -152,6 +166,13 @@ fn places<'m>(
                 key.id.escape_debug()
             )));
         }
+    }
+    if rows.is_empty() {
+        return Err(AppError::Usage(format!(
+            "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures what columns are told apart by",
+            pattern.as_str(),
+            measurements[0].benchmark.key.id.escape_debug()
+        )));
     }
     Ok((columns, rows, left_out))
 }

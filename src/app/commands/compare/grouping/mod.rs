@@ -4,6 +4,8 @@
 
 mod command;
 mod pattern;
+mod split;
 
 pub(super) use command::group_by;
 pub use pattern::GroupPattern;
+pub(super) use split::split_by;

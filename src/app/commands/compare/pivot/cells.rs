@@ -21,8 +21,6 @@ pub(super) struct PivotRun {
     pub(super) head: Run,
     pub(super) name: String,
     pub(super) measurements: Vec<Measurement>,
-    /// What an import called the parts of its ids.
-    pub(super) names: Vec<String>,
 }
 
 /// A benchmark of a run.
@@ -192,12 +190,17 @@ impl<'a> Layout<'a> {
         if request.values.iter().any(|value| value.is_relative()) {
             let ratios = [PivotValue::Ratio, PivotValue::Change];
             let of_means = if ratios.iter().any(|value| request.values.contains(value)) {
-                " Ratios and changes are of means."
+                " `ratio` and `change` are of means."
+            } else {
+                ""
+            };
+            let of_ops = if request.values.contains(&PivotValue::OpsRatio) {
+                " `ratio-ops` is of operations per second: there above 1 is better."
             } else {
                 ""
             };
             notes.push(format!(
-                "Relative to {}; above 1 and plus are worse.{of_means} Nothing here is a verdict.",
+                "Relative to {}; above 1 and plus are worse.{of_means}{of_ops} Nothing here is a verdict.",
                 versus.in_words()
             ));
         }
@@ -289,6 +292,8 @@ fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell
         }
         PivotValue::Ratio
         | PivotValue::Change
+        | PivotValue::StatisticRatio(_)
+        | PivotValue::OpsRatio
         | PivotValue::CliffsDelta
         | PivotValue::HedgesG
         | PivotValue::PValue => (None, PivotKind::default()),
@@ -329,6 +334,11 @@ fn relative(
     let (number, kind) = match value {
         PivotValue::Ratio => (ratio(), PivotKind::Ratio),
         PivotValue::Change => (ratio().map(|ratio| ratio - 1.0), PivotKind::Change),
+        PivotValue::OpsRatio => (ratio().map(f64::recip), PivotKind::Ratio),
+        PivotValue::StatisticRatio(statistic) => {
+            let ratio = ratio_of(statistic, candidate, base, seed);
+            (ratio, PivotKind::Ratio)
+        }
         PivotValue::CliffsDelta => (
             cliffs_delta(&samples(candidate), &samples(base)),
             PivotKind::Effect,
@@ -367,6 +377,27 @@ fn relative(
         is_reference,
         ..PivotCell::default()
     }
+}
+
+/// How many times as large a statistic is as that of the reference; of rates how many times as small.
+fn ratio_of(
+    statistic: Statistic,
+    candidate: &[Entry<'_>],
+    base: &[Entry<'_>],
+    seed: u64,
+) -> Option<f64> {
+    let value = |entries: &[Entry<'_>]| {
+        let entries = entries.iter();
+        geometric(entries.map(|entry| entry.readings.value(statistic, seed)))
+    };
+    let ratio = value(candidate)? / value(base)?;
+    let is_rate = matches!(common_metric(base)?, Metric::Rate { .. });
+    let ratio = if is_rate && !statistic.is_spread() {
+        ratio.recip()
+    } else {
+        ratio
+    };
+    ratio.is_finite().then_some(ratio)
 }
 
 /// Adjusts the p-values of all cells together.

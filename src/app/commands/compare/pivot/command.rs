@@ -12,11 +12,12 @@ use crate::app::context::{World, resolve_run};
 use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
+use crate::app::stored::imported::absurdities;
 use crate::report::{PivotFilter, PivotRow, PivotTable, TableFormat, write_pivot};
 use perfcheck_analysis::compare::{Readings, left_out_of};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{Run, RunId, Thresholds, in_natural_order};
+use perfcheck_analysis::model::{RunId, Source, Thresholds, in_natural_order};
 
 /// Lays out the runs that `asked` names for.
 pub(in crate::app) fn pivot(
@@ -38,7 +39,6 @@ pub(in crate::app) fn pivot(
         }
         let head = asked.store.run(run)?;
         sides.push(PivotRun {
-            names: part_names(&head),
             measurements: asked.described(&head)?,
             name: word.clone(),
             head,
@@ -139,10 +139,10 @@ fn sorted_by(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppEr
     found.map(Some).ok_or_else(refused)
 }
 
-/// What the import of `run` called the parts of its ids.
-fn part_names(run: &Run) -> Vec<String> {
-    let source = run.source.as_ref();
-    source.map_or_else(Vec::new, |source| source.id_parts.clone())
+/// What an import called the parts of its ids, and what else it knows of benchmarks.
+fn names_of(source: &Source) -> impl Iterator<Item = &String> {
+    let dimensions = source.dimensions.iter();
+    (source.id_parts.iter()).chain(dimensions.map(|dimension| &dimension.name))
 }
 
 /// What the runs are of: where imports come from, and what filters left out.
@@ -167,7 +167,8 @@ fn described(sides: &[PivotRun], filters: &[PivotFilter]) -> Vec<String> {
 
 /// That a dimension is none, with those that there are.
 fn refuse_unknown_names(request: &PivotRequest, sides: &[PivotRun]) -> Result<(), AppError> {
-    let known: Vec<&String> = sides.iter().flat_map(|side| &side.names).collect();
+    let sources = sides.iter().filter_map(|side| side.head.source.as_ref());
+    let known: Vec<&String> = sources.flat_map(names_of).collect();
     for dimension in request.rows.iter().chain(&request.cols) {
         if let Dimension::Named(name) = dimension
             && !known.contains(&name)
@@ -217,7 +218,7 @@ fn lay_out<'a>(request: &PivotRequest, sides: &'a [PivotRun]) -> Layout<'a> {
                     .iter()
                     .map(|dimension| {
                         let key = &measurement.benchmark.key;
-                        let text = dimension.label(&side.name, key, &side.names);
+                        let text = dimension.label(&side.name, key, side.head.source.as_ref());
                         // Runs stay in the order in which they were named.
                         (if *dimension == Dimension::Run { run } else { 0 }, text)
                     })
@@ -260,17 +261,10 @@ fn lay_out<'a>(request: &PivotRequest, sides: &'a [PivotRun]) -> Layout<'a> {
     }
 }
 
-/// Benchmarks whose mean is so far above their median that their samples are to be looked at.
+/// Benchmarks of which something is so absurd that their samples are to be looked at.
 fn absurd(sides: &[PivotRun], thresholds: &Thresholds) -> Vec<String> {
-    let all = sides
-        .iter()
-        .flat_map(|side| side.measurements.iter().map(move |found| (side, found)));
-    all.filter(|(_, found)| Readings::of(found).is_some_and(|readings| readings.are_absurd(thresholds.mean_over_median)))
-        .map(|(side, found)| {
-            format!(
-                "{} in {}: the mean is more than {} times the median; look at its samples (cargo perfcheck show {} --stats)",
-                found.benchmark.key, side.name, thresholds.mean_over_median, side.head.id
-            )
-        })
+    let sides = sides.iter();
+    sides
+        .flat_map(|side| absurdities(&side.name, &side.measurements, thresholds))
         .collect()
 }

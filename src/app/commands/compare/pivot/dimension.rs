@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::exchange::cell_of_part;
-use perfcheck_analysis::model::BenchmarkKey;
+use perfcheck_analysis::model::{BenchmarkKey, Source};
 
 /// What a label is where an id has no such part.
 const NO_PART: &str = "(none)";
@@ -73,8 +73,9 @@ impl Dimension {
     /// Those that there always are, for messages about them.
     pub const WORDS: &str = "run, package, target, id, group (first part of an id), function (second), input (the rest), part1, part2, ...";
 
-    /// The label of a benchmark. `names`: what its run's import called the parts of ids.
-    pub(super) fn label(&self, run: &str, key: &BenchmarkKey, names: &[String]) -> String {
+    /// The label of a benchmark. `source`: what its run's import called the parts of ids, and what it said besides.
+    pub(super) fn label(&self, run: &str, key: &BenchmarkKey, source: Option<&Source>) -> String {
+        let names = source.map_or(&[][..], |source| &source.id_parts);
         let parts: Vec<&str> = key.id.split('/').collect();
         let part = |at: usize| match parts.get(at) {
             // An import writes so what is no separator.
@@ -95,9 +96,21 @@ impl Dimension {
             Self::Part(at) => part(*at),
             Self::From(at) if *at < parts.len() => parts[*at..].join("/"),
             Self::From(_) => NO_PART.to_owned(),
-            Self::Named(name) => named(name).map_or_else(|| NO_PART.to_owned(), part),
+            Self::Named(name) => match (named(name), source) {
+                (Some(at), _) => part(at),
+                (None, Some(source)) => said_of(key, name, source),
+                (None, None) => NO_PART.to_owned(),
+            },
         }
     }
+}
+
+/// What a column of an import that is no part of ids says of a benchmark.
+fn said_of(key: &BenchmarkKey, name: &str, source: &Source) -> String {
+    let mut dimensions = source.dimensions.iter();
+    let found = dimensions.find(|dimension| dimension.name == name);
+    let label = found.and_then(|dimension| dimension.labels.get(&key.id));
+    label.cloned().unwrap_or_else(|| NO_PART.to_owned())
 }
 
 #[cfg(test)]
@@ -116,7 +129,7 @@ mod tests {
     fn an_id_has_parts_and_what_it_has_not_is_called_none() {
         let label = |word: &str, id: &str| {
             let dimension: Dimension = word.parse().unwrap();
-            dimension.label("main", &key(id), &[])
+            dimension.label("main", &key(id), None)
         };
         let id = "sort/std/10/sorted";
         let found = ["run", "package", "target", "id"].map(|word| label(word, id));
@@ -129,19 +142,25 @@ mod tests {
 
     #[test]
     fn parts_of_imported_ids_have_the_names_of_their_columns() {
-        let names = ["serializer".to_owned(), "mode".to_owned()];
+        let source = Source {
+            id_parts: vec!["serializer".to_owned(), "mode".to_owned()],
+            ..Source::default()
+        };
         let label = |word: &str| {
             let dimension: Dimension = word.parse().unwrap();
-            dimension.label("a", &key("json/text%2Futf8"), &names)
+            dimension.label("a", &key("json/text%2Futf8"), Some(&source))
         };
         assert_eq!(
             ["serializer", "mode", "data"].map(label),
             ["json", "text/utf8", "(none)"]
         );
         let named_like_a_part: Dimension = "input".parse().unwrap();
-        let names = ["input".to_owned(), "size".to_owned()];
+        let source = Source {
+            id_parts: vec!["input".to_owned(), "size".to_owned()],
+            ..Source::default()
+        };
         assert_eq!(
-            named_like_a_part.label("a", &key("sorted/10"), &names),
+            named_like_a_part.label("a", &key("sorted/10"), Some(&source)),
             "sorted"
         );
     }

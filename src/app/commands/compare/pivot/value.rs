@@ -24,6 +24,10 @@ pub enum PivotValue {
     Ratio,
     /// The same as a change.
     Change,
+    /// A statistic over that of the reference; above 1 is worse.
+    StatisticRatio(Statistic),
+    /// Operations per second over those of the reference; above 1 is faster.
+    OpsRatio,
     /// Cliff's delta against the reference; positive is slower.
     CliffsDelta,
     /// Hedges' g against the reference; positive is slower.
@@ -37,7 +41,13 @@ impl PivotValue {
     pub(super) fn is_relative(self) -> bool {
         matches!(
             self,
-            Self::Ratio | Self::Change | Self::CliffsDelta | Self::HedgesG | Self::PValue
+            Self::Ratio
+                | Self::Change
+                | Self::StatisticRatio(_)
+                | Self::OpsRatio
+                | Self::CliffsDelta
+                | Self::HedgesG
+                | Self::PValue
         )
     }
 
@@ -45,7 +55,11 @@ impl PivotValue {
     pub(super) fn is_a_change(self) -> bool {
         matches!(
             self,
-            Self::Ratio | Self::Change | Self::CliffsDelta | Self::HedgesG
+            Self::Ratio
+                | Self::Change
+                | Self::StatisticRatio(_)
+                | Self::CliffsDelta
+                | Self::HedgesG
         )
     }
 
@@ -75,6 +89,8 @@ impl fmt::Display for PivotValue {
             Self::Statistic(statistic) => statistic.fmt(f),
             Self::Ratio => f.pad("ratio"),
             Self::Change => f.pad("change"),
+            Self::StatisticRatio(statistic) => write!(f, "ratio-{statistic}"),
+            Self::OpsRatio => f.pad("ratio-ops"),
             Self::CliffsDelta => f.pad("cliffs-delta"),
             Self::HedgesG => f.pad("hedges-g"),
             Self::PValue => f.pad("p-value"),
@@ -94,19 +110,26 @@ impl FromStr for PivotValue {
             "samples" => Self::Samples,
             "ratio" => Self::Ratio,
             "change" => Self::Change,
+            "ratio-ops" => Self::OpsRatio,
             "cliffs-delta" => Self::CliffsDelta,
             "hedges-g" => Self::HedgesG,
             "p-value" => Self::PValue,
-            other => Self::Statistic(Statistic::read(other, StatisticSet::Columns).map_err(
-                |_| {
-                    format!(
-                        "`{other}` is no value of a pivot; there are time, ops, min-ops, max-ops, samples, ratio, change, cliffs-delta, hedges-g, p-value, {}",
-                        StatisticSet::Columns.words().join(", ")
-                    )
-                },
-            )?),
+            other => match other.strip_prefix("ratio-") {
+                Some(statistic) => Self::StatisticRatio(statistic_of(statistic, other)?),
+                None => Self::Statistic(statistic_of(other, other)?),
+            },
         })
     }
+}
+
+/// The statistic of a word; the error is about `value`, which it is part of.
+fn statistic_of(word: &str, value: &str) -> Result<Statistic, String> {
+    Statistic::read(word, StatisticSet::Columns).map_err(|_| {
+        format!(
+            "`{value}` is no value of a pivot; there are time, ops, min-ops, max-ops, samples, ratio, change, ratio-ops, ratio-STATISTIC, cliffs-delta, hedges-g, p-value, {}",
+            StatisticSet::Columns.words().join(", ")
+        )
+    })
 }
 
 /// Which cell others are relative to.

@@ -1,0 +1,52 @@
+//! The picture of groups of two: split violins.
+
+use std::path::Path;
+
+use super::command::{gathered, places};
+use super::pattern::GroupPattern;
+use crate::app::commands::compare::asked::Asked;
+use crate::app::context::World;
+use crate::app::deliver::place::write_to;
+use crate::app::error::AppError;
+use crate::report::{SplitPicture, SplitRow, write_split};
+use perfcheck_analysis::compare::{Shape, ShapeDetail, left_out_of};
+use perfcheck_analysis::exit_code::ExitCode;
+
+/// Draws the run that `asked` names into `file`, two benchmarks a row.
+pub(in crate::app) fn split_by(
+    asked: &Asked<'_>,
+    pattern: &GroupPattern,
+    file: &Path,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let gathered = gathered(asked, world)?;
+    let (columns, rows, _) = places(gathered.run, &gathered.measurements, pattern)?;
+    let [first, second] = &columns[..] else {
+        return Err(AppError::Usage(format!(
+            "split violins have two series a row, and `{}` captures {}: {}\n  help: an expression that captures two alternatives, e.g. (ser|deser)$",
+            pattern.as_str(),
+            columns.len(),
+            columns.join(", ")
+        )));
+    };
+    let rows = rows.iter().filter_map(|((_, _, name), found)| {
+        let shape = |at: usize| Shape::of(found.get(&at)?, &ShapeDetail::FULL);
+        let metric = &found.values().next()?.benchmark.metric;
+        let is_alike = found.values().all(|one| one.benchmark.metric == *metric);
+        let halves = [shape(0), shape(1)];
+        let is_drawn = is_alike && halves.iter().any(Option::is_some);
+        is_drawn.then_some(SplitRow {
+            name,
+            metric,
+            halves,
+        })
+    });
+    let picture = SplitPicture {
+        run: gathered.run,
+        series: [first, second],
+        rows: rows.collect(),
+        note: left_out_of(&gathered.measurements).map(|left_out| left_out.in_words()),
+    };
+    write_to(Some(file), world, |writer| write_split(writer, &picture))?;
+    Ok(ExitCode::Clean)
+}

@@ -1,0 +1,78 @@
+//! Split violins: two benchmarks a row, one above the line and one below it, such as what writes and what reads.
+
+use std::io::{self, Write};
+
+use super::panels;
+use super::svg::{Anchor, Svg};
+use crate::report::units;
+use perfcheck_analysis::compare::Shape;
+use perfcheck_analysis::model::{Metric, RunId};
+
+/// What a picture of split violins shows.
+#[derive(Debug, Clone)]
+pub struct SplitPicture<'a> {
+    /// The run.
+    pub run: RunId,
+    /// What the series are called, the upper one first.
+    pub series: [&'a str; 2],
+    /// The rows.
+    pub rows: Vec<SplitRow<'a>>,
+    /// What else to know, below the title.
+    pub note: Option<String>,
+}
+
+/// Two benchmarks side by side.
+#[derive(Debug, Clone)]
+pub struct SplitRow<'a> {
+    /// What they have in common.
+    pub name: &'a str,
+    /// What their samples mean.
+    pub metric: &'a Metric,
+    /// Upper and lower half, where there are such benchmarks with samples.
+    pub halves: [Option<Shape>; 2],
+}
+
+/// Writes the picture as one SVG file.
+pub fn write_split(writer: &mut dyn Write, picture: &SplitPicture<'_>) -> io::Result<()> {
+    let [upper, lower] = picture.series;
+    let mut svg = Svg::default();
+    let title = format!("{upper} (above) and {lower} (below), run {}", picture.run);
+    svg.text(
+        (16.0, 30.0),
+        Anchor::Start,
+        "head",
+        &units::short_name(&title),
+    );
+    let mut bottom = 48.0;
+    if let Some(note) = &picture.note {
+        svg.text((16.0, 52.0), Anchor::Start, "small faint", note);
+        bottom = 64.0;
+    }
+    for row in &picture.rows {
+        bottom = panels::split_violin(&mut svg, row.name, &row.halves, row.metric, bottom);
+    }
+    let name = format!("run-{}-split", picture.run);
+    let document = svg.document(&name, bottom, &title, &described(picture));
+    writer.write_all(document.as_bytes())
+}
+
+/// The picture in words.
+fn described(picture: &SplitPicture<'_>) -> String {
+    let rows = picture.rows.iter().map(|row| {
+        let halves = row.halves.iter().zip(picture.series);
+        let medians = halves.filter_map(|(half, series)| {
+            let shape = half.as_ref()?;
+            Some(format!(
+                "{series} {}",
+                units::spent(row.metric, shape.median())
+            ))
+        });
+        format!(
+            "{}: medians {}.",
+            row.name,
+            medians.collect::<Vec<_>>().join(", ")
+        )
+    });
+    let note = picture.note.iter().map(|note| format!("{note}."));
+    rows.chain(note).collect::<Vec<_>>().join(" ")
+}
