@@ -4,11 +4,12 @@
 
 use super::bootstrap::{Resampling, finite_majority, resample};
 use super::cluster_statistic::ClusterStatistic;
-use super::description::mean;
+use super::description::{deviations, squared_deviations};
 use super::interval::Interval;
 use super::jackknife::leave_one_out;
 use super::normal;
 use super::quantile::Quantile;
+use super::sums::sum;
 
 /// The bias-corrected and accelerated bootstrap interval of `statistic` at `level` over resampled clusters, in the unit of the samples (Efron 1987;
 /// Efron and Tibshirani 1993, section 14.3).
@@ -54,7 +55,7 @@ pub fn bca_bounds(
     let equal = resamples.iter().filter(|value| **value == observed).count();
     let share = (below as f64 + equal as f64 / 2.0) / resamples.len() as f64;
     let bias = normal::quantile(share)?;
-    let acceleration = acceleration(jackknife)?;
+    let acceleration = acceleration(jackknife);
     let shifted = |z: f64| normal::cdf(bias + (bias + z) / (1.0 - acceleration * (bias + z)));
     Some(Interval {
         lower: Quantile::Linear.select(&mut resamples, shifted(-z))?,
@@ -63,20 +64,16 @@ pub fn bca_bounds(
 }
 
 /// 0 where leaving out a cluster changes nothing.
-fn acceleration(jackknife: &[f64]) -> Option<f64> {
-    let centre = mean(jackknife)?;
-    let (mut squares, mut cubes) = (0.0, 0.0);
-    for value in jackknife {
-        let distance = centre - value;
-        squares += distance * distance;
-        cubes += distance * distance * distance;
-    }
+fn acceleration(jackknife: &[f64]) -> f64 {
+    let squares = squared_deviations(jackknife);
+    // The mean less the value, which is minus the deviation.
+    let cubes = -sum(deviations(jackknife).map(|deviation| deviation.powi(3)));
     let skewness = cubes / (squares * f64::sqrt(squares));
-    Some(if skewness.is_finite() {
+    if skewness.is_finite() {
         skewness / 6.0
     } else {
         0.0
-    })
+    }
 }
 
 #[cfg(test)]

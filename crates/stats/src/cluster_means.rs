@@ -1,17 +1,27 @@
 //! One value a cluster: clusters weigh alike, however many samples each has.
 
-use super::description::{Description, mean, sample_variance, standard_error};
+use super::description::{Description, mean, mean_distance, sample_variance, standard_error};
 use super::quantile::median;
 
 /// Describes the means of `clusters`: the mean of the k means and their spread (k - 1).
 ///
-/// A single cluster has no standard deviation. `None` without clusters, with an empty one, or with a value that is not finite.
+/// The spread is that of the means before they are rounded. A single cluster has no standard deviation. `None` without clusters, with an empty one, or with a value that is not finite.
 pub fn describe_cluster_means(clusters: &[&[f64]]) -> Option<Description> {
     let means = clusters
         .iter()
         .map(|cluster| mean(cluster))
         .collect::<Option<Vec<f64>>>()?;
-    Description::of(&means)
+    let described = Description::of(&means)?;
+    let distances = clusters
+        .iter()
+        .map(|cluster| mean_distance(cluster, described.mean))
+        .collect::<Option<Vec<f64>>>()?;
+    let Description { sd, mad, .. } = Description::of(&distances)?;
+    Some(Description {
+        sd,
+        mad,
+        ..described
+    })
 }
 
 /// How much more clusters differ than the samples within one let expect: the standard deviation of the clusters' medians over the mean of their

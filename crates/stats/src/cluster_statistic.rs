@@ -4,6 +4,7 @@
 //! each cluster was drawn. Here are those that sums per cluster give; those of ranks are in `cluster_ranks`.
 
 use super::quantile::median;
+use super::sums::sum;
 
 /// A statistic of the pooled samples of resampled clusters: what the bootstrap and the jackknife evaluate.
 ///
@@ -38,18 +39,21 @@ fn weighted<const N: usize>(weights: &[u32], terms: &[[f64; N]]) -> [f64; N] {
 /// The mean of the pooled samples. One evaluation takes as many steps as there are clusters; without samples it is NaN.
 #[derive(Debug, Clone)]
 pub struct ClusterMean {
-    /// Per cluster: sum, count.
+    centre: f64,
+    /// Per cluster: sum of the samples less the centre, count.
     terms: Vec<[f64; 2]>,
 }
 
 impl ClusterMean {
-    /// Sums up the samples of `clusters`, in any order; linear in their number.
+    /// Sums up the samples of `clusters` about their mean, in any order; linear in their number.
     pub fn new(clusters: &[&[f64]]) -> Self {
+        let count: usize = clusters.iter().map(|x| x.len()).sum();
+        let centre = sum(clusters.iter().copied().flatten().copied()) / count.max(1) as f64;
         let terms = clusters
             .iter()
-            .map(|x| [x.iter().sum(), x.len() as f64])
+            .map(|x| [sum(x.iter().map(|v| v - centre)), x.len() as f64])
             .collect();
-        Self { terms }
+        Self { centre, terms }
     }
 }
 
@@ -63,8 +67,8 @@ impl ClusterStatistic for ClusterMean {
     }
 
     fn of(&self, weights: &[u32]) -> f64 {
-        let [sum, count] = weighted(weights, &self.terms);
-        sum / count
+        let [distances, count] = weighted(weights, &self.terms);
+        self.centre + distances / count
     }
 }
 
@@ -84,9 +88,9 @@ impl ClusterSd {
         let terms = clusters
             .iter()
             .map(|x| {
-                let sum = x.iter().map(|v| v - centre).sum();
-                let squares = x.iter().map(|v| (v - centre).powi(2)).sum();
-                [x.len() as f64, sum, squares]
+                let distances = sum(x.iter().map(|v| v - centre));
+                let squares = sum(x.iter().map(|v| (v - centre).powi(2)));
+                [x.len() as f64, distances, squares]
             })
             .collect();
         Self { terms }
@@ -103,11 +107,11 @@ impl ClusterStatistic for ClusterSd {
     }
 
     fn of(&self, weights: &[u32]) -> f64 {
-        let [count, sum, squares] = weighted(weights, &self.terms);
+        let [count, distances, squares] = weighted(weights, &self.terms);
         if count < 2.0 {
             return f64::NAN;
         }
-        ((squares - sum * sum / count).max(0.0) / (count - 1.0)).sqrt()
+        ((squares - distances * distances / count).max(0.0) / (count - 1.0)).sqrt()
     }
 }
 
@@ -125,9 +129,9 @@ impl ClusterSlope {
         let terms = clusters
             .iter()
             .map(|points| {
-                let xy = points.iter().map(|(x, y)| x * y).sum();
-                let xx = points.iter().map(|(x, _)| x * x).sum();
-                [xy, xx]
+                let xy = points.iter().map(|(x, y)| x * y);
+                let xx = points.iter().map(|(x, _)| x * x);
+                [sum(xy), sum(xx)]
             })
             .collect();
         Self { terms }

@@ -2,6 +2,7 @@
 
 use super::description::Description;
 use super::quantile::Quantile;
+use super::sums::sum;
 
 /// Silverman's bandwidth of `values` in any order, in their unit: `0.9 min(s, IQR / 1.34) n^(-1/5)` (Silverman 1986, equation 3.31), quartiles
 /// `Linear`; of the two spreads the one that is not zero. `None` without spread, below two values, or with one that is not finite.
@@ -34,7 +35,7 @@ pub fn density_curve(
     let scale = values.len() as f64 * bandwidth * std::f64::consts::TAU.sqrt();
     let at = |x: f64| {
         let kernel = |value: &f64| (-0.5 * ((x - value) / bandwidth).powi(2)).exp();
-        values.iter().map(kernel).sum::<f64>() / scale
+        sum(values.iter().map(kernel)) / scale
     };
     let step = (upper - lower) / (points - 1) as f64;
     (0..points)

@@ -1,7 +1,8 @@
 //! Are the samples of a series independent, and of one distribution from first to last?
 
-use super::description::{mean, standard_error};
+use super::description::{deviations, mean, mean_difference, squared_deviations, standard_error};
 use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
+use super::sums::sum;
 
 /// The lag-1 autocorrelation of `values` in the order taken, from -1 to 1: `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins 1976).
 ///
@@ -10,15 +11,10 @@ pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
     if values.len() < 3 {
         return None;
     }
-    let centre = mean(values)?;
-    let products: f64 = values
-        .windows(2)
-        .map(|pair| (pair[0] - centre) * (pair[1] - centre))
-        .sum();
-    let squares: f64 = values.iter().map(|x| (x - centre).powi(2)).sum();
-    // Equal values whose mean is rounded vary by some units in the last place.
-    let rounding = values.len() as f64 * (1e-15 * centre).powi(2);
-    (squares > rounding)
+    let neighbours = deviations(values).zip(deviations(values).skip(1));
+    let products = sum(neighbours.map(|(one, next)| one * next));
+    let squares = squared_deviations(values);
+    (squares > 0.0)
         .then(|| products / squares)
         .filter(|r| r.is_finite())
 }
@@ -44,7 +40,7 @@ impl SplitHalves {
         let (first, second) = values.split_at(values.len() / 2);
         let (before, after) = (mean(first)?, mean(second)?);
         let error = standard_error(first)?.hypot(standard_error(second)?);
-        let distance = (after - before) / error;
+        let distance = mean_difference(second, first)? / error;
         Some(Self {
             p: MannWhitney::of(first, second)?.p(MannWhitneyMethod::Automatic)?,
             change: (before > 0.0).then(|| after / before - 1.0),

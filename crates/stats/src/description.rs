@@ -1,6 +1,7 @@
 //! Location and spread of one sample.
 
 use super::quantile::median;
+use super::sums::sum;
 
 /// The factor with which the median absolute deviation estimates the standard deviation of normal data: 1 / Phi^-1(3/4) to four decimals (Hampel
 /// 1974).
@@ -71,18 +72,40 @@ impl Description {
 
 /// The arithmetic mean of `values`, in their unit; `None` without values. A NaN among them makes it NaN.
 pub fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    (!values.is_empty()).then(|| sum(values.iter().copied()) / values.len() as f64)
+}
+
+/// The mean of `new` less the mean of `base`, in their unit; `None` where a side has no values.
+///
+/// Both are taken about a point between them, so that the difference has all its digits even where each mean alone would round it away.
+pub fn mean_difference(new: &[f64], base: &[f64]) -> Option<f64> {
+    let centre = f64::midpoint(mean(new)?, mean(base)?);
+    Some(mean_distance(new, centre)? - mean_distance(base, centre)?)
+}
+
+/// The mean of `values` less `centre`, with the digits that the mean itself would round away; `None` without values.
+pub(super) fn mean_distance(values: &[f64], centre: f64) -> Option<f64> {
+    let distances = values.iter().map(|value| value - centre);
+    (!values.is_empty()).then(|| sum(distances) / values.len() as f64)
+}
+
+/// How far each of `values` lies from their mean, in their order: the mean as it is rounded, and then the mean of what that left.
+pub(super) fn deviations(values: &[f64]) -> impl Iterator<Item = f64> + Clone + '_ {
+    let n = values.len() as f64;
+    let centre = sum(values.iter().copied()) / n;
+    let rest = sum(values.iter().map(|value| value - centre)) / n;
+    values.iter().map(move |value| (value - centre) - rest)
+}
+
+/// The sum of the squared [`deviations`]: two passes and a correction (Chan, Golub and LeVeque 1983). Equal values have 0.
+pub(super) fn squared_deviations(values: &[f64]) -> f64 {
+    sum(deviations(values).map(|deviation| deviation * deviation))
 }
 
 /// The sample variance of `values`, sum (x - mean)^2 / (n - 1), in their unit squared; `None` below two values. A value that is not finite makes it
 /// NaN.
 pub fn sample_variance(values: &[f64]) -> Option<f64> {
-    if values.len() < 2 {
-        return None;
-    }
-    let centre = mean(values)?;
-    let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
-    Some(squares / (values.len() - 1) as f64)
+    (values.len() >= 2).then(|| squared_deviations(values) / (values.len() - 1) as f64)
 }
 
 /// The standard error of the mean of `values`, sd / sqrt(n), in their unit; `None` below two values. A value that is not finite makes it NaN.
@@ -134,6 +157,29 @@ mod tests {
         assert!((described.sd.unwrap() - 10.0).abs() < 1e-12);
         assert!((described.cv().unwrap() - 0.1).abs() < 1e-12);
         assert!((described.standard_error().unwrap() - 10.0 / 3.0_f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_offset_that_the_values_still_resolve_costs_no_digit_of_the_spread() {
+        // Every value k 2^-10, k from -1000 to 1000: the sum of squares is 2 (1000 1001 2001 / 6) 2^-20, over 2000.
+        let expected = (667_667_000.0_f64 / 2000.0).sqrt() / 1024.0;
+        for offset in [0.0, 1e3, 1e6, 1e9, 1e12] {
+            let values: Vec<f64> = (-1000..=1000)
+                .map(|k| offset + f64::from(k) / 1024.0)
+                .collect();
+            let described = Description::of(&values).unwrap();
+            assert_eq!(described.mean, offset);
+            assert!((described.sd.unwrap() / expected - 1.0).abs() < 1e-14);
+        }
+        assert_eq!(sample_variance(&[1e12 + 0.1; 49]), Some(0.0));
+    }
+
+    #[test]
+    fn a_difference_of_means_has_the_digits_that_each_mean_lacks() {
+        // 1e12 + 1 and 1e12 + 4 / 3, which no 64-bit number is.
+        let found = mean_difference(&[1e12, 1e12 + 1.0, 1e12 + 3.0], &[1e12 + 1.0]).unwrap();
+        assert!((found - 1.0 / 3.0).abs() < 1e-15, "{found}");
+        assert_eq!(mean_difference(&[], &[1.0]), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::description::{mean, sample_variance};
+use super::description::{mean_difference, sample_variance};
 use super::mann_whitney::MannWhitney;
 
 /// How large a Cliff's delta is, in words (Romano et al. 2006, whose bounds are .147, .33 and .474).
@@ -55,7 +55,7 @@ pub fn cliffs_delta(new: &[f64], base: &[f64]) -> Option<f64> {
 pub fn cohens_d(new: &[f64], base: &[f64]) -> Option<f64> {
     let (a, b) = (new.len() as f64 - 1.0, base.len() as f64 - 1.0);
     let pooled = (a * sample_variance(new)? + b * sample_variance(base)?) / (a + b);
-    let d = (mean(new)? - mean(base)?) / pooled.sqrt();
+    let d = mean_difference(new, base)? / pooled.sqrt();
     d.is_finite().then_some(d)
 }
 

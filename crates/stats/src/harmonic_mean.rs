@@ -1,5 +1,7 @@
 //! The harmonic mean: the mean of rates over equal amounts of work.
 
+use super::description::{mean, squared_deviations};
+
 /// The harmonic mean of some rates, and its deviation, in their unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HarmonicMean {
@@ -19,12 +21,15 @@ impl HarmonicMean {
         // Scaled to the largest: reciprocals of tiny rates would overflow.
         let largest = rates.iter().copied().fold(0.0, f64::max);
         let reciprocals: Vec<f64> = rates.iter().map(|rate| largest / rate).collect();
-        let centre = reciprocals.iter().sum::<f64>() / n;
-        let squares: f64 = reciprocals.iter().map(|x| (x - centre).powi(2)).sum();
-        let mean = largest / centre;
+        let centre = mean(&reciprocals)?;
+        let squares = squared_deviations(&reciprocals);
+        let harmonic = largest / centre;
         // H^2 times the deviation of the reciprocals, with the scale taken out again.
-        let deviation = mean * (squares / n).sqrt() / centre;
-        (mean.is_finite() && deviation.is_finite()).then_some(Self { mean, deviation })
+        let deviation = harmonic * (squares / n).sqrt() / centre;
+        (harmonic.is_finite() && deviation.is_finite()).then_some(Self {
+            mean: harmonic,
+            deviation,
+        })
     }
 }
 

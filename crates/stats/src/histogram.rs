@@ -3,6 +3,8 @@
 //! The geometry is that of an HDR histogram of one to five digits (Tene 2012, as `BenchForge` uses it). For three digits: 2048 counters of width 1,
 //! then 1024 for each further power of two. Only counters enter: single values are gone, which is what the error bound is about.
 
+use super::sums::sum;
+
 /// How many significant decimal digits a histogram tells apart, from 1 to 5, and where its counters lie for that.
 ///
 /// With `E` = 2^ceil(log2(2 x 10^digits)) values below `E` have a counter each; above, `E` / 2 counters share each power of two. Counters have indices
@@ -167,19 +169,18 @@ impl HdrHistogram {
 
     /// The mean, every value standing in the middle of its counter; `None` without values.
     pub fn mean(&self) -> Option<f64> {
-        let sum: f64 = self.middles().map(|(value, count)| value * count).sum();
-        (self.total > 0).then(|| sum / self.total as f64)
+        let weighted = self.middles().map(|(value, count)| value * count);
+        (self.total > 0).then(|| sum(weighted) / self.total as f64)
     }
 
     /// The standard deviation of the population (over n) about [`Self::mean`], every value in the middle of its counter; 0 for one value.
     /// `None` without values.
     pub fn population_deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
-        let squares: f64 = self
+        let squares = self
             .middles()
-            .map(|(value, count)| (value - mean).powi(2) * count)
-            .sum();
-        Some((squares / self.total as f64).sqrt())
+            .map(|(value, count)| (value - mean).powi(2) * count);
+        Some((sum(squares) / self.total as f64).sqrt())
     }
 
     /// The counters as (middle, count).

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::bootstrap::{Resampling, percentile_interval, relative_change_interval};
 use super::cluster_statistic::ClusterStatistic;
-use super::description::mean;
+use super::description::squared_deviations;
 use super::interval::Interval;
 use super::student_t;
 
@@ -110,9 +110,7 @@ pub(super) fn jackknife_standard_error(
         return None;
     }
     let values: Vec<f64> = leave_one_out(statistic).into_iter().map(f).collect();
-    let centre = mean(&values)?;
-    let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
-    let error = ((k - 1) as f64 / k as f64 * squares).sqrt();
+    let error = ((k - 1) as f64 / k as f64 * squared_deviations(&values)).sqrt();
     error.is_finite().then_some(error)
 }
 

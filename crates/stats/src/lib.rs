@@ -2,12 +2,12 @@
 //!
 //! | question | answers |
 //! |---|---|
-//! | What is in one sample? | [`Description`] (mean, SD, median, MAD, extremes), [`FullDescription`] (and percentiles, after an outlier policy), [`mean`], [`median`], [`sample_variance`], [`standard_error`], [`MAD_TO_SD`], [`Variability`] |
+//! | What is in one sample? | [`Description`] (mean, SD, median, MAD, extremes), [`FullDescription`] (and percentiles, after an outlier policy), [`sum`], [`mean`], [`median`], [`sample_variance`], [`standard_error`], [`MAD_TO_SD`], [`Variability`] |
 //! | Which quantile, by which definition? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of whole numbers, by counters of an [`HdrPrecision`]), [`WeightedEcdf`] (of several random samples) |
 //! | Which mean suits rates, ratios, values with outliers? | [`HarmonicMean`], [`OperationRates`], [`GeometricMean`], [`TrimmedMean`], [`SubsampledCentre`] |
 //! | How sure is an estimate? | [`percentile_interval`] and [`bca_interval`] (bootstrap), [`jackknife_t_interval`], [`IntervalMethod`] (which of them suits how many clusters), [`TInterval`] (of a mean), [`MedianInterval`] (distribution-free), [`binomial`] (of a probability) |
 //! | Do two independent groups differ? | [`WelchTest`], [`TScore`] (bootstrap t-test with a threshold), [`PooledTScore`] (both groups of one population), [`MannWhitney`], [`FisherExact`] (two proportions), [`IntervalDistance`] (overlap of intervals), [`RatioBounds`] (a rule of thumb); [`Significance`] words a p |
-//! | By how much do they differ? | [`relative_change_interval`], [`jackknife_t_relative_change_interval`], [`mean_ratio`], [`HodgesLehmann`], [`cliffs_delta`], [`hedges_g`], [`cohens_d`], [`EffectSize`], [`positive_ratio`], [`quantile_ratio`] |
+//! | By how much do they differ? | [`mean_difference`], [`relative_change_interval`], [`jackknife_t_relative_change_interval`], [`mean_ratio`], [`HodgesLehmann`], [`cliffs_delta`], [`hedges_g`], [`cohens_d`], [`EffectSize`], [`positive_ratio`], [`quantile_ratio`] |
 //! | Do the two sides of pairs differ, and by how much? | [`SignedRank`], [`sign_flip_upper_tail`], [`PairedLogRatio`], [`paired_mean_ratio`], [`PairedRatio`], [`paired_standard_error`] |
 //! | Do more than two groups differ? | [`KruskalWallis`] |
 //! | What is left of many tests? | [`Correction`] (Holm, Benjamini and Hochberg), [`holm_step_levels`], [`LogStandardError`] (for bounds far out) |
@@ -90,6 +90,7 @@ mod signed_rank;
 mod significance;
 pub mod student_t;
 mod subsampling;
+mod sums;
 mod t_interval;
 mod t_score;
 mod trimmed_mean;
@@ -112,7 +113,9 @@ pub use cluster_statistic::{ClusterMean, ClusterSd, ClusterSlope, ClusterStatist
 pub use correction::{Correction, holm_step_levels};
 pub use density::{density_curve, silverman_bandwidth};
 pub use dependence::{SplitHalves, lag_one_autocorrelation};
-pub use description::{Description, MAD_TO_SD, Variability, mean, sample_variance, standard_error};
+pub use description::{
+    Description, MAD_TO_SD, Variability, mean, mean_difference, sample_variance, standard_error,
+};
 pub use effect_size::{EffectSize, cliffs_delta, cohens_d, hedges_g};
 pub use fisher::FisherExact;
 pub use full_description::{FullDescription, FullDescriptionRules, TailBasis};
@@ -146,6 +149,7 @@ pub use sign_flip::sign_flip_upper_tail;
 pub use signed_rank::SignedRank;
 pub use significance::Significance;
 pub use subsampling::{Replacement, SubsampledCentre, Subsampling};
+pub use sums::sum;
 pub use t_interval::TInterval;
 pub use t_score::TScore;
 pub use trimmed_mean::TrimmedMean;

@@ -1,16 +1,17 @@
 //! Straight lines through points, by least squares: through the origin, or with an intercept.
 
-use super::description::mean;
+use super::description::{deviations, mean, squared_deviations};
+use super::sums::sum;
 
 /// The least-squares slope of a line through the origin and the points (`x[i]`, `y[i]`), sum xy / sum x^2, in units of y per unit of x.
 ///
-/// Points are in any order. /// `None` for unequal lengths, no points, all x zero, or a result that is not finite.
+/// Points are in any order. `None` for unequal lengths, no points, all x zero, or a result that is not finite.
 pub fn slope_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() {
         return None;
     }
-    let xy: f64 = x.iter().zip(y).map(|(x, y)| x * y).sum();
-    let xx: f64 = x.iter().map(|x| x * x).sum();
+    let xy = sum(x.iter().zip(y).map(|(x, y)| x * y));
+    let xx = sum(x.iter().map(|x| x * x));
     Some(xy / xx).filter(|slope| slope.is_finite())
 }
 
@@ -19,9 +20,8 @@ pub fn slope_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
 /// It is negative where the line fits worse than the mean. `None` where y does not vary, and as for [`slope_through_origin`].
 pub fn r_squared_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     let slope = slope_through_origin(x, y)?;
-    let centre = mean(y)?;
-    let residual: f64 = x.iter().zip(y).map(|(x, y)| (y - slope * x).powi(2)).sum();
-    let total: f64 = y.iter().map(|y| (y - centre).powi(2)).sum();
+    let residual = sum(x.iter().zip(y).map(|(x, y)| (y - slope * x).powi(2)));
+    let total = squared_deviations(y);
     (total > 0.0).then(|| 1.0 - residual / total)
 }
 
@@ -41,16 +41,10 @@ impl LinearFit {
         if x.len() != y.len() || x.len() < 3 {
             return None;
         }
-        let (x_mean, y_mean) = (mean(x)?, mean(y)?);
-        let xy: f64 = x
-            .iter()
-            .zip(y)
-            .map(|(x, y)| (x - x_mean) * (y - y_mean))
-            .sum();
-        let xx: f64 = x.iter().map(|x| (x - x_mean).powi(2)).sum();
-        let slope = xy / xx;
+        let xy = sum(deviations(x).zip(deviations(y)).map(|(x, y)| x * y));
+        let slope = xy / squared_deviations(x);
         let line = Self {
-            intercept: y_mean - slope * x_mean,
+            intercept: mean(y)? - slope * mean(x)?,
             slope,
         };
         slope.is_finite().then_some(line)

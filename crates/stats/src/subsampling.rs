@@ -2,11 +2,12 @@
 //!
 //! The parts damp single outliers without any rule of what an outlier is (Kalibera, Bulej and Tuma 2005).
 
-use super::description::mean;
+use super::description::{deviations, mean, mean_distance};
 use super::interval::Interval;
 use super::normal;
 use super::quantile::median;
 use super::random::{Draws, Stream};
+use super::sums::sum;
 
 /// Whether a part may hold a sample twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,8 @@ pub struct SubsampledCentre {
     pub centre: f64,
     /// For each cluster the median of the means of its parts.
     pub medians: Vec<f64>,
+    /// The medians less a common centre, before they are rounded.
+    distances: Vec<f64>,
     /// For each cluster the median of the population variances of its parts.
     variances: Vec<f64>,
     /// For each cluster the number of its samples.
@@ -72,16 +75,18 @@ impl SubsampledCentre {
         if clusters.is_empty() || !valid || !clusters.iter().all(usable) {
             return None;
         }
-        let (medians, variances): (Vec<f64>, Vec<f64>) = clusters
+        let all = mean(&clusters.concat())?;
+        let (distances, variances): (Vec<f64>, Vec<f64>) = clusters
             .iter()
             .zip(0..)
-            .map(|(cluster, block)| of_cluster(cluster, rule, &mut Draws::new(stream, block)))
+            .map(|(cluster, block)| of_cluster(cluster, all, rule, &mut Draws::new(stream, block)))
             .collect::<Option<Vec<_>>>()?
             .into_iter()
             .unzip();
         Some(Self {
-            centre: mean(&medians)?,
-            medians,
+            centre: all + mean(&distances)?,
+            medians: distances.iter().map(|distance| all + distance).collect(),
+            distances,
             variances,
             counts: clusters.iter().map(|cluster| cluster.len()).collect(),
         })
@@ -94,29 +99,33 @@ impl SubsampledCentre {
         if self.medians.len() < 2 {
             return None;
         }
-        let between: f64 = self
-            .medians
-            .iter()
+        let squares = deviations(&self.distances)
             .zip(&self.counts)
-            .map(|(median, count)| (median - self.centre).powi(2) * *count as f64)
-            .sum();
-        let between = between / (self.medians.len() - 1) as f64;
+            .map(|(deviation, count)| deviation.powi(2) * *count as f64);
+        let between = sum(squares) / (self.medians.len() - 1) as f64;
         let samples = self.counts.iter().sum::<usize>() as f64;
         let margin = z * ((between + mean(&self.variances)?) / samples).sqrt();
         Some(Interval::around(self.centre, margin))
     }
 }
 
-/// Medians of the means and of the variances of the parts of a cluster.
-fn of_cluster(cluster: &[f64], rule: Subsampling, draws: &mut Draws) -> Option<(f64, f64)> {
+/// Medians of the means, less `centre`, and of the variances of the parts of a cluster.
+fn of_cluster(
+    cluster: &[f64],
+    centre: f64,
+    rule: Subsampling,
+    draws: &mut Draws,
+) -> Option<(f64, f64)> {
     let size = rule.size(cluster.len());
-    let mut pool = cluster.to_vec();
-    let mut part = vec![0.0; size];
+    // About the mean of the cluster, so that the sums of a part keep their digits without a second look at it.
+    let distance = mean_distance(cluster, centre)?;
+    let mut pool: Vec<f64> = deviations(cluster).collect();
     let (mut means, mut variances) = (Vec::new(), Vec::new());
     for _ in 0..rule.parts {
+        let (mut sum, mut squares) = (0.0, 0.0);
         for at in 0..size {
-            part[at] = match rule.replacement {
-                Replacement::With => cluster[draws.index(cluster.len() as u32)],
+            let drawn = match rule.replacement {
+                Replacement::With => pool[draws.index(pool.len() as u32)],
                 // Fisher and Yates: what was drawn goes to the front, whatever order the rest is in.
                 Replacement::Without => {
                     let drawn = at + draws.index((pool.len() - at) as u32);
@@ -124,13 +133,14 @@ fn of_cluster(cluster: &[f64], rule: Subsampling, draws: &mut Draws) -> Option<(
                     pool[at]
                 }
             };
+            sum += drawn;
+            squares += drawn * drawn;
         }
-        let centre = mean(&part)?;
-        let squares: f64 = part.iter().map(|x| (x - centre).powi(2)).sum();
-        means.push(centre);
-        variances.push(squares / size as f64);
+        let n = size as f64;
+        means.push(sum / n);
+        variances.push((squares - sum * sum / n).max(0.0) / n);
     }
-    Some((median(&means)?, median(&variances)?))
+    Some((distance + median(&means)?, median(&variances)?))
 }
 
 #[cfg(test)]

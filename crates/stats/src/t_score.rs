@@ -1,7 +1,7 @@
 //! The bootstrap t-score of two independent groups, its p-values and their inversion into one-sided bounds.
 
 use super::bootstrap::{Resampling, TABULATED, replicates, tabulate};
-use super::description::mean;
+use super::description::{deviations, mean, mean_difference};
 use super::jackknife::FEWEST_FOR_BOOTSTRAP;
 use super::log_standard_error::most_df;
 use super::random::Draws;
@@ -59,7 +59,7 @@ impl TScore {
     ) -> Option<Self> {
         let (standard_error, df) = standard_error_and_df(new, base)?;
         let (new_mean, base_mean) = (mean(new)?, mean(base)?);
-        let difference = new_mean - base_mean;
+        let difference = mean_difference(new, base)?;
         if !standard_error.is_finite() || !difference.is_finite() {
             return None;
         }
@@ -81,7 +81,7 @@ impl TScore {
             score.decide_constants(threshold);
             return Some(score);
         }
-        let mut null = null_scores(new, new_mean, base, base_mean, resampling);
+        let mut null = null_scores(new, base, resampling);
         let drawn = null.len();
         null.retain(|value| value.is_finite());
         score.kept = null.len();
@@ -193,8 +193,8 @@ enum CentredSide {
 }
 
 impl CentredSide {
-    fn new(values: &[f64], centre: f64) -> Self {
-        let centred: Vec<f64> = values.iter().map(|value| value - centre).collect();
+    fn new(values: &[f64]) -> Self {
+        let centred: Vec<f64> = deviations(values).collect();
         let k = centred.len();
         if k <= TABULATED {
             return Self::Table(tabulate(k, |weights| weighted_moments(weights, &centred)));
@@ -290,17 +290,8 @@ fn weighted_moments(weights: &[u32], values: &[f64]) -> Moments {
     moments(values.len(), sum, squares)
 }
 
-fn null_scores(
-    new: &[f64],
-    new_mean: f64,
-    base: &[f64],
-    base_mean: f64,
-    resampling: Resampling<'_>,
-) -> Vec<f64> {
-    let sides = (
-        CentredSide::new(new, new_mean),
-        CentredSide::new(base, base_mean),
-    );
+fn null_scores(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Vec<f64> {
+    let sides = (CentredSide::new(new), CentredSide::new(base));
     let count = resampling.within(STEPS, sides.0.cost() + sides.1.cost());
     replicates(
         resampling.stream,
