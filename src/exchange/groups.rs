@@ -438,11 +438,16 @@ impl IdGroup {
             if matches!(metric, Metric::Rate { .. }) {
                 continue;
             }
-            let largest = self.rows.iter().map(|row| row.samples[at].iterations).max();
+            // Others are of numbers that have too many decimals for 64 bits.
+            let is_power_of_ten = |count: &u64| 10_u64.pow(count.ilog10()) == *count;
+            let denominators = self.rows.iter().map(|row| row.samples[at].iterations);
+            let largest = denominators.filter(is_power_of_ten).max();
             let Some(largest) = largest else { continue };
             for row in &mut self.rows {
                 let sample = &mut row.samples[at];
-                // All are powers of ten.
+                if !is_power_of_ten(&sample.iterations) {
+                    continue;
+                }
                 let factor = largest / sample.iterations;
                 if let Some(elapsed) = sample.elapsed.0.checked_mul(factor) {
                     sample.elapsed.0 = elapsed;

@@ -5,14 +5,13 @@ use std::str::FromStr;
 
 use super::decimal::Decimal;
 use perfcheck_analysis::model::{Metric, Nanos, Sample};
+use perfcheck_stats::quotient;
 
 /// Above this the heuristic takes a value for ticks of 100 ns rather than nanoseconds.
 pub(super) const GUESS_LIMIT: f64 = 1e6;
 
-/// Ten to this power fits 64 bits; more decimals are rounded.
-const MOST_DECIMALS: u32 = 18;
-/// A number of this size may lose its last digit where both parts of a fraction do not fit otherwise, as those of slow rates: 5e-8 of it.
-const ROUNDED_FROM: u128 = 10_000_000;
+/// Digits of larger numbers than this are more than a 64-bit float tells apart.
+const ROUNDED_FROM: u128 = 100_000_000_000_000_000_000;
 /// The longest tick, nanoseconds.
 const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
 
@@ -61,16 +60,15 @@ impl ValueUnit {
                 return Err("is a rate of 0, which has no time".to_owned());
             }
             // v units per t: v iterations in t, both times a power of ten.
-            let (units, decimals) = self.whole(value)?;
-            let time = u128::from(self.per_ns) * power_of_ten(decimals);
+            let (units, time) = self.fraction(value, self.per_ns)?;
             return fitting(time, units);
         }
-        let (amount, decimals) = self.whole(value)?;
-        fitting(amount, u128::from(iterations) * power_of_ten(decimals))
+        let (amount, of) = self.fraction(value, iterations)?;
+        fitting(amount, of)
     }
 
-    /// `value` in units of the metric: whole number and decimals.
-    fn whole(&self, value: Decimal) -> Result<(u128, u32), String> {
+    /// `value` in units of the metric, as a whole number of them, for `count` times a power of ten.
+    fn fraction(&self, value: Decimal, count: u64) -> Result<(u128, u128), String> {
         let mut digits = value
             .digits
             .checked_mul(u128::from(self.factor))
@@ -84,40 +82,55 @@ impl ValueUnit {
             digits /= 10;
             exponent += 1;
         }
-        while exponent < -i32::try_from(MOST_DECIMALS).unwrap_or(i32::MAX) {
-            digits = tenth(digits).ok_or_else(out_of_range)?;
+        loop {
+            let power = 10_u128.checked_pow(exponent.unsigned_abs());
+            let of = power.and_then(|power| power.checked_mul(u128::from(count)));
+            if let Some(of) = of {
+                return Ok((digits, of));
+            }
+            if digits < ROUNDED_FROM || exponent == 0 {
+                return Err(out_of_range());
+            }
+            digits = (digits + 5) / 10;
             exponent += 1;
         }
-        Ok((digits, exponent.unsigned_abs()))
     }
 }
 
-/// The sample of a fraction, both parts brought into 64 bits.
-fn fitting(mut elapsed: u128, mut iterations: u128) -> Result<Sample, String> {
-    loop {
-        if let (Ok(elapsed), Ok(iterations)) = (u64::try_from(elapsed), u64::try_from(iterations)) {
-            return if iterations == 0 {
-                Err(out_of_range())
-            } else {
-                Ok(Sample {
-                    iterations,
-                    elapsed: Nanos(elapsed),
-                })
-            };
+/// The sample of a fraction. Where a part has more than 64 bits, it is a simpler fraction that is the same 64-bit float.
+fn fitting(elapsed: u128, iterations: u128) -> Result<Sample, String> {
+    let parts = |elapsed: u128, iterations: u128| {
+        Some((
+            u64::try_from(elapsed).ok()?,
+            u64::try_from(iterations).ok()?,
+        ))
+    };
+    let (elapsed, iterations) = parts(elapsed, iterations)
+        .or_else(|| simpler(elapsed, iterations))
+        .filter(|(_, iterations)| *iterations > 0)
+        .ok_or_else(out_of_range)?;
+    Ok(Sample {
+        iterations,
+        elapsed: Nanos(elapsed),
+    })
+}
+
+/// The first convergent of the continued fraction of `elapsed` / `iterations` that rounds to the same float; `None` where its parts do not fit 64 bits.
+fn simpler(elapsed: u128, iterations: u128) -> Option<(u64, u64)> {
+    let wanted = quotient(elapsed, iterations);
+    let (mut above, mut below) = (elapsed, iterations);
+    let (mut before, mut last) = ((0_u128, 1_u128), (1_u128, 0_u128));
+    while below > 0 {
+        let whole = above / below;
+        let next = |last: u128, before: u128| whole.checked_mul(last)?.checked_add(before);
+        (before, last) = (last, (next(last.0, before.0)?, next(last.1, before.1)?));
+        let found = (u64::try_from(last.0).ok()?, u64::try_from(last.1).ok()?);
+        if quotient(last.0, last.1) == wanted {
+            return Some(found);
         }
-        elapsed = tenth(elapsed).ok_or_else(out_of_range)?;
-        iterations = tenth(iterations).ok_or_else(out_of_range)?;
+        (above, below) = (below, above % below);
     }
-}
-
-/// A tenth, rounded where that loses next to nothing; else nothing.
-fn tenth(number: u128) -> Option<u128> {
-    let exact = number.is_multiple_of(10);
-    (exact || number >= ROUNDED_FROM).then(|| (number + 5) / 10)
-}
-
-fn power_of_ten(power: u32) -> u128 {
-    10_u128.pow(power)
+    None
 }
 
 fn out_of_range() -> String {
@@ -248,13 +261,6 @@ mod tests {
             ("1", "KiB/s", 1, (1_024, 1_000_000_000)),
             ("1.5", "KiB", 1, (1, 1_536)),
             ("0", "ns", 1, (1, 0)),
-            // 1e9 ns times 1e13 do not fit 64 bits: three digits go.
-            (
-                "1019.6039603960396",
-                "ops/s",
-                1,
-                (10_196_039_603_960, 10_000_000_000_000_000_000),
-            ),
         ] {
             assert_eq!(
                 sample(value, unit, iterations),
@@ -297,12 +303,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_float_of_any_usual_size_keeps_its_value(value in 1e-6_f64..1e15) {
-            let unit = ValueUnit::nanoseconds();
-            let read = Decimal::read(&value.to_string(), DecimalMark::Point).unwrap();
+        fn a_float_comes_back_as_it_was_whatever_its_size(digits in 1.0_f64..10.0, power in -15_i32..18, unit in 0_usize..5) {
+            // The exact value in nanoseconds, as the standard library reads the digits; min is no power of ten.
+            let (unit, shift) = [("ns", 0), ("us", 3), ("ms", 6), ("s", 9), ("amount:x", 0)][unit];
+            prop_assume!(power + shift < 18);
+            let text = format!("{digits}e{power}");
+            let read = Decimal::read(&text, DecimalMark::Point).unwrap();
+            let unit: ValueUnit = unit.parse().unwrap();
             let found = unit.sample(read, 1).unwrap().per_iteration();
-            let tolerance = if value >= 1.0 { 4.0 * f64::EPSILON } else { 5e-8 };
-            prop_assert!((found - value).abs() <= tolerance * value, "{} is not {}", found, value);
+            let expected: f64 = format!("{digits}e{}", power + shift).parse().unwrap();
+            prop_assert_eq!(found.to_bits(), expected.to_bits(), "{} is not {}", found, expected);
+        }
+
+        #[test]
+        fn a_rate_comes_back_to_a_unit_in_the_last_place_of_its_time(value in 1e-3_f64..1e15) {
+            let read = Decimal::read(&value.to_string(), DecimalMark::Point).unwrap();
+            let unit: ValueUnit = "ops/s".parse().unwrap();
+            let found = 1e9 / unit.sample(read, 1).unwrap().per_iteration();
+            prop_assert!((found / value - 1.0).abs() < 4e-16, "{} is not {}", found, value);
         }
     }
 }

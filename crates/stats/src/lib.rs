@@ -2,7 +2,7 @@
 //!
 //! | question | answers |
 //! |---|---|
-//! | What is in one sample? | [`Description`] (mean, SD, median, MAD, extremes), [`FullDescription`] (and percentiles, after an outlier policy), [`sum`], [`mean`], [`median`], [`sample_variance`], [`standard_error`], [`MAD_TO_SD`], [`Variability`] |
+//! | What is in one sample? | [`Description`] (mean, SD, median, MAD, extremes), [`FullDescription`] (and percentiles, after an outlier policy), [`sum`], [`quotient`] (rounded once), [`mean`], [`median`], [`sample_variance`], [`standard_error`], [`MAD_TO_SD`], [`Variability`] |
 //! | Which quantile, by which definition? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of whole numbers, by counters of an [`HdrPrecision`]), [`WeightedEcdf`] (of several random samples) |
 //! | Which mean suits rates, ratios, values with outliers? | [`HarmonicMean`], [`OperationRates`], [`GeometricMean`], [`TrimmedMean`], [`SubsampledCentre`] |
 //! | How sure is an estimate? | [`percentile_interval`] and [`bca_interval`] (bootstrap), [`jackknife_t_interval`], [`IntervalMethod`] (which of them suits how many clusters), [`TInterval`] (of a mean), [`MedianInterval`] (distribution-free), [`binomial`] (of a probability) |
@@ -81,6 +81,7 @@ mod paired_log_ratio;
 mod permutation;
 mod pooled_t_score;
 mod quantile;
+mod quotient;
 mod random;
 mod ranks;
 mod ratio_verdict;
@@ -142,6 +143,7 @@ pub use outliers::{OutlierCounts, OutlierLabel, TukeyFences};
 pub use paired_log_ratio::PairedLogRatio;
 pub use pooled_t_score::PooledTScore;
 pub use quantile::{Quantile, median};
+pub use quotient::quotient;
 pub use random::{Draws, Stream, derived_seed};
 pub use ratio_verdict::{RatioBounds, RatioVerdict, positive_ratio, quantile_ratio};
 pub use regression::{LinearFit, r_squared_through_origin, slope_through_origin};

@@ -1,5 +1,6 @@
 //! Samples: exact integers as the child reported them.
 
+use perfcheck_stats::quotient;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -40,9 +41,9 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Nanoseconds per iteration.
+    /// Nanoseconds per iteration, rounded once: what was imported as a decimal number comes back as the number nearest to it.
     pub fn per_iteration(self) -> f64 {
-        self.elapsed.as_f64() / self.iterations as f64
+        quotient(u128::from(self.elapsed.0), u128::from(self.iterations))
     }
 }
 
