@@ -35,6 +35,7 @@ mod pivots;
 mod pruning;
 mod reporting;
 mod repositories;
+mod samples;
 mod self_test;
 mod serializers;
 mod settings;

@@ -552,6 +552,25 @@ def after(np, st, x, policy):
     return out
 
 
+def unequal_launches(np):
+    """Two runs each: launches of unequal length, whose first samples say the opposite of all."""
+    rng = np.random.default_rng(SEED + 3)
+    out = []
+    for k, later in ((9, 2.5), (4, 4.0)):
+        side = lambda first, rest: [
+            rounded(rng.lognormal(5, 0.5, n) * np.where(np.arange(n) < 12, first, rest), 17) for n in rng.integers(12, 120, k)
+        ]
+        base, candidate = side(1.0, 1.0), side(0.6, later)
+        means = [moments(sum(run, []))[0] for run in (candidate, base)]
+        medians = [Fraction(statistics.median(map(Fraction, sum(run, [])))) for run in (candidate, base)]
+        out.append({
+            "groups": [base, candidate],
+            "change of mean": float(means[0] / means[1] - 1),
+            "change of median": float(medians[0] / medians[1] - 1),
+        })
+    return out
+
+
 def families(np, st):
     rng = np.random.default_rng(SEED + 2)
     out = []
@@ -763,6 +782,7 @@ def write():
             {"kind": kind, "a": a, "b": b, "of a": of_one(np, st, a), "of both": of_both(np, st, a, b)} for kind, a, b in pairs
         ],
         "groups": groups(np, st),
+        "unequal launches": unequal_launches(np),
         "families": families(np, st),
         "described": described(np, st),
         "distributions": distributions(st),

@@ -70,9 +70,15 @@ impl Description {
     }
 }
 
-/// The arithmetic mean of `values`, in their unit; `None` without values. A NaN among them makes it NaN.
+/// The arithmetic mean of `values`, in their unit, rounded once; `None` without values. A NaN among them makes it NaN.
 pub fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| sum(values.iter().copied()) / values.len() as f64)
+    let (centre, rest) = parts_of_mean(values);
+    let mean = if centre.is_finite() {
+        centre + rest
+    } else {
+        centre
+    };
+    (!values.is_empty()).then_some(mean)
 }
 
 /// The mean of `new` less the mean of `base`, in their unit; `None` where a side has no values.
@@ -91,10 +97,15 @@ pub(super) fn mean_distance(values: &[f64], centre: f64) -> Option<f64> {
 
 /// How far each of `values` lies from their mean, in their order: the mean as it is rounded, and then the mean of what that left.
 pub(super) fn deviations(values: &[f64]) -> impl Iterator<Item = f64> + Clone + '_ {
+    let (centre, rest) = parts_of_mean(values);
+    values.iter().map(move |value| (value - centre) - rest)
+}
+
+/// The mean as it is rounded, and what rounding took from it.
+fn parts_of_mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let centre = sum(values.iter().copied()) / n;
-    let rest = sum(values.iter().map(|value| value - centre)) / n;
-    values.iter().map(move |value| (value - centre) - rest)
+    (centre, sum(values.iter().map(|value| value - centre)) / n)
 }
 
 /// The sum of the squared [`deviations`]: two passes and a correction (Chan, Golub and LeVeque 1983). Equal values have 0.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::alternative::{Centers, Effects};
 use super::estimate::Estimate;
 use super::question::{Question, Rules};
-use super::summary::sample_times;
+use super::summary::{clusters, sample_times};
 use super::uncertainty::{Uncertainty, drift};
 use perfcheck_stats::{
     ClusterMean, ClusterMedian, ClusterStatistic, PairedRatio, Resampling, Smoothness, Stream,
@@ -35,13 +35,13 @@ pub struct DescribedChange {
 }
 
 impl ChangeDescription {
-    /// The changes of mean and median of stored runs, from the clusters of both sides.
-    pub(super) fn of_clusters(
-        candidate: &[&[f64]],
-        base: &[&[f64]],
-        question: &Question<'_>,
-        rules: &Rules,
-    ) -> Self {
+    /// The changes of mean and median of stored runs, from all that each launch measured.
+    pub(super) fn of_stored(question: &Question<'_>, rules: &Rules) -> Self {
+        let candidate = sample_times(question.candidate);
+        let base: Vec<Vec<f64>> = (question.reference.averaged.iter())
+            .flat_map(|run| sample_times(run))
+            .collect();
+        let (candidate, base) = (&clusters(&candidate)[..], &clusters(&base)[..]);
         let drift = |of_launch: fn(&[f64]) -> Option<f64>| {
             drift(question, rules, |run| {
                 let launches = sample_times(run);

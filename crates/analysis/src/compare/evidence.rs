@@ -195,18 +195,11 @@ impl Sides {
             Some(score) if score.is_constant() => notes.push(Note::NoVariance),
             Some(_) => {}
         }
-        let candidate_clusters = clusters(std::slice::from_ref(&self.candidate), count);
-        let base_clusters = clusters(&self.averaged, count);
         Some(Tests {
             location,
             run_level,
             t_score,
-            description: ChangeDescription::of_clusters(
-                &candidate_clusters,
-                &base_clusters,
-                question,
-                rules,
-            ),
+            description: ChangeDescription::of_stored(question, rules),
             identical,
         })
     }
@@ -295,17 +288,6 @@ fn sample_logarithms(runs: &[RunTimes], count: usize) -> Vec<f64> {
         .flat_map(|launch| first(&launch.times, count))
         .map(|time| time.ln())
         .collect()
-}
-
-/// What is resampled: launches, or with a single launch its samples.
-fn clusters(runs: &[RunTimes], count: usize) -> Vec<&[f64]> {
-    let whole: Vec<&[f64]> = launches(runs)
-        .map(|launch| first(&launch.times, count))
-        .collect();
-    match whole[..] {
-        [only] => only.chunks(1).collect(),
-        _ => whole,
-    }
 }
 
 /// The random streams of one benchmark.

@@ -11,7 +11,7 @@ use crate::model::{DecisionSettings, Measurement};
 use perfcheck_stats::{
     ClusterMean, ClusterStatistic, FullDescription, FullDescriptionRules, MedianInterval,
     OutlierPolicy, Quantile, Resampling, Stream, TInterval, TailBasis, Variability, bca_interval,
-    derived_seed, mean, median,
+    derived_seed, describe_cluster_means, mean, median,
 };
 
 /// What is stated of one benchmark in one run. Times are nanoseconds per iteration, over the samples that decide.
@@ -69,7 +69,7 @@ impl BenchmarkRecord {
             summary: summary.clone(),
             cv: record.cv,
             percentiles: record.percentiles,
-            over_launches: TInterval::of(&means, confidence_level),
+            over_launches: over_launches(&launches, confidence_level),
             of_samples: SampleDescription::of(measurement, decision)?,
             within_launches: SampleDescription::of_each_launch(measurement, decision),
             median_of_launches: free.and_then(|free| {
@@ -92,6 +92,14 @@ impl BenchmarkRecord {
         self.over_launches
             .map(|over| Estimate::with(over.mean, over.interval()))
     }
+}
+
+/// Of means that are not rounded first: far from zero that would be all that they differ by.
+fn over_launches(launches: &[Vec<f64>], level: f64) -> Option<TInterval> {
+    let clusters: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
+    let means = describe_cluster_means(&clusters)?;
+    let df = (means.count - 1) as f64;
+    TInterval::with(means.mean, means.standard_error()?, df, level)
 }
 
 fn mean_bca(

@@ -9,7 +9,7 @@ use crate::compare::description::ChangeDescription;
 use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
 use crate::compare::question::{Question, Rules};
-use crate::compare::summary::{clusters, sample_times};
+use crate::compare::summary::sample_times;
 use crate::model::{Analysis, FamilyRule, Side, Verdict};
 use perfcheck_stats::{Correction, RatioVerdict, Significance, derived_seed};
 
@@ -78,13 +78,9 @@ pub(super) fn look(
         Some(verdict) => Err(verdict),
         None => Ok(setting.test(&candidate, &base)),
     };
-    let (candidate_clusters, base_clusters) =
-        (clusters(&candidate.launches), clusters(&base.launches));
     TestedQuestion {
         description: match found {
-            Ok(_) => {
-                ChangeDescription::of_clusters(&candidate_clusters, &base_clusters, question, rules)
-            }
+            Ok(_) => ChangeDescription::of_stored(question, rules),
             Err(_) => ChangeDescription::default(),
         },
         found,

@@ -8,7 +8,7 @@ use super::speed_test::SpeedTest;
 use crate::compare::description::ChangeDescription;
 use crate::compare::launch_values::Location;
 use crate::compare::note::Note;
-use crate::model::{Round, Side, Verdict};
+use crate::model::{Round, Sample, Side, Verdict};
 use perfcheck_stats::{derived_seed, mean, median, sample_variance};
 
 /// Rounds that a diagnostic needs.
@@ -32,13 +32,16 @@ pub(super) fn description(
     look: &Look,
     plan: &Plan,
 ) -> ChangeDescription {
-    let times = |pick: fn(&Neighbours) -> &Vec<f64>| -> Vec<Vec<f64>> {
-        let rounds = look.usable.rounds.iter();
-        rounds
-            .map(|round| pick(round).iter().map(|y| y.exp()).collect())
-            .collect()
+    let times = |samples: &[Sample]| -> Vec<f64> {
+        let timed = samples.iter().filter(|sample| sample.iterations > 0);
+        timed.map(|sample| sample.per_iteration()).collect()
     };
-    let (candidate, base) = (times(|round| &round.candidate), times(|round| &round.base));
+    // Also those that have no neighbour, which decide nothing.
+    let rounds = series.rounds.iter().take(look.rounds);
+    let (candidate, base): (Vec<Vec<f64>>, Vec<Vec<f64>>) = rounds
+        .map(|round| (times(&round.candidate), times(&round.base)))
+        .filter(|(candidate, base)| !candidate.is_empty() && !base.is_empty())
+        .unzip();
     let candidate: Vec<&[f64]> = candidate.iter().map(Vec::as_slice).collect();
     let base: Vec<&[f64]> = base.iter().map(Vec::as_slice).collect();
     let seed = derived_seed(plan.seed, &series.key.to_string());

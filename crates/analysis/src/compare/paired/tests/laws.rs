@@ -150,3 +150,24 @@ fn what_both_sides_of_a_round_share_widens_no_interval_of_mean_or_median() {
         }
     }
 }
+
+#[test]
+fn the_described_change_is_of_all_samples_of_both_sides_also_of_those_without_a_neighbour() {
+    // Of 40 samples of the candidate ten take 101, 102, 103 and 202 ns each: mean 127, median 102.5; the base's are 100 both.
+    let mut rounds = rounds_of(20, |_, side, i| match side {
+        Side::Base => 100.0 + (i % 3) as f64 - 1.0,
+        Side::Candidate => 102.0 + (i % 3) as f64 - 1.0,
+    });
+    for round in &mut rounds {
+        round.candidate.extend((0..10).map(|_| sample(202.0)));
+    }
+    let found = judged(&rounds);
+    let [mean, median] = [found.description.mean, found.description.median]
+        .map(|described| described.unwrap().estimate.estimate);
+    assert!((mean - 0.27).abs() < 1e-9, "{mean}");
+    assert!((median - 0.025).abs() < 1e-9, "{median}");
+    assert!(
+        (found.change.unwrap().estimate - 0.02).abs() < 0.005,
+        "{found:?}"
+    );
+}
