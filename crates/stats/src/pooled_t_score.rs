@@ -1,7 +1,7 @@
 //! The t-score of two groups against its distribution where both are of one population: the comparison of Criterion.
 
 use super::bootstrap::{Resampling, replicates};
-use super::description::mean;
+use super::description::{deviations, mean_difference};
 use super::t_score::{Moments, moments};
 use super::welch_test::standard_error_and_df;
 
@@ -27,13 +27,12 @@ impl PooledTScore {
     /// `None` with fewer than two values on a side, a value that is not finite, or where neither side varies.
     pub fn of(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Option<Self> {
         let (standard_error, _) = standard_error_and_df(new, base)?;
-        let t = (mean(new)? - mean(base)?) / standard_error;
+        let t = mean_difference(new, base)? / standard_error;
         if standard_error == 0.0 || !t.is_finite() {
             return None;
         }
         let pool: Vec<f64> = new.iter().chain(base).copied().collect();
-        let centre = mean(&pool)?;
-        let centred: Vec<f64> = pool.iter().map(|value| value - centre).collect();
+        let centred: Vec<f64> = deviations(&pool).collect();
         let size = u32::try_from(centred.len()).ok()?;
         let scores = replicates(
             resampling.stream,
