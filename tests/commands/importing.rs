@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::commands::crates::Crate;
 use crate::commands::scripted::{stored, verdicts};
-use crate::support::{self, Finished, Machine, Perfcheck};
+use crate::commands::serializer_log;
+use crate::support::{Finished, Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 /// Little randomness: ranks decide, and the intervals of summaries are not what these tests are about.
@@ -477,14 +478,14 @@ fn degenerate_tables_get_no_verdict_and_no_crash() {
 #[test]
 fn s12_s20_eight_percent_of_one_serializer_are_found_with_holm_and_nothing_else_is() {
     let machine = Machine::new();
-    let generator = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/systems/serializer_csv.py");
-    let mut python = machine.command("python3");
-    python.arg(generator).arg(machine.home());
-    support::run(python).expect_code(0);
     let columns =
         "id=SerializerName/TestDataName/StringOrStream,value=TimeSer,repetition=RepetitionIndex";
-    for version in ["v1", "v2"] {
-        let log = machine.home().join(format!("{version}.csv"));
+    for (seed, version, slower) in [(1, "v1", None), (2, "v2", Some("S07"))] {
+        let log = file(
+            &machine,
+            &format!("{version}.csv"),
+            &serializer_log::log(seed, slower),
+        );
         let words = format!("--unit ticks:100ns --drop-first --outliers iqr --baseline {version}");
         let said = import(&machine, &[&log], columns, &words)
             .args(JSON)

@@ -37,6 +37,7 @@ mod reporting;
 mod repositories;
 mod samples;
 mod self_test;
+mod serializer_log;
 mod serializers;
 mod settings;
 mod statistics;

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::alternative::{Centers, Effects};
 use super::estimate::Estimate;
 use super::question::{Question, Rules};
-use super::summary::{clusters, sample_times};
+use super::summary::{clusters, described_launches};
 use super::uncertainty::{Uncertainty, drift};
+use crate::model::Measurement;
 use perfcheck_stats::{
     ClusterMean, ClusterMedian, ClusterStatistic, PairedRatio, Resampling, Smoothness, Stream,
     derived_seed, mean, median,
@@ -35,17 +36,20 @@ pub struct DescribedChange {
 }
 
 impl ChangeDescription {
-    /// The changes of mean and median of stored runs, from all that each launch measured.
+    /// The changes of mean and median of stored runs, from all that is described of each launch.
     pub(super) fn of_stored(question: &Question<'_>, rules: &Rules) -> Self {
-        let candidate = sample_times(question.candidate);
-        let base: Vec<Vec<f64>> = (question.reference.averaged.iter())
-            .flat_map(|run| sample_times(run))
-            .collect();
+        let times = |runs: &[&Measurement]| -> Vec<Vec<f64>> {
+            let launches = runs.iter().flat_map(|run| described_launches(run));
+            launches.map(|(_, times)| times).collect()
+        };
+        let candidate = times(&[question.candidate]);
+        let base = times(&question.reference.averaged);
         let (candidate, base) = (&clusters(&candidate)[..], &clusters(&base)[..]);
         let drift = |of_launch: fn(&[f64]) -> Option<f64>| {
             drift(question, rules, |run| {
-                let launches = sample_times(run);
-                launches.iter().filter_map(|x| of_launch(x)).collect()
+                let launches = described_launches(run);
+                let values = launches.iter().filter_map(|(_, times)| of_launch(times));
+                values.collect()
             })
         };
         let resampling = |name| Resampling {
