@@ -59,7 +59,7 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     allocations: Option<AllocationSummary>,
     /// What single operations took; null where they were not timed one by one or none succeeded.
     latencies: Option<LatenciesOfRun<'a>>,
-    /// The latencies with percentile bootstrap intervals over launches, by BenchForge's rule; null without latencies.
+    /// The latencies with percentile bootstrap intervals over launches, bounded by whole indices; null without latencies.
     latency_bootstrap: Option<LatenciesResampled>,
     /// How latencies went; null without latencies.
     course: Option<LatencyCourse>,
