@@ -1,4 +1,4 @@
-//! `show --stats`: what one process, an outlier policy and several launches leave to be said of samples, against NumPy and SciPy
+//! `show --stats`: what one process, an outlier policy and several launches leave to be said of samples, against `NumPy` and `SciPy`
 //! (`tests/systems/reference.py`, `described`).
 
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Sets of samples with what NumPy and SciPy say of them.
+/// Sets of samples with what `NumPy` and `SciPy` say of them.
 fn references() -> Vec<Value> {
     let text = include_str!("../systems/reference.json");
     let mut all: Value = serde_json::from_str(text).expect("reference.json");
@@ -332,7 +332,7 @@ fn m10_m11_a_subselection_is_the_median_of_means_of_four_fifths_and_no_plain_mea
     let found = message["centers"]["candidate"]["value_ns"].as_f64();
     // Without each value in turn the first launch has the means 259, 258.75, 258.5, 258.25 and 11.5, the second 25, 24.5, 24, 23.5, 23, each in about
     // 20 of 100 draws: their medians lie between the second and the fourth, also where chance is unkind. The plain means are 209.2 and 24.
-    let (least, most) = ((258.25 + 23.5) / 2.0, (258.75 + 24.5) / 2.0);
+    let (least, most) = (f64::midpoint(258.25, 23.5), f64::midpoint(258.75, 24.5));
     let found = found.expect("a center");
     assert!((least..=most).contains(&found), "{found}");
 }

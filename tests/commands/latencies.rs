@@ -7,7 +7,7 @@ use crate::support::{Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// A run of `steady` of testbench/times_operations, whose operations take these times in launch after launch, each times 1 to 1.006 in turn.
+/// A run of `steady` of `testbench/times_operations`, whose operations take these times in launch after launch, each times 1 to 1.006 in turn.
 fn timing(machine: &Machine, launches: &[u64], words: &str) -> Perfcheck {
     let times: Vec<String> = launches.iter().map(u64::to_string).collect();
     machine
@@ -47,7 +47,7 @@ pub fn operations(machine: &Machine, ns: impl Fn(usize) -> f64, tail: f64) -> Ve
         let mut times: Vec<u64> = Vec::new();
         for (sample, count) in samples.concat().into_iter().enumerate() {
             for _ in 0..count {
-                let is_tail = tail > 0.0 && (times.len() + 1) % 50 == 0;
+                let is_tail = tail > 0.0 && (times.len() + 1).is_multiple_of(50);
                 let base = if is_tail { tail } else { ns(at) };
                 times.push((base * (1.0 + 1e-3 * (sample % 7) as f64)).round() as u64);
             }
