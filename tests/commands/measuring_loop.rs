@@ -357,6 +357,7 @@ fn c_x1_criterions_own_settings_can_be_had_by_flags() {
     let guide = include_str!("../../docs/GUIDE.md");
     let line = guide
         .lines()
+        .filter(|line| line.ends_with("--method criterion"))
         .find_map(|line| line.strip_prefix("cargo perfcheck --launches 1 "))
         .expect("the guide has the line");
     let words: Vec<&str> = ["--launches", "1"]
@@ -384,9 +385,8 @@ fn c_x1_criterions_own_settings_can_be_had_by_flags() {
     let compared = &second.messages("benchmark-compared")[0];
     assert_eq!(compared["resamples"], 100_000);
     assert_eq!(compared["noise_threshold"], 0.01);
-    assert_eq!(compared["decided_by"], "t-score");
-    // One-sided: both directions together have 5 %.
-    assert_eq!(compared["significance_level"], 0.025);
+    assert_eq!(compared["decided_by"], "pooled-t");
+    assert_eq!(compared["significance_level"], 0.05);
 }
 
 #[test]

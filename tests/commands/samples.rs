@@ -39,7 +39,7 @@ fn decimals(count: u64) -> impl Iterator<Item = String> {
             "{}.{}e{}",
             &text[..1],
             &text[1..],
-            i64::try_from(i % 24).unwrap() - 9
+            i64::try_from(i % 24).expect("below 24") - 9
         )
     })
 }
@@ -84,15 +84,17 @@ fn every_decimal_number_that_is_imported_comes_back_as_the_float_nearest_to_it()
 /// Reference values of [`reference.py`](../systems/reference.py).
 fn reference(section: &str) -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/systems/reference.json");
-    let reference: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    reference[section].as_array().unwrap().clone()
+    let reference: Value =
+        serde_json::from_str(&std::fs::read_to_string(path).expect("a file of this directory"))
+            .expect("JSON");
+    reference[section].as_array().expect("a list").clone()
 }
 
 fn table_of_launches(launches: &Value) -> String {
     let mut table = "name,launch,value\n".to_owned();
-    for (launch, values) in launches.as_array().unwrap().iter().enumerate() {
-        for value in values.as_array().unwrap() {
-            writeln!(table, "a,{launch},{value}").unwrap();
+    for (launch, values) in launches.as_array().expect("a list").iter().enumerate() {
+        for value in values.as_array().expect("a list") {
+            writeln!(table, "a,{launch},{value}").expect("a string takes it");
         }
     }
     table

@@ -26,7 +26,8 @@ pub fn log(seed: u64, slower: Option<&str>) -> String {
             for (mode, cost) in [("string", 1.0), ("stream", 1.25)] {
                 let base = 2_000.0 * pace * (1.0 + 1.7 * f64::from(size)) * cost;
                 for repetition in 0..=REPETITIONS {
-                    let mut noise = || (0.02 * normal::quantile(uniform()).unwrap()).exp();
+                    let mut noise =
+                        || (0.02 * normal::quantile(uniform()).expect("between 0 and 1")).exp();
                     let (mut write, mut read) = (base * noise(), 1.6 * base * noise());
                     if uniform() < 0.02 {
                         write *= 1.3 + 1.7 * uniform();
@@ -42,7 +43,7 @@ pub fn log(seed: u64, slower: Option<&str>) -> String {
                         log,
                         "{mode},{data},{REPETITIONS},{repetition},{serializer},{write:.0},{read:.0},{size}"
                     )
-                    .unwrap();
+                    .expect("a string takes it");
                 }
             }
         }

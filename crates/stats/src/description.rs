@@ -108,7 +108,7 @@ fn parts_of_mean(values: &[f64]) -> (f64, f64) {
     (centre, sum(values.iter().map(|value| value - centre)) / n)
 }
 
-/// The sum of the squared [`deviations`]: two passes and a correction (Chan, Golub and LeVeque 1983). Equal values have 0.
+/// The sum of the squared [`deviations`]: two passes and a correction (Chan, Golub and `LeVeque` 1983). Equal values have 0.
 pub(super) fn squared_deviations(values: &[f64]) -> f64 {
     sum(deviations(values).map(|deviation| deviation * deviation))
 }

@@ -76,7 +76,7 @@ mod tests {
             // (2 digits + 1) / 2^(power + 1), both times an odd number.
             let common = 2 * odd + 1;
             let (middle, of) = ((2 * digits + 1) * common, common << (power + 1));
-            let number = |digits: u128| digits as f64 / 2_f64.powi(power as i32);
+            let number = |digits: u128| digits as f64 / 2_f64.powi(power.cast_signed());
             prop_assert_eq!(quotient(middle, of), number(digits + digits % 2));
             if common > 1 {
                 prop_assert_eq!(quotient(middle - 1, of), number(digits));

@@ -67,7 +67,7 @@ pub struct PivotCell {
     #[serde(rename = "unit", serialize_with = "unit")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub kind: PivotKind,
-    /// The size of an effect in a word; null for any other value.
+    /// The size of an effect in a word, or `significant` for a p below the level; else null.
     pub word: Option<&'static str>,
     /// Whether it is what others are relative to.
     pub is_reference: bool,

@@ -206,7 +206,7 @@ fn samples_are_cut_to_the_common_count_in_the_order_taken() {
     let times: Vec<f64> = samples.map(|sample| sample.per_iteration()).collect();
     let usual = times.iter().sum::<f64>() / times.len() as f64;
     let described = comparison.description.mean.unwrap().estimate.estimate;
-    assert!((described - ((usual + 80.0) / 2.0 / usual - 1.0)).abs() < 1e-9);
+    assert!((described - (f64::midpoint(usual, 80.0) / usual - 1.0)).abs() < 1e-9);
 }
 
 #[test]

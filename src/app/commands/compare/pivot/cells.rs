@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::request::PivotRequest;
 use super::value::{PivotValue, Versus};
 use crate::app::error::AppError;
-use crate::report::{PivotCell, PivotKind};
+use crate::report::{PivotCell, PivotKind, in_percent};
 use perfcheck_analysis::compare::{Circumstances, Difference, Fact, Readings, differences};
 use perfcheck_analysis::model::{Measurement, Metric, Run, Statistic, TargetFacts, Thresholds};
 use perfcheck_stats::{
@@ -107,12 +107,12 @@ impl<'a> Layout<'a> {
             }
             cells.push(of_row);
         }
-        adjust(request, &mut cells);
+        adjust(request, &mut cells, rules.thresholds.test_level);
         let relative = request.values.iter().any(|value| value.is_relative());
         Ok(Filled {
             cells,
             versus: relative.then(|| versus.to_string()),
-            notes: self.notes(request, versus),
+            notes: self.notes(request, versus, rules.thresholds.test_level),
             warnings: if relative {
                 let each = blocking.into_iter();
                 each.map(|Difference { fact, candidate, base }| {
@@ -174,7 +174,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn notes(&self, request: &PivotRequest, versus: Versus) -> Vec<String> {
+    fn notes(&self, request: &PivotRequest, versus: Versus, level: f64) -> Vec<String> {
         let mut notes = Vec::new();
         let several = self
             .places
@@ -211,7 +211,8 @@ impl<'a> Layout<'a> {
                 ""
             };
             notes.push(format!(
-                "p: Mann and Whitney's test of all samples, also of those that a filter leaves out, two-sided, adjusted for all cells (Holm). Samples of one launch depend on each other, so p is smaller than it is where launches differ.{exploratory}"
+                "p: Mann and Whitney's test of all samples, also of those that a filter leaves out, two-sided, adjusted for all cells (Holm), significant below {}. Samples of one launch depend on each other, so p is smaller than it is where launches differ.{exploratory}",
+                in_percent(level)
             ));
         }
         notes
@@ -400,8 +401,8 @@ fn ratio_of(
     ratio.is_finite().then_some(ratio)
 }
 
-/// Adjusts the p-values of all cells together.
-fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>]) {
+/// Adjusts the p-values of all cells together, and says which are below `level`.
+fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>], level: f64) {
     let Some(at) = request
         .values
         .iter()
@@ -418,6 +419,7 @@ fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>]) {
     let p: Vec<f64> = tested.iter().filter_map(|cell| cell.number).collect();
     for (cell, adjusted) in tested.iter_mut().zip(Correction::Holm.adjusted(&p)) {
         cell.number = Some(adjusted);
+        cell.word = (adjusted < level).then_some("significant");
     }
 }
 
