@@ -107,7 +107,8 @@ fn agree(found: &Value, expected: &Value, what: &str) {
 }
 
 #[test]
-fn n15_n18_n19_n_x7_what_a_policy_leaves_is_described_with_yuens_error_and_its_own_tail() {
+fn n9_n10_n11_n15_n18_n19_n_x6_n_x7_n_x17_what_a_policy_leaves_is_described_with_yuens_error_and_its_own_tail()
+ {
     let (machine, sets) = (Machine::new(), references());
     imported(&machine, &sets);
     let plain = statistics(&machine, &[]);
@@ -137,7 +138,7 @@ fn n15_n18_n19_n_x7_what_a_policy_leaves_is_described_with_yuens_error_and_its_o
 }
 
 #[test]
-fn n20_n21_n22_one_launch_has_the_standard_error_and_t_interval_of_its_samples() {
+fn n20_n21_n22_n23_one_launch_has_the_standard_error_and_t_interval_of_its_samples() {
     let (machine, sets) = (Machine::new(), references());
     imported(&machine, &sets);
     let found = statistics(&machine, &[]);
@@ -173,7 +174,7 @@ fn n20_n21_n22_one_launch_has_the_standard_error_and_t_interval_of_its_samples()
 }
 
 #[test]
-fn n17_a_definition_of_quantiles_that_is_asked_for_is_that_of_the_samples_left() {
+fn n16_n17_a_definition_of_quantiles_that_is_asked_for_is_that_of_the_samples_left() {
     let (machine, sets) = (Machine::new(), references());
     imported(&machine, &sets);
     // Of 10 and 14, by nearest rank the median is 10, between them 12; (n - 1) p = .95 lies at 13.8, and floor(2 x .95) is the first.

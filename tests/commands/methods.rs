@@ -8,19 +8,19 @@ use std::fmt::Write as _;
 use crate::commands::crates::Crate;
 use crate::support::{Finished, Machine};
 
-const JSON: [&str; 2] = ["--message-format", "json"];
-const BEFORE: [f64; 12] = [
+pub const JSON: [&str; 2] = ["--message-format", "json"];
+pub const BEFORE: [f64; 12] = [
     100.0, 101.5, 99.2, 100.7, 102.3, 98.9, 100.1, 101.1, 99.6, 130.0, 100.4, 100.9,
 ];
-const AFTER: [f64; 12] = [
+pub const AFTER: [f64; 12] = [
     101.9, 102.8, 100.3, 103.1, 101.2, 102.2, 104.0, 100.6, 103.5, 102.6, 101.7, 140.0,
 ];
 
-const EACH_A_LAUNCH: &str = "id=name,launch=session,value=ns";
-const ONE_LAUNCH: &str = "id=name,value=ns";
+pub const EACH_A_LAUNCH: &str = "id=name,launch=session,value=ns";
+pub const ONE_LAUNCH: &str = "id=name,value=ns";
 
 /// A workspace with both sides imported as `before` and `after`, each value a launch of its own.
-fn two_runs(machine: &Machine, tables: &str) -> Crate {
+pub fn two_runs(machine: &Machine, tables: &str) -> Crate {
     imported(machine, tables, EACH_A_LAUNCH)
 }
 
@@ -42,7 +42,7 @@ fn import(machine: &Machine, made: &Crate, columns: &str, runs: &[(&str, &[f64])
     }
 }
 
-fn import_launches(
+pub fn import_launches(
     machine: &Machine,
     made: &Crate,
     columns: &str,
@@ -64,7 +64,7 @@ fn import_launches(
         .expect_code(0);
 }
 
-fn compare(machine: &Machine, made: &Crate, words: &str) -> Finished {
+pub fn compare(machine: &Machine, made: &Crate, words: &str) -> Finished {
     made.perfcheck(
         machine,
         &["compare", "before", "after", "--fail-on", "none"],
@@ -76,12 +76,12 @@ fn compare(machine: &Machine, made: &Crate, words: &str) -> Finished {
 }
 
 #[track_caller]
-fn compared(finished: &Finished) -> Value {
+pub fn compared(finished: &Finished) -> Value {
     finished.messages("benchmark-compared").remove(0)
 }
 
 #[track_caller]
-fn near(value: &Value, expected: f64, tolerance: f64) {
+pub fn near(value: &Value, expected: f64, tolerance: f64) {
     let found = value.as_f64().unwrap_or(f64::NAN);
     assert!(
         (found - expected).abs() <= tolerance * expected.abs(),
@@ -113,7 +113,7 @@ fn explained(machine: &Machine, made: &Crate, words: &str) -> Vec<[String; 3]> {
 }
 
 #[test]
-fn n31_c13_m5_b19_each_system_decides_by_its_own_test_and_level() {
+fn n31_c13_c_x3_c_x4_m5_b19_each_system_decides_by_its_own_test_and_level() {
     let machine = Machine::new();
     let made = two_runs(&machine, "");
     let by = |method: &str| compared(&compare(&machine, &made, &format!("--method {method}")));
@@ -265,7 +265,7 @@ fn m5_m6_beside_several_runs_the_stars_are_those_of_welchs_test() {
 
 /// Six launches of five skewed samples: means, medians and percentiles of a launch are far apart.
 #[test]
-fn m5_m8_n29_b19_c14_a_launch_counts_by_its_own_mean_median_or_percentile() {
+fn m5_m8_n29_n34_n_x3_n_x9_b19_c14_a_launch_counts_by_its_own_mean_median_or_percentile() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
     let before: [&[f64]; 6] = [

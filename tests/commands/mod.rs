@@ -41,4 +41,5 @@ mod serializer_log;
 mod serializers;
 mod settings;
 mod statistics;
+mod system_rows;
 mod threads;

@@ -1,0 +1,236 @@
+//! Rows of docs/SYSTEMS.md that no other concern has, through the command line. Expected numbers are those of `NumPy` and `SciPy`.
+
+use serde_json::Value;
+
+use crate::commands::crates::Crate;
+use crate::commands::methods::{
+    AFTER, BEFORE, EACH_A_LAUNCH, JSON, ONE_LAUNCH, compare, compared, import_launches, near,
+    two_runs,
+};
+use crate::support::Machine;
+
+/// The statistics of the one benchmark of a run.
+fn statistics(machine: &Machine, made: &Crate, words: &str) -> Value {
+    let shown = made
+        .perfcheck(machine, &["show", "--stats"])
+        .args(words.split_whitespace())
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    shown.messages("benchmark-statistics").remove(0)["statistics"].clone()
+}
+
+/// The number `member` of the diagnostic of this kind; `None` where there is no such diagnostic.
+fn diagnostic(statistics: &Value, kind: &str, member: &str) -> Option<Value> {
+    let all = statistics["diagnostics"].as_array().expect("a list");
+    let found = all.iter().find(|one| one["diagnostic"] == kind)?;
+    Some(found[member].clone())
+}
+
+#[test]
+fn n8_n12_n13_fences_by_nearest_rank_keep_what_lies_on_them_in_any_order() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    // np.percentile([1..20, y], [25, 75], method="inverted_cdf") are 6 and 16: the fences lie at -9 and 31.
+    for (name, last, removed) in [("on", 31.0, 0), ("beyond", 31.0001, 1)] {
+        let mut values: Vec<f64> = (1..=20).map(f64::from).collect();
+        values.push(last);
+        let shuffled: Vec<f64> = (0..21).map(|i| values[i * 8 % 21]).collect();
+        let mut found = Vec::new();
+        for (order, values) in [("sorted", &values), ("shuffled", &shuffled)] {
+            let name = format!("{name}-{order}");
+            import_launches(&machine, &made, ONE_LAUNCH, (&name, &[values]));
+            let words = format!("{name} --outliers iqr --quantile inverted-cdf");
+            found.push(statistics(&machine, &made, &words)["of_samples"].clone());
+        }
+        assert_eq!(found[0]["removed"], removed, "{name}");
+        assert_eq!(found[0], found[1], "{name}");
+        let max = if removed == 0 { last } else { 20.0 };
+        near(&found[0]["max_ns"], max, 0.0);
+    }
+}
+
+#[test]
+fn s5_s6_s7_d9_d10_a_filter_of_few_samples_or_without_spread_leaves_everything() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let nine: Vec<f64> = (1..=8).map(f64::from).chain([900.0]).collect();
+    let mut flat = vec![5.0; 9];
+    flat.push(1000.0);
+    for (name, values, policy) in [
+        ("nine", &nine[..], "iqr"),
+        ("flat", &flat[..], "iqr"),
+        ("one", &[7.0][..], "top5"),
+    ] {
+        import_launches(&machine, &made, ONE_LAUNCH, (name, &[values]));
+        let found = statistics(&machine, &made, &format!("{name} --outliers {policy}"));
+        let found = &found["of_samples"];
+        assert_eq!(
+            (&found["removed"], &found["used"]),
+            (&0.into(), &values.len().into())
+        );
+    }
+    // The tenth sample makes the same fence count.
+    let ten: Vec<f64> = nine.iter().copied().chain([4.5]).collect();
+    import_launches(&machine, &made, ONE_LAUNCH, ("ten", &[&ten]));
+    let found = statistics(&machine, &made, "ten --outliers iqr");
+    assert_eq!(found["of_samples"]["removed"], 1);
+}
+
+#[test]
+fn n26_n_x8_b14_launches_have_a_median_without_a_distribution_and_a_mean_by_student() {
+    let machine = Machine::new();
+    let made = two_runs(&machine, "");
+    let found = statistics(&machine, &made, "before");
+    // The third and the tenth of twelve: 1 - 2 binom.cdf(2, 12, 1/2).
+    near(&found["median_of_launches_ns"]["lower"], 99.6, 1e-12);
+    near(&found["median_of_launches_ns"]["upper"], 101.5, 1e-12);
+    near(&found["median_coverage"], 0.961_425_781_25, 1e-12);
+    // np.std(ddof=1) / np.mean
+    near(&found["cv"], 0.083_497_183_946_255_84, 1e-9);
+    // Six launches have a t interval: np.mean -+ t.ppf(.975, 5) s / sqrt(6).
+    let means = [104.52, 104.98, 103.14, 108.06, 103.54, 104.18];
+    let means: Vec<&[f64]> = means.iter().map(std::slice::from_ref).collect();
+    import_launches(&machine, &made, EACH_A_LAUNCH, ("six", &means));
+    let found = statistics(&machine, &made, "six");
+    near(&found["mean_ns"]["lower"], 102.892_408_804_274_48, 1e-9);
+    near(&found["mean_ns"]["upper"], 106.580_924_529_058_85, 1e-9);
+}
+
+#[test]
+fn n30_n_x4_n_x11_n_x12_s17_s18_effects_are_told_with_what_was_tested() {
+    let machine = Machine::new();
+    let made = two_runs(&machine, "");
+    let found = compared(&compare(&machine, &made, "--test mann-whitney"));
+    // mannwhitneyu(after, before).statistic, and 2 U / 144 - 1.
+    near(&found["tested"]["statistic"], 117.0, 0.0);
+    let effects = &found["effects"];
+    near(&effects["cliffs_delta"], 0.625, 1e-12);
+    assert_eq!(effects["label"], "large");
+    // np.median of all 144 differences; the difference in pooled deviations times 1 - 3 / (4 22 - 1).
+    near(&effects["shift_ns"]["estimate"], 1.75, 1e-9);
+    near(&effects["hedges_g"], 0.238_363_114_330_522_3, 1e-9);
+    // exp of the mean of ln(after / before), launch by launch, -+ t.ppf(.975, 11) standard errors.
+    near(
+        &effects["paired_change"]["estimate"],
+        0.022_200_763_368_127_107,
+        1e-9,
+    );
+    near(
+        &effects["paired_change"]["lower"],
+        -0.053_883_549_935_086_796,
+        1e-9,
+    );
+    near(
+        &effects["paired_change"]["upper"],
+        0.104_403_586_428_171_23,
+        1e-9,
+    );
+    // Each side's own numbers, told apart by size.
+    assert_ne!(BEFORE, AFTER);
+}
+
+#[test]
+fn m_x1_m_x2_intervals_that_overlap_are_no_difference() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let before = [104.52, 104.98, 103.14, 108.06, 103.54, 104.18];
+    let after = [107.72, 106.52, 113.6, 106.28, 109.78, 107.08];
+    for (name, means) in [("before", before), ("after", after)] {
+        let launches: Vec<&[f64]> = means.iter().map(std::slice::from_ref).collect();
+        import_launches(&machine, &made, EACH_A_LAUNCH, (name, &launches));
+    }
+    let found = compared(&compare(&machine, &made, "--test interval"));
+    // The difference of the means over the sum of both margins, t.ppf(.975, 5) s / sqrt(6).
+    near(&found["tested"]["statistic"], 0.786_651_977_212_154_7, 1e-9);
+    assert_eq!(found["tested"]["significance"], "not-significant");
+    // At 20 % the margins are t.ppf(.9, 5) standard errors, and the same means are apart.
+    let found = compared(&compare(&machine, &made, "--test interval --alpha 20%"));
+    near(
+        &found["tested"]["statistic"],
+        0.786_651_977_212_154_7 * 2.570_581_835_636_314 / 1.475_884_048_824_481_6,
+        1e-9,
+    );
+    assert_eq!(found["tested"]["significance"], "significant");
+}
+
+#[test]
+fn n_x2_n_x13_n_x14_n_x20_what_order_and_spread_say_is_a_diagnostic_with_its_number() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let swing = |i: i32| f64::from(i * 7 % 5 - 2);
+    let around = |centre: f64| -> Vec<f64> { (0..60).map(|i| centre + 0.5 * swing(i)).collect() };
+    let (low, high) = (around(100.0), around(110.0));
+    import_launches(&machine, &made, EACH_A_LAUNCH, ("apart", &[&low, &high]));
+    let found = statistics(&machine, &made, "apart");
+    // np.std of both medians over the mean of both standard errors.
+    let ratio = diagnostic(&found, "launches-differ", "ratio").expect("they differ");
+    near(&ratio, 76.811_457_478_686_1, 1e-9);
+    assert_eq!(diagnostic(&found, "drifts", "change"), None);
+    let drifting: Vec<f64> = (0..60)
+        .map(|i| 100.0 + 0.5 * f64::from(i) + 0.25 * swing(i))
+        .collect();
+    import_launches(&machine, &made, ONE_LAUNCH, ("drifting", &[&drifting]));
+    let found = statistics(&machine, &made, "drifting");
+    let number = |kind, member| diagnostic(&found, kind, member).expect(kind);
+    near(
+        &number("dependent", "autocorrelation"),
+        0.945_258_501_520_597_2,
+        1e-9,
+    );
+    // mannwhitneyu of both halves; the mean of the second over that of the first.
+    near(
+        &number("halves-differ", "p_value"),
+        3.338_388_820_428_8e-11,
+        1e-6,
+    );
+    near(&number("drifts", "change"), 0.139_860_139_860_139_8, 1e-9);
+    let slow: Vec<f64> = low
+        .iter()
+        .copied()
+        .chain([200.0, 201.0, 199.0, 200.5, 199.5])
+        .collect();
+    import_launches(&machine, &made, ONE_LAUNCH, ("slow", &[&slow]));
+    let found = statistics(&machine, &made, "slow");
+    let number = |member| diagnostic(&found, "slow-cluster", member).expect("a second speed");
+    assert_eq!(number("samples"), 5);
+    near(&number("share"), 5.0 / 65.0, 1e-12);
+    near(&number("times_median"), 2.0, 1e-12);
+}
+
+#[test]
+fn m4_m_x9_m_x14_rates_have_a_harmonic_mean_and_its_deviation() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let log = machine.home().join("rates.csv");
+    std::fs::write(&log, "name,session,rate\na,0,100\na,1,110\na,2,90\n").expect("our own file");
+    let import = |name: &str| {
+        made.perfcheck(&machine, &["import"])
+            .arg(&log)
+            .args(["--columns", "id=name,launch=session,value=rate"])
+            .args(["--unit", "ops/s", "--baseline", name])
+            .run()
+    };
+    import("rates").expect_code(0);
+    import("again").expect_code(0);
+    let value = |statistic: &str| {
+        let words = [
+            "compare",
+            "rates",
+            "again",
+            "--fail-on",
+            "none",
+            "--statistic",
+            statistic,
+        ];
+        let found = made.perfcheck(&machine, &words).args(JSON).run();
+        found.messages("benchmark-columns").remove(0)["columns"][0]["statistics"][0]["value"]
+            .clone()
+    };
+    near(&value("mean"), 99.331_103_678_929_76, 1e-9);
+    near(&value("std-dev"), 8.151_026_747_970_235, 1e-9);
+    // A rate of nothing has no harmonic mean, and is no measurement.
+    std::fs::write(&log, "name,session,rate\na,0,100\na,1,0\n").expect("our own file");
+    let refused = import("nothing").expect_code(2);
+    assert!(refused.stderr.contains("rates.csv:3"), "{refused}");
+}
