@@ -842,9 +842,14 @@ are theirs.
 |---|---|---|---|""")
     print("\n".join(table))
     print("""
-Beside these, every row of the checklist of the five systems that is statistics alone has a test of its own in `tests/systems`, with the figures that their documents
+Beside these, every row of [SYSTEMS.md](SYSTEMS.md) that is statistics alone has a test of its own, with the figures that the systems' documents
 print; `tests/systems/rows.py` lists the rows without one. What is random here (bootstrap intervals, subselection) is checked where its distribution can be written out whole: intervals from all
 n^n resamples of up to five values, subselections that take everything. The laws that hold for all data (invariances, inversions of tests into intervals) are property tests beside the code.
+
+## Through the command line
+
+`tests/systems/corpus.py`, a step of `.ci/run`, imports 200 data sets, describes and compares them with every published test, and compares what the messages say with exact fractions, NumPy and SciPy: data with offsets up to 1e12, up to 5,000 values and 50 launches a side, ties, constants, tiny values, heavy tails, two modes.
+Everything deterministic agrees to 1e-9 of itself, or both p are below that.
 
 ## Criterion's own samples
 
