@@ -148,25 +148,9 @@ fn s_x9_p_values_against_the_fastest_are_called_exploratory_and_are_adjusted() {
         p(&format!("{words},versus=first-row")),
         p(&format!("{words},versus=first-row --filter read")),
     );
-    // `slow|er` writes in three times the time of the fastest; the fastest itself has no p.
+    // Three launches a side cannot be told apart.
     let found = pivot(&made, &machine, &format!("{words} --message-format json")).expect_code(0);
-    for message in found.messages("pivot-row") {
-        for cell in message["cells"].as_array().expect("cells") {
-            let is_significant = cell["number"].as_f64().is_some_and(|p| p < 0.05);
-            let word = if is_significant {
-                "significant".into()
-            } else {
-                Value::Null
-            };
-            assert_eq!(cell["word"], word, "{found}");
-        }
-    }
-    assert_eq!(
-        cells(&found, "slow|er")[1]["word"],
-        "significant",
-        "{found}"
-    );
-    assert!(text.stdout.contains(" significant"), "{text}");
+    assert_eq!(cells(&found, "slow|er")[0]["word"], Value::Null, "{found}");
     // Two tests: the smaller p counts twice.
     assert!(
         (both[0] - (2.0 * one[0]).min(1.0)).abs() < 1e-12,

@@ -212,12 +212,18 @@ fn s17_s18_s19_b18_what_is_relative_is_relative_to_the_fastest_after_the_filter(
         &format!("cliffs-delta+hedges-g+p-value+{ratios}"),
         "",
     );
+    let mut significant = 0;
     for (id, expected) in reference["relative"].as_object().expect("an object") {
         assert_eq!(
             cell(&found, id, "cliffs-delta")["is_reference"],
             expected["is reference"],
             "{id}"
         );
+        // At 5 %, of the p that the reference says.
+        let is_significant = expected["p-value"].as_f64().is_some_and(|p| p < 0.05);
+        let word = is_significant.then_some("significant");
+        assert_eq!(cell(&found, id, "p-value")["word"].as_str(), word, "{id}");
+        significant += usize::from(is_significant);
         for (value, expected) in expected.as_object().expect("an object") {
             let word = match value.as_str() {
                 "is reference" => continue,
@@ -231,6 +237,7 @@ fn s17_s18_s19_b18_what_is_relative_is_relative_to_the_fastest_after_the_filter(
             );
         }
     }
+    assert!(significant > 0, "{found:?}");
     // Without the filter the stall would choose another fastest.
     let raw = pivot(&machine, "cliffs-delta", " --outliers none");
     assert_eq!(
