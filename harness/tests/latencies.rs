@@ -56,7 +56,7 @@ fn neither_warm_up_nor_asking_is_noted() {
     child.ask("warm-up 1000000");
     assert_eq!(
         child.ask("latencies 5"),
-        r#"{"type":"latencies","counts":[],"clamped":0,"errors":0,"messages":[],"reservoir_ns":[],"windows":[]}"#
+        r#"{"type":"latencies","digits":3,"counts":[],"clamped":0,"errors":0,"messages":[],"reservoir_ns":[],"windows":[]}"#
     );
     child.ask("sample 4");
     child.ask("warm-up 1000000");
