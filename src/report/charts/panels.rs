@@ -294,7 +294,7 @@ pub(super) fn split_violin(
 /// A line at the right below a panel: where the next one begins.
 pub(super) fn remark(svg: &mut Svg, text: &str, bottom: f64) -> f64 {
     svg.text((RIGHT, bottom - 4.0), Anchor::End, "small faint", text);
-    bottom + 12.0
+    bottom + 17.0
 }
 
 /// What the values are.

@@ -130,6 +130,6 @@ pub(crate) fn write_thresholds(
     if changed.is_empty() {
         return Ok(());
     }
-    let text = format!("Thresholds of this workspace: {}.", changed.join(", "));
+    let text = format!("Thresholds that are not as usual: {}.", changed.join(", "));
     writeln!(writer, "{}", prose(&text, columns, "  "))
 }
