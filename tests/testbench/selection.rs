@@ -57,7 +57,8 @@ fn a_sequential_child_alone_is_brought_to_its_end_and_what_fails_there_is_told()
             perfcheck = perfcheck.env("SEQUENTIAL_FAILS_AT_ITS_END", "1");
         }
         perfcheck
-            .args(["-p", "sequential", "first"])
+            // What it measures is the machine's affair.
+            .args(["-p", "sequential", "first", "--fail-on", "none"])
             .args(QUICK)
             .run()
             .expect_code(0)
