@@ -36,18 +36,9 @@ pub struct ValueSummary {
     pub zeros: usize,
 }
 
-/// What becomes of the first row of each launch.
-fn first_of(filter: &SampleFilter) -> FirstSample {
-    if filter.drop_first {
-        FirstSample::Dropped
-    } else {
-        FirstSample::Used
-    }
-}
-
 /// Which rows are warm-up: the first of each launch that has more than one.
 pub fn warm_up_rows(group: &IdGroup, filter: &SampleFilter) -> Vec<bool> {
-    let (launches, first) = (launches(group), first_of(filter));
+    let (launches, first) = (launches(group), FirstSample::dropped_if(filter.drop_first));
     launches
         .flat_map(|rows| (0..rows.len()).map(move |at| at < first.skipped(rows.len())))
         .collect()
@@ -83,7 +74,11 @@ fn cleaned(group: &IdGroup, column: usize, filter: &SampleFilter) -> Option<Clea
     };
     let values: Vec<Vec<f64>> = launches(group).map(values).collect();
     let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
-    CleanedSample::of(&values, first_of(filter), policy_of(filter))
+    CleanedSample::of(
+        &values,
+        FirstSample::dropped_if(filter.drop_first),
+        policy_of(filter),
+    )
 }
 
 fn described(

@@ -258,6 +258,15 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {}", plural(count, noun))
 }
 
+/// Each kind that there is any of: `3 low mild, 4 high severe`.
+pub(super) fn counts(kinds: &[(usize, &str)]) -> String {
+    let there = kinds.iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = there
+        .map(|(count, kind)| format!("{count} {kind}"))
+        .collect();
+    words.join(", ")
+}
+
 /// How many on average: `12`, `0.500`, `12345`.
 pub(super) fn count(value: f64) -> String {
     if value.fract() == 0.0 {

@@ -48,6 +48,15 @@ pub struct CleanedSample {
 }
 
 impl FirstSample {
+    /// The first value is left out if `is_dropped`, and counts otherwise.
+    pub fn dropped_if(is_dropped: bool) -> Self {
+        if is_dropped {
+            Self::Dropped
+        } else {
+            Self::Used
+        }
+    }
+
     /// How many values a cluster of `count` loses at its beginning: 0 or 1. A cluster of one value keeps it.
     pub fn skipped(self, count: usize) -> usize {
         usize::from(self == Self::Dropped && count > 1)

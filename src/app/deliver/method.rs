@@ -33,6 +33,9 @@ pub fn explain_method(
     Ok(ExitCode::Clean)
 }
 
+/// How the value of a setting is written; `None` where it follows from the test.
+type Written = fn(&DecisionSettings) -> Option<String>;
+
 /// Every setting in force with where it comes from.
 fn settings(
     options: &ComparisonOptions,
@@ -40,68 +43,71 @@ fn settings(
     method: System,
 ) -> Vec<MethodSetting> {
     let said = &options.analysis;
-    let of_method = method.decision();
-    let default = DecisionSettings::default();
+    let (of_method, default) = (method.decision(), DecisionSettings::default());
     // Without `--method` tables are stronger than the method that they name.
     let is_named = said.method.is_some();
-    let mut settings = Vec::new();
-    let analysis = [
-        words(decision.analysis),
-        words(of_method.analysis),
-        words(default.analysis),
+    let of_tests: [(&str, bool, Written); 8] = [
+        ("--test", said.test.is_some(), |found| {
+            Some(found.analysis.test.to_string())
+        }),
+        ("--observations", said.observations.is_some(), |found| {
+            Some(found.analysis.observations.to_string())
+        }),
+        ("--outliers", said.outliers.is_some(), |found| {
+            Some(outliers(&found.analysis))
+        }),
+        ("--center", said.center.is_some(), |found| {
+            found.analysis.center.map(|center| center.to_string())
+        }),
+        ("--quantile", said.quantile.is_some(), |found| {
+            found.analysis.quantile.map(|rule| rule.to_string())
+        }),
+        ("--correction", said.correction.is_some(), |found| {
+            Some(found.analysis.correction.to_string())
+        }),
+        ("--rank-p", said.p.is_some(), |found| {
+            Some(found.analysis.p.to_string())
+        }),
+        ("--metric", said.subject.is_some(), |found| {
+            Some(found.analysis.subject.to_string())
+        }),
     ];
-    let flags = [
-        said.test.is_some(),
-        said.observations.is_some(),
-        said.outliers.is_some(),
-        said.center.is_some(),
-        said.quantile.is_some(),
-        said.correction.is_some(),
-        said.p.is_some(),
-        said.subject.is_some(),
-    ];
-    let [inforce, set, usual] = analysis;
-    for ((((name, value), set), usual), flag) in inforce.into_iter().zip(set).zip(usual).zip(flags)
-    {
-        let from = match () {
-            () if flag => SettingSource::Flag,
-            () if set.1 != usual.1 => SettingSource::Method,
-            () => SettingSource::Default,
-        };
-        settings.push(setting(name, value, from));
-    }
-    let numbers = [
+    let of_tables: [(&str, bool, Written); 4] = [
         (
             "--noise-threshold",
             options.noise_threshold.is_some(),
-            [decision, &of_method, &default].map(|found| found.noise_threshold),
+            |found| Some(found.noise_threshold.to_string()),
         ),
         (
             "--significance-level",
             options.significance_level.is_some(),
-            [decision, &of_method, &default].map(|found| found.significance_level),
+            |found| Some(found.significance_level.to_string()),
         ),
         (
             "--confidence-level",
             options.confidence_level.is_some(),
-            [decision, &of_method, &default].map(|found| found.confidence_level),
+            |found| Some(found.confidence_level.to_string()),
         ),
-        (
-            "--resamples",
-            options.resamples.is_some(),
-            [decision, &of_method, &default].map(|found| f64::from(found.resamples)),
-        ),
+        ("--resamples", options.resamples.is_some(), |found| {
+            Some(found.resamples.to_string())
+        }),
     ];
-    for (name, flag, [value, set, usual]) in numbers {
-        let from = source(flag, is_named, value, set, usual);
-        settings.push(setting(name, Some(value.to_string()), from));
-    }
-    settings.extend(thresholds(
-        decision.thresholds,
-        of_method.thresholds,
-        is_named,
-    ));
-    settings
+    let of_tests = of_tests.map(|(name, is_said, written)| {
+        let (set, usual) = (written(&of_method), written(&default));
+        // No table sets it.
+        let from = source(is_said, false, &set, &set, &usual);
+        setting(name, written(decision), from)
+    });
+    let of_tables = of_tables.map(|(name, is_said, written)| {
+        let [value, set, usual] = [decision, &of_method, &default].map(written);
+        let from = source(is_said, is_named, &value, &set, &usual);
+        setting(name, value, from)
+    });
+    let thresholds = thresholds(decision.thresholds, of_method.thresholds, is_named);
+    (of_tests.into_iter())
+        .chain(of_tables)
+        .chain(thresholds)
+        .collect()
 }
 
 /// Thresholds that are not the default.
@@ -117,18 +123,20 @@ fn thresholds(
         .map(move |(name, value, default)| {
             let set = of_method.iter().find(|(other, ..)| *other == name);
             let set = set.map_or(default, |(_, set, _)| *set);
-            let from = source(false, is_named, value, set, default);
+            let from = source(false, is_named, &value, &set, &default);
             setting(&format!("thresholds.{name}"), Some(value.to_string()), from)
         })
 }
 
-/// Where a number comes from.
-#[expect(
-    clippy::float_cmp,
-    reason = "these are settings, and nothing computed them"
-)]
-fn source(flag: bool, is_named: bool, value: f64, set: f64, usual: f64) -> SettingSource {
-    if flag {
+/// Where `value` comes from: the method sets `set`, and without anything it is `usual`.
+fn source<T: PartialEq>(
+    is_said: bool,
+    is_named: bool,
+    value: &T,
+    set: &T,
+    usual: &T,
+) -> SettingSource {
+    if is_said {
         SettingSource::Flag
     } else if value != set {
         SettingSource::Table
@@ -147,21 +155,11 @@ fn setting(name: &str, value: Option<String>, from: SettingSource) -> MethodSett
     }
 }
 
-/// The choices of an analysis with their flags; `None` of what follows from the test.
-fn words(analysis: Analysis) -> [(&'static str, Option<String>); 8] {
-    let outliers = match (analysis.outliers, analysis.drop_first) {
+/// What is done about outliers, as the flag takes it.
+fn outliers(analysis: &Analysis) -> String {
+    match (analysis.outliers, analysis.drop_first) {
         (outliers, false) => outliers.to_string(),
         (Outliers::Keep, true) => "first".to_owned(),
         (outliers, true) => format!("{outliers},first"),
-    };
-    [
-        ("--test", Some(analysis.test.to_string())),
-        ("--observations", Some(analysis.observations.to_string())),
-        ("--outliers", Some(outliers)),
-        ("--center", analysis.center.map(|center| center.to_string())),
-        ("--quantile", analysis.quantile.map(|rule| rule.to_string())),
-        ("--correction", Some(analysis.correction.to_string())),
-        ("--rank-p", Some(analysis.p.to_string())),
-        ("--metric", Some(analysis.subject.to_string())),
-    ]
+    }
 }

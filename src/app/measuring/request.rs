@@ -7,6 +7,7 @@ use crate::app::context::{Context, World};
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
 use perfcheck_analysis::model::{DecisionSettings, GitState};
 use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::child::LATENCY_DIGITS;
 use perfcheck_engine::measure::Filter;
 
 /// What is to be measured, and under which circumstances.
@@ -27,9 +28,6 @@ pub(in crate::app) struct Request<'a> {
     /// The checkout as it is.
     pub(in crate::app) git: Option<GitState>,
 }
-
-/// The variable by which a bench learns to how many digits it counts single operations (docs/PROTOCOL.md, section 10).
-const LATENCY_DIGITS: &str = "PERFCHECK_LATENCY_DIGITS";
 
 impl Request<'_> {
     /// Lets `target` know what is set for whole executables.

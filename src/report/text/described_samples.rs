@@ -72,20 +72,16 @@ pub(super) fn sample_lines(
 /// `190 of 200 (by `iqr`: 10 removed)`.
 fn used(found: &SampleDescription) -> String {
     let counts = &found.counts;
-    let parts = [
+    let parts = units::counts(&[
         (counts.warm_up_skipped, "first skipped"),
         (counts.outliers_removed, "removed"),
         (found.replaced, "replaced"),
-    ];
-    let parts = parts.iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> = parts
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
+    ]);
     let by = match (found.outliers, parts.is_empty()) {
         (Outliers::Keep, true) => String::new(),
-        (Outliers::Keep, false) => format!(" ({})", parts.join(", ")),
+        (Outliers::Keep, false) => format!(" ({parts})"),
         (policy, true) => format!(" (by `{policy}`: none removed)"),
-        (policy, false) => format!(" (by `{policy}`: {})", parts.join(", ")),
+        (policy, false) => format!(" (by `{policy}`: {parts})"),
     };
     format!("{} of {}{by}", counts.used, counts.raw)
 }

@@ -18,10 +18,6 @@ pub(crate) fn outliers(summary: &Summary) -> Option<String> {
         (found.high_mild, "high mild"),
         (found.high_severe, "high severe"),
     ];
-    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
-    let kinds: Vec<String> = kinds
-        .map(|(count, kind)| format!("{count} {kind}"))
-        .collect();
     let total = found.total();
     // Those that a filter leaves out have labels, too; repetitions of a warm-up have none.
     let samples = (summary.left_out).map_or(summary.samples, |left_out| {
@@ -33,7 +29,7 @@ pub(crate) fn outliers(summary: &Summary) -> Option<String> {
             units::counted(total, "outlier"),
             units::counted(samples, "sample"),
             units::rounded_percent(total as f64 / samples as f64),
-            kinds.join(", ")
+            units::counts(&kinds)
         )
     })
 }

@@ -43,7 +43,6 @@ pub fn clean(measurements: &mut [Measurement], source: Option<&Source>, filter: 
 }
 
 fn cleaned(measurement: &Measurement, apart: bool, filter: &SampleFilter) -> Option<CleanedSample> {
-    let drop_first = filter.drop_first || apart;
     let launch = |launch: &LaunchSeries| -> Vec<f64> {
         let series = &launch.series;
         let warm_up = std::iter::once(&series.warm_up).filter(|_| apart);
@@ -53,12 +52,11 @@ fn cleaned(measurement: &Measurement, apart: bool, filter: &SampleFilter) -> Opt
     };
     let launches: Vec<Vec<f64>> = measurement.launches.iter().map(launch).collect();
     let launches: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
-    let first = if drop_first {
-        FirstSample::Dropped
-    } else {
-        FirstSample::Used
-    };
-    CleanedSample::of(&launches, first, policy_of(filter))
+    CleanedSample::of(
+        &launches,
+        FirstSample::dropped_if(filter.drop_first || apart),
+        policy_of(filter),
+    )
 }
 
 /// Which benchmarks are the values of the same rows: their ids differ in the labels of the columns alone.

@@ -49,11 +49,7 @@ impl SampleDescription {
 
     fn of_launches(launches: &[&[f64]], decision: &DecisionSettings) -> Option<Self> {
         let analysis = &decision.analysis;
-        let first = if analysis.drop_first {
-            FirstSample::Dropped
-        } else {
-            FirstSample::Used
-        };
+        let first = FirstSample::dropped_if(analysis.drop_first);
         let middle = definition(analysis.quantile_in_force());
         let policy = outlier_policy(analysis.outliers, middle, &decision.thresholds);
         let cleaned = CleanedSample::of(launches, first, policy)?;

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 
 /// The variable that tells a bench how finely to count single operations (docs/PROTOCOL.md, section 10).
-const LATENCY_DIGITS: &str = "PERFCHECK_LATENCY_DIGITS";
+pub const LATENCY_DIGITS: &str = "PERFCHECK_LATENCY_DIGITS";
 
 /// Everything needed to start a bench executable.
 #[derive(Debug, Clone)]

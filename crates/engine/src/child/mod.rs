@@ -22,7 +22,7 @@ pub use criterion::{
     Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
 };
 pub use error::ChildError;
-pub use launch_spec::LaunchSpec;
+pub use launch_spec::{LATENCY_DIGITS, LaunchSpec};
 pub use means::Means;
 pub use printed::{PrintedHarness, PrintedRequest, PrintedValue, Printer, Report};
 pub use session::{Ready, Recognised, Session, Started};

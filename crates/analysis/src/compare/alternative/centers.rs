@@ -82,14 +82,9 @@ fn side_center(
         Statistic::Subselection => side.subselection().map(|found| whole(found.centre)),
         center => {
             let launches: Vec<&[f64]> = side.launches.iter().map(Vec::as_slice).collect();
-            let first = if analysis.drop_first {
-                FirstSample::Dropped
-            } else {
-                FirstSample::Used
-            };
             let cleaned = CleanedSample::of(
                 &launches,
-                first,
+                FirstSample::dropped_if(analysis.drop_first),
                 outlier_policy(
                     analysis.outliers,
                     definition(analysis.quantile_in_force()),

@@ -26,12 +26,7 @@ pub(super) struct TestedQuestion {
 ///
 /// What cannot be tested stays in the family, with p = 1.
 pub(in crate::compare) fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
-    let setting = Setting {
-        analysis: &rules.decision.analysis,
-        thresholds: &rules.decision.thresholds,
-        level: rules.decision.significance_level,
-        resamples: rules.decision.resamples as usize,
-    };
+    let setting = Setting::of(&rules.decision.analysis, &rules.decision);
     let evidence: Vec<TestedQuestion> = questions
         .par_iter()
         .map(|question| look(question, rules, &setting))

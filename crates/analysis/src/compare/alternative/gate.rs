@@ -39,12 +39,7 @@ pub fn across_runs(questions: &[Question<'_>], rules: &Rules) -> Option<AcrossRu
         test: Test::MannWhitney,
         ..decision.analysis
     };
-    let setting = Setting {
-        analysis: &analysis,
-        thresholds: &decision.thresholds,
-        level: decision.significance_level,
-        resamples: decision.resamples as usize,
-    };
+    let setting = Setting::of(&analysis, decision);
     let gate = gate(questions, rules, &setting)?;
     let found: Vec<_> = (questions.iter())
         .map(|question| look(question, rules, &setting))

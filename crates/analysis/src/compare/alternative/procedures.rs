@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::observations::{SideSamples, definition};
 use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
-use crate::model::{Analysis, Observations, RankP, Statistic, Test, Thresholds};
+use crate::model::{Analysis, DecisionSettings, Observations, RankP, Statistic, Test, Thresholds};
 use perfcheck_stats::{
     ClusterMean, HodgesLehmann, HodgesLehmannRanks, Interval, IntervalDistance, IntervalEstimate,
     KruskalWallis, MannWhitney, MannWhitneyMethod, PooledTScore, RatioBounds, RatioVerdict,
@@ -79,7 +79,17 @@ pub(super) struct Setting<'a> {
     pub resamples: usize,
 }
 
-impl Setting<'_> {
+impl<'a> Setting<'a> {
+    /// By `analysis`, at the level and the bounds of `decision`.
+    pub fn of(analysis: &'a Analysis, decision: &'a DecisionSettings) -> Self {
+        Self {
+            analysis,
+            thresholds: &decision.thresholds,
+            level: decision.significance_level,
+            resamples: decision.resamples as usize,
+        }
+    }
+
     /// Tests `new` against `base`.
     pub fn test(&self, candidate: &SideSamples, base: &SideSamples) -> TestFinding {
         let (a, b) = (
