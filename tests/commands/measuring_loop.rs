@@ -141,6 +141,39 @@ fn measured(suite: &mut Suite) {
 }
 
 #[test]
+fn a_warm_up_that_was_disturbed_does_not_make_all_samples_short() {
+    let machine = Machine::new();
+    // As slow as on a busy machine in the 50 iterations of a warm-up, and never after it.
+    let made = bench(
+        &machine,
+        r#"
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+static CALLS: AtomicU64 = AtomicU64::new(0);
+fn measured(suite: &mut Suite) {
+    suite.bench("a", |b| b.iter(|| {
+        if CALLS.fetch_add(1, SeqCst) < 50 {
+            std::thread::sleep(std::time::Duration::from_micros(100));
+        }
+        (0..1000_u64).fold(0, |sum, n| black_box(sum + n))
+    }));
+}"#,
+    );
+    let words = "--launches 2 --warm-up-iterations 50 --measurement-time 20ms --resamples 1000";
+    let run = made
+        .perfcheck(&machine, &words.split(' ').collect::<Vec<_>>())
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    let message = measured(&run);
+    let warm_up = phase(&message, "warm_up")[0][0];
+    assert!(warm_up.0 == 50 && warm_up.1 > 5_000_000, "{warm_up:?}");
+    // By the warm-up, ten iterations at most would take a millisecond.
+    for samples in phase(&message, "flat") {
+        assert!(samples.iter().all(|(iterations, _)| *iterations > 50));
+    }
+}
+
+#[test]
 fn n4_set_up_and_tear_down_are_not_timed() {
     let machine = Machine::new();
     let made = bench(

@@ -16,12 +16,16 @@ use super::schedule::{LaunchLayout, expected, lay_out, planned_iteration_ns};
 use super::subject::Resolved;
 use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
 use crate::host;
-use perfcheck_analysis::model::{Extras, Sample, Series, Side, Throughput, WarmUpGoal};
+use perfcheck_analysis::model::{
+    Extras, Sample, SamplingMode, Series, Side, Throughput, WarmUpGoal,
+};
 use perfcheck_stats::Draws;
 
 /// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
 const CALIBRATION_SAMPLES: u64 = 20;
 const CALIBRATION_SHARE: f64 = 5.0;
+/// A first warm-up that took so many times what the ramp takes was hit by a burst: all samples of the run would be that much too short.
+const HIT_WARM_UP: f64 = 2.0;
 /// Rounds of a benchmark in which allocations are counted: enough for a test over launches, and no time lost in the others.
 const COUNTED_ROUNDS: usize = 5;
 /// A machine that was suspended for longer than this during a visit has spoilt it.
@@ -209,12 +213,27 @@ fn phases(
     layout: &mut Option<LaunchLayout>,
     series: &mut Series,
 ) -> Result<(), ChildError> {
-    let layout = layout.get_or_insert_with(|| {
-        let planned_ns =
-            planned_iteration_ns(warm.body.per_iteration(), warm.total_per_iteration());
-        lay_out(&resolved.sampling, planned_ns, resolved.pinned)
-    });
+    let lay_out_for = |body_ns: f64| {
+        // What slowed the body down did so to set-up and drops.
+        let total_ns = warm.total_per_iteration() * body_ns / warm.body.per_iteration().max(1e-3);
+        lay_out(
+            &resolved.sampling,
+            planned_iteration_ns(body_ns, total_ns),
+            resolved.pinned,
+        )
+    };
+    let is_first = layout.is_none();
+    let layout = layout.get_or_insert_with(|| lay_out_for(warm.body.per_iteration()));
     series.linear = phase(session, &layout.linear_request(), warm)?;
+    // Its longer half: what is very short drowns in the clock.
+    let longer = &series.linear[series.linear.len() / 2..];
+    let times = longer.iter().copied().map(Sample::per_iteration);
+    let quickest_ns = times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
+    let was_hit = warm.body.per_iteration() > quickest_ns * HIT_WARM_UP;
+    // The other modes are Criterion's, which lays out for the time of the warm-up.
+    if is_first && was_hit && resolved.sampling.mode == SamplingMode::Standard {
+        *layout = lay_out_for(quickest_ns);
+    }
     series.flat = phase(session, &layout.flat_request(), warm)?;
     Ok(())
 }
