@@ -1,5 +1,5 @@
 //! `show --stats`: what one process, an outlier policy and several launches leave to be said of samples, against `NumPy` and `SciPy`
-//! (`tests/systems/reference.py`, `described`).
+//! (`crates/stats/tests/systems/reference.py`, `described`).
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 
 /// Sets of samples with what `NumPy` and `SciPy` say of them.
 fn references() -> Vec<Value> {
-    let text = include_str!("../systems/reference.json");
+    let text = include_str!("../../crates/stats/tests/systems/reference.json");
     let mut all: Value = serde_json::from_str(text).expect("reference.json");
     match all["described"].take() {
         Value::Array(sets) => sets,

@@ -81,9 +81,10 @@ fn every_decimal_number_that_is_imported_comes_back_as_the_float_nearest_to_it()
     }
 }
 
-/// Reference values of [`reference.py`](../systems/reference.py).
+/// Reference values of [`reference.py`](../../crates/stats/tests/systems/reference.py).
 fn reference(section: &str) -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/systems/reference.json");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/stats/tests/systems/reference.json");
     let reference: Value =
         serde_json::from_str(&std::fs::read_to_string(path).expect("a file of this directory"))
             .expect("JSON");

@@ -1,6 +1,6 @@
 //! The serializer methodology as its users meet it: a log is imported, described, pivoted, and two of its versions are compared.
 //!
-//! Logs and expected values are those of `systems/serializers.json`, which `systems/reference.py` writes with `NumPy` and `SciPy`: what the fences leave, then
+//! Logs and expected values are those of `serializers.json`, which `reference.py` writes with `NumPy` and `SciPy`: what the fences leave, then
 //! statistics, then the pivot, then the fastest.
 
 use serde_json::Value;
@@ -13,7 +13,8 @@ use crate::support::{Finished, Machine};
 const COLUMNS: &str = "id=SerializerName/TestDataName,value.ser=TimeSer,value.deser=TimeDeser,repetition=RepetitionIndex,dimension=Language";
 
 fn reference() -> Value {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/systems/serializers.json");
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/stats/tests/systems/serializers.json");
     let text = fs::read_to_string(file).expect("the reference values");
     serde_json::from_str(&text).expect("JSON")
 }

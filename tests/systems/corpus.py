@@ -20,6 +20,7 @@ import tempfile
 import numpy as np
 from scipy import stats as st
 
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "crates/stats/tests/systems"))
 from reference import holm, kruskal, moments, root, rounded, welch
 
 SEED = 20_261_122

@@ -1,28 +1,8 @@
-//! The checklist of the five systems whose statistics the tool reproduces: one test a row, the row's id at the start of its name, and golden
-//! values from `NumPy` and `SciPy`. `tests/systems/rows.py` lists the rows without a test.
+//! What two of the five systems make of files: directories of Criterion's own, and logs as the serializer methodology reads them. Their formulas
+//! are tested beside `perfcheck-stats`.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is not there fails it")]
 
-mod benchforge;
-mod checks;
-mod criterion;
 mod criterion_files;
 mod criterion_recorded;
-mod golden;
-mod mmtests;
-mod nbenchmark;
 mod serializer;
-
-/// Fails unless `found` is `expected` to `tolerance`, relative.
-#[track_caller]
-fn close(found: f64, expected: f64, tolerance: f64) {
-    assert!(
-        (found - expected).abs() <= tolerance * expected.abs(),
-        "{found} is not {expected}"
-    );
-}
-
-/// 1, 2, ..., n.
-fn up_to(n: u32) -> Vec<f64> {
-    (1..=n).map(f64::from).collect()
-}

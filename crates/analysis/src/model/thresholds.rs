@@ -197,6 +197,28 @@ impl Thresholds {
 mod tests {
     use super::*;
 
+    /// Numbers of the methodologies that docs/SYSTEMS.md names.
+    #[test]
+    fn the_defaults_are_those_that_the_systems_publish() {
+        let set = Thresholds::default();
+        assert_eq!((set.test_level, set.min_per_group), (0.05, 5.0));
+        assert_eq!((set.p95_faster, set.p95_slower), (0.95, 1.05));
+        let cliff = [set.cliff_negligible, set.cliff_small, set.cliff_medium];
+        assert_eq!((cliff, set.practical_effect), ([0.147, 0.33, 0.474], 0.147));
+        assert_eq!((set.outlier_mild, set.outlier_severe), (1.5, 3.0));
+        assert_eq!((set.iqr_fence, set.iqr_min_samples), (1.5, 10.0));
+        assert_eq!((set.mad_fence, set.process_variance_ratio), (3.0, 4.0));
+        assert_eq!((set.cv_stable, set.cv_high), (0.05, 0.5));
+        let order = (set.series_min_samples, set.autocorrelation);
+        assert_eq!((order, set.halves_level), ((50.0, 0.5), 0.001));
+        assert_eq!((set.drift_change, set.drift_standard_errors), (0.1, 4.0));
+        let cluster = (set.slow_cluster_share, set.slow_cluster_cv);
+        assert_eq!((set.slow_cluster_min, cluster), (3.0, (0.01, 0.15)));
+        assert_eq!((set.mean_over_median, set.absurd_seconds), (1_000.0, 1.0));
+        let import = (set.import_level, set.import_resamples, set.import_seed);
+        assert_eq!(import, (0.95, 2_000.0, 42.0));
+    }
+
     #[test]
     fn every_threshold_can_be_set_by_its_name_and_has_a_sensible_default() {
         for kind in Thresholds::ALL {

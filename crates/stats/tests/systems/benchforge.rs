@@ -1,7 +1,6 @@
 //! `BenchForge`: the launch is the unit, bootstrap intervals by whole indices, ratios with fixed bounds.
 
 use super::{close, up_to};
-use perfcheck_analysis::model::Thresholds;
 use perfcheck_stats::*;
 
 fn resampling(resamples: usize) -> Resampling<'static> {
@@ -225,10 +224,9 @@ fn b18_ratios_are_contender_over_baseline() {
 
 #[test]
 fn b19_the_bounds_of_the_p95_ratio_belong_to_what_lies_beyond() {
-    let set = Thresholds::default();
     let bounds = RatioBounds {
-        faster: set.p95_faster,
-        slower: set.p95_slower,
+        faster: 0.95,
+        slower: 1.05,
     };
     let judge = |ratio| bounds.judge(ratio);
     assert_eq!(judge(0.95), Some(RatioVerdict::Faster));

@@ -1,7 +1,6 @@
 //! `NBenchmark`: trimming, summaries, Student's interval, Mann and Whitney's test, and what its later versions add.
 
 use super::{close, up_to};
-use perfcheck_analysis::model::Thresholds;
 use perfcheck_stats::*;
 
 const SEP5: ([f64; 5], [f64; 5]) = ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]);
@@ -239,12 +238,8 @@ fn n26_b_x5_variability_is_high_from_a_half_on_and_without_a_mean_there_is_none(
         (0.2, Variability::Ordinary),
         (0.5, Variability::High),
     ];
-    let set = Thresholds::default();
     for (cv, expected) in cases {
-        assert_eq!(
-            Variability::within(cv, set.cv_stable, set.cv_high),
-            expected
-        );
+        assert_eq!(Variability::within(cv, 0.05, 0.5), expected);
     }
     assert_eq!(Description::of(&[-1.0, 1.0]).unwrap().cv(), None);
 }
@@ -350,7 +345,6 @@ fn n_x2_the_process_variance_ratio_divides_by_the_standard_error_within() {
     let (a, b, c) = (launch(100.0), launch(110.0), launch(120.0));
     let ratio = between_to_within_ratio(&[&a, &b, &c]).unwrap();
     close(ratio, 10.0 * 3.0_f64.sqrt(), 1e-12);
-    assert!(ratio > Thresholds::default().process_variance_ratio);
 }
 
 #[test]
@@ -458,20 +452,19 @@ fn n_x10_three_groups_are_tested_together() {
 
 #[test]
 fn n_x11_a_negligible_delta_takes_significance_back() {
-    let set = Thresholds::default();
-    let bounds = [set.cliff_negligible, set.cliff_small, set.cliff_medium];
     let (a, b) = SEP5;
     assert_eq!(cliffs_delta(&b, &a), Some(1.0));
     let significant = Significance::Significant;
     assert_eq!(
-        significant.unless_below(0.146, set.practical_effect),
+        significant.unless_below(0.146, 0.147),
         Significance::NotSignificant
     );
     assert_eq!(
-        significant.unless_below(0.147, set.practical_effect),
+        significant.unless_below(0.147, 0.147),
         Significance::Significant
     );
-    let labels = [0.1, 0.2, 0.4, 0.6].map(|delta| EffectSize::within(delta, bounds).label());
+    let labels =
+        [0.1, 0.2, 0.4, 0.6].map(|delta| EffectSize::within(delta, [0.147, 0.33, 0.474]).label());
     assert_eq!(labels, ["negligible", "small", "medium", "large"]);
 }
 
@@ -496,22 +489,18 @@ fn n_x12_the_shift_has_the_interval_of_normal_ranks() {
 
 #[test]
 fn n_x13_fifty_samples_are_checked_for_drift_and_dependence() {
-    let set = Thresholds::default();
     let suspicious = |values: &[f64]| {
-        let depends = lag_one_autocorrelation(values).unwrap() > set.autocorrelation;
-        let differ = SplitHalves::of(values).unwrap().p < set.halves_level;
+        let depends = lag_one_autocorrelation(values).unwrap() > 0.5;
+        let differ = SplitHalves::of(values).unwrap().p < 0.001;
         (depends, differ)
     };
-    assert_eq!(set.series_min_samples, 50.0);
     assert_eq!(suspicious(&up_to(50)), (true, true));
     let zigzag: Vec<f64> = (0..60).map(|i| f64::from(i % 2)).collect();
     assert_eq!(suspicious(&zigzag), (false, false));
 }
 
 fn cluster_of(values: &[f64]) -> Option<SlowMode> {
-    let set = Thresholds::default();
-    let fewest = set.slow_cluster_min as usize;
-    SlowMode::within(values, fewest, set.slow_cluster_share, set.slow_cluster_cv)
+    SlowMode::within(values, 3, 0.01, 0.15)
 }
 
 #[test]
@@ -555,10 +544,7 @@ fn n_x20_halves_drift_when_ten_percent_and_four_standard_errors_apart() {
         let values: Vec<f64> = wave(first).chain(wave(second)).collect();
         SplitHalves::of(&values).unwrap()
     };
-    let set = Thresholds::default();
-    let drift = |first, second, noise| {
-        halves(first, second, noise).drift_beyond(set.drift_change, set.drift_standard_errors)
-    };
+    let drift = |first, second, noise| halves(first, second, noise).drift_beyond(0.1, 4.0);
     assert!(drift(100.0, 112.0, 1.0));
     assert!(!drift(100.0, 108.0, 1.0));
     assert!(!drift(100.0, 112.0, 60.0));

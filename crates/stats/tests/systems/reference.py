@@ -5,7 +5,7 @@
   reference.py --report        reads the golden test's output from standard input and prints docs/VALIDATION.md
 
     python3 tests/systems/reference.py
-    cargo test --test library systems::golden -- --nocapture | python3 tests/systems/reference.py --report > docs/VALIDATION.md
+    cargo test -p perfcheck-stats --test systems golden -- --nocapture | python3 crates/stats/tests/systems/reference.py --report > docs/VALIDATION.md
 
 The report ends with what `tools/src/bin/validate` has printed, as it stands in simulated.md:
 
@@ -825,8 +825,8 @@ def report():
     kinds = sorted({pair["kind"] for pair in content["pairs"]})
     print(f"""# Validation
 
-What `crates/stats` is checked against, with the worst error seen. This page is written by `tests/systems/reference.py --report` from the output of the
-golden test (`cargo test --test library systems::golden -- --nocapture`), which fails where an error is beyond its bound.
+What `crates/stats` is checked against, with the worst error seen. This page is written by `crates/stats/tests/systems/reference.py --report` from the output of the
+golden test (`cargo test -p perfcheck-stats --test systems golden -- --nocapture`), which fails where an error is beyond its bound.
 
 The reference values were made with {content["made with"]} from {len(content["pairs"])} pairs of seeded samples
 ({", ".join(kinds)}), {len(content["groups"])} sets of groups and {len(content["families"])} families of p-values. "By definition": no library has the quantity, or
