@@ -574,7 +574,7 @@ fn there_are_two_hundred_pairs_of_samples_at_least() {
 
 #[test]
 fn the_validation_page_names_every_quantity_and_how_often_it_was_compared() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/VALIDATION.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/VALIDATION.md");
     let page = fs::read_to_string(page).unwrap();
     for row in &checked().rows {
         let line = format!("| {} | {} | {} |", row.quantity, row.against, row.compared);
