@@ -15,6 +15,8 @@ import json
 import os
 import pathlib
 import random
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -32,8 +34,10 @@ PLACES = {
 }
 # The tests of statistics through the whole tool.
 WIDE = ["--test", "library", "--test", "cli", "--", "systems", "exchange", "commands::", "against::"]
-# Longer than any of these tests takes, builds included.
-TIMEOUT = 900
+# Seconds, longer than tests and their builds take: of a package, and of the whole tool.
+TIMEOUT, WIDE_TIMEOUT = 240, 900
+# Bytes: a fault may ask for all memory there is.
+MEMORY = 16 << 30
 
 
 def tests_of(path):
@@ -57,24 +61,36 @@ def planted(fault, back=False):
     subprocess.run(command, cwd=ROOT, input=diff, check=True, text=True)
 
 
-def notice(words):
+def notice(words, timeout=TIMEOUT):
     """Whether these tests, or the compiler, notice."""
-    command = ["cargo", "test", "--quiet", "--locked", *words]
     # What a fault makes fail is no case for later.
     variables = os.environ | {"PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"}
+    running = subprocess.Popen(
+        ["cargo", "test", "--quiet", "--locked", *words],
+        cwd=ROOT,
+        env=variables,
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+    )
     try:
-        found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT, env=variables)
+        _, errors = running.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
+        # The tests, too, and not cargo alone.
+        os.killpg(running.pid, signal.SIGKILL)
+        running.communicate()
         return "timeout"
-    if found.returncode == 0:
+    if running.returncode == 0:
         return None
-    return "unbuilt" if "could not compile" in found.stderr else "caught"
+    return "unbuilt" if "could not compile" in errors else "caught"
 
 
 def tried(fault, wide):
     planted(fault)
     try:
-        return notice(tests_of(fault["file"])) or (notice(WIDE) if wide else None) or "missed"
+        return notice(tests_of(fault["file"])) or (notice(WIDE, WIDE_TIMEOUT) if wide else None) or "missed"
     finally:
         planted(fault, back=True)
 
