@@ -1,6 +1,6 @@
 //! The t-score of two groups against its distribution where both are of one population: the comparison of Criterion.
 
-use super::bootstrap::{Resampling, replicates};
+use super::bootstrap::{Resampling, finite_majority, replicates};
 use super::description::{deviations, mean_difference};
 use super::t_score::{Moments, moments};
 use super::welch_test::standard_error_and_df;
@@ -24,7 +24,8 @@ impl PooledTScore {
     /// Tests whether the means of `new` and `base`, each in any order, differ. Where more than 40 million elementary steps would be needed, fewer
     /// resamples are drawn, but never below 1000.
     ///
-    /// `None` with fewer than two values on a side, a value that is not finite, or where neither side varies.
+    /// `None` with fewer than two values on a side, a value that is not finite, where neither side varies, or where more than half of the resamples
+    /// have no finite score.
     pub fn of(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Option<Self> {
         let (standard_error, _) = standard_error_and_df(new, base)?;
         let t = mean_difference(new, base)? / standard_error;
@@ -52,11 +53,11 @@ impl PooledTScore {
                 (new.0 - base.0) / (new.1 + base.1).sqrt()
             },
         );
-        let kept = scores.iter().filter(|score| score.is_finite());
-        let beyond = kept.clone().filter(|score| score.abs() >= t.abs());
+        let kept = finite_majority(scores)?;
+        let beyond = kept.iter().filter(|score| score.abs() >= t.abs());
         Some(Self {
             t,
-            p: (1 + beyond.count()) as f64 / (kept.count() + 1) as f64,
+            p: (1 + beyond.count()) as f64 / (kept.len() + 1) as f64,
         })
     }
 }
@@ -105,6 +106,22 @@ mod tests {
         assert!((p(&apart, &A) - there).abs() < 0.03);
         let moved = |values: &[f64]| values.iter().map(|x| x + 1024.0).collect::<Vec<f64>>();
         assert!((p(&moved(&A), &moved(&apart)) - there).abs() < 0.01);
+    }
+
+    #[test]
+    fn d12_where_more_than_half_of_the_resamples_have_no_score_there_is_no_test() {
+        // One of four values is another one: both groups of two draw one value alone with a probability of (10 / 16)^2 = 39 %.
+        let found = PooledTScore::of(&[0.0, 1.0], &[0.0, 0.0], resampling(20_000)).unwrap();
+        assert_eq!(found.t, 1.0);
+        // Of all 4^4 draws the other 156 have scores: those with the odd one once on one side and not at all on the other (2 x 6 x 9 draws) have
+        // t = -+1, those with it twice against none (2 x 9) are without spread, once against twice (2 x 6) t = -+1, once on both (36) 0.
+        let expected = (108.0 + 12.0) / 156.0;
+        assert!((found.p - expected).abs() < 0.02, "{found:?} {expected}");
+        // As far apart that the squares of the deviations lie below the smallest numbers: both sides vary, and hardly any resample does.
+        assert_eq!(
+            PooledTScore::of(&[0.0, 3.2e-162], &[0.0, 0.0], resampling(1_000)),
+            None
+        );
     }
 
     #[test]
