@@ -234,3 +234,34 @@ fn m4_m_x9_m_x14_rates_have_a_harmonic_mean_and_its_deviation() {
     let refused = import("nothing").expect_code(2);
     assert!(refused.stderr.contains("rates.csv:3"), "{refused}");
 }
+
+#[test]
+fn b_x5_a_variation_up_to_five_percent_is_stable_and_the_thresholds_say_from_where_on() {
+    // Of 100 - d, 100 and 100 + d the deviation is d: sqrt((d^2 + d^2) / 2).
+    let around = |d: f64| [100.0 - d, 100.0, 100.0 + d];
+    let told = |tables: &str, deviation: f64| {
+        let machine = Machine::new();
+        let made = Crate::of(&machine, &["a"], tables);
+        let values = around(deviation);
+        import_launches(&machine, &made, ONE_LAUNCH, ("a", &[&values]));
+        let found = statistics(&machine, &made, "a");
+        near(&found["cv"], deviation / 100.0, 1e-12);
+        let text = made.perfcheck(&machine, &["show", "a", "--stats"]).run();
+        let (_, rest) = text.stdout.split_once("CV ").expect("a line with CV");
+        let line = rest.lines().next().unwrap_or_default().trim().to_owned();
+        (found["variability"].as_str().map(str::to_owned), line)
+    };
+    let own = "[workspace.metadata.perfcheck.thresholds]\ncv-stable = 0.15\ncv-high = 0.2\n";
+    for (tables, deviation, word, line) in [
+        ("", 4.9, "stable", "4.90 %, stable"),
+        ("", 5.1, "ordinary", "5.10 %"),
+        ("", 49.0, "ordinary", "49.00 %"),
+        ("", 51.0, "high", "51.00 %, very variable"),
+        (own, 14.0, "stable", "14.00 %, stable"),
+        (own, 16.0, "ordinary", "16.00 %"),
+        (own, 21.0, "high", "21.00 %, very variable"),
+    ] {
+        let expected = (Some(word.to_owned()), line.to_owned());
+        assert_eq!(told(tables, deviation), expected, "{tables}{deviation}");
+    }
+}

@@ -145,6 +145,15 @@ impl Variability {
             _ => Self::High,
         }
     }
+
+    /// The label in a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Stable => "stable",
+            Self::Ordinary => "ordinary",
+            Self::High => "high",
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::measured::SampleSummary;
 use super::run::ChangedThresholds;
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, Diagnostic, Estimate, LatencyBootstrap, LatencySummary,
-    SampleDescription,
+    SampleDescription, Variability,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, Measurement, Metric, Outliers, RunId, Thresholds, Throughput, Verdict,
@@ -98,6 +98,8 @@ struct Statistics<'a> {
     mean_bca_ns: Option<Estimate>,
     /// The coefficient of variation of the samples, a fraction; null for one sample.
     cv: Option<f64>,
+    /// What that says by the thresholds `cv-stable` and `cv-high`: `stable`, `ordinary` or `high`; null for one sample.
+    variability: Option<&'static str>,
     /// Percentiles by nearest rank: each is a sample that was measured.
     percentiles_ns: Percentiles,
     /// What is beyond a threshold.
@@ -253,6 +255,7 @@ impl<'a> From<&'a BenchmarkRecord> for Statistics<'a> {
             median_coverage: record.median_coverage,
             mean_bca_ns: record.mean_bca,
             cv: record.cv,
+            variability: record.variability.map(Variability::word),
             percentiles_ns: record.percentiles.into(),
             diagnostics: &record.diagnostics,
             clock_step_ns: disturbance.clock_step_ns,

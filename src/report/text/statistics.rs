@@ -14,7 +14,9 @@ use crate::report::theme::{self, Ink};
 use crate::report::units;
 use crate::report::view::MessageFormat;
 use crate::report::words::{analysis, extras};
-use perfcheck_analysis::compare::{AllocationSummary, BenchmarkRecord, LatencySummary};
+use perfcheck_analysis::compare::{
+    AllocationSummary, BenchmarkRecord, LatencySummary, Variability,
+};
 use perfcheck_analysis::model::{Measurement, Metric, RunId};
 
 /// Writes the statistics of all benchmarks, with intervals at this level.
@@ -243,12 +245,12 @@ fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "-".to_owned())
 }
 
-/// `5.10 %`, with a word where that is much.
+/// `1.10 %, stable`: with a word where that is little or much.
 fn variation(record: &BenchmarkRecord) -> Option<String> {
-    let much = if record.is_very_variable {
-        ", very variable"
-    } else {
-        ""
+    let word = match record.variability {
+        Some(Variability::Stable) => ", stable",
+        Some(Variability::High) => ", very variable",
+        Some(Variability::Ordinary) | None => "",
     };
-    record.cv.map(|cv| format!("{:.2} %{much}", cv * 100.0))
+    record.cv.map(|cv| format!("{:.2} %{word}", cv * 100.0))
 }

@@ -36,8 +36,8 @@ pub struct BenchmarkRecord {
     pub median_coverage: Option<f64>,
     /// The mean's interval by the bias-corrected and accelerated bootstrap over launches.
     pub mean_bca: Option<Estimate>,
-    /// Whether the samples vary so much that it is worth a word.
-    pub is_very_variable: bool,
+    /// What that says of the samples; `None` where it has no value.
+    pub variability: Option<Variability>,
     /// What else is worth a look.
     pub diagnostics: Vec<Diagnostic>,
     /// What host and clock did to it.
@@ -78,10 +78,8 @@ impl BenchmarkRecord {
             }),
             median_coverage: free.map(|free| free.coverage),
             mean_bca: mean_bca(measurement, &launches, decision, seed),
-            is_very_variable: record.cv.is_some_and(|cv| {
-                Variability::within(cv, thresholds.cv_stable, thresholds.cv_high)
-                    == Variability::High
-            }),
+            variability: (record.cv)
+                .map(|cv| Variability::within(cv, thresholds.cv_stable, thresholds.cv_high)),
             diagnostics: diagnostics(measurement, thresholds),
             disturbance: Disturbance::of(measurement, summary),
         })
