@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::against::project::{Project, compared};
+use crate::commands::measuring_loop::phase;
 use crate::commands::scripted::{CLOCK, explanation, says};
 use crate::support::Machine;
 
@@ -109,5 +110,37 @@ fn both_sides_are_counted_in_the_first_rounds_and_timed_in_all() {
         &["round by round", "p99", "as before"],
     );
     says(&explained, "allocations", &["allocates as it did: 0 times"]);
+    assert_eq!(machine.left_behind(), [""; 0]);
+}
+
+#[test]
+fn a_counted_warm_up_is_that_of_both_sides_in_every_round() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let words = "--against HEAD --rounds 6 --warm-up-iterations 25";
+    let words: Vec<&str> = words.split(' ').collect();
+    project.takes(101);
+    let run = project
+        .measure(&words)
+        .env(CLOCK, "cost=10000/11000/12000;constant=5000")
+        .run()
+        .expect_code(0);
+    assert_eq!(compared(&run, "cost")["decided_by"], "paired");
+    for side in ["1", "2"] {
+        let shown = project.perfcheck(&["show", side, "--message-format", "json"]);
+        let shown = shown.run().expect_code(0);
+        for message in shown.messages("benchmark-measured") {
+            assert_eq!(message["sampling"]["warm_up_iterations"], 25, "{message}");
+            let warm_up = phase(&message, "warm_up");
+            assert!(warm_up.len() >= 5, "{message}");
+            for (launch, found) in warm_up.iter().enumerate() {
+                let ns = match message["benchmark"]["id"].as_str() {
+                    Some("cost") => [10_000, 11_000, 12_000][launch % 3],
+                    _ => 5_000,
+                };
+                assert_eq!(found[..], [(25, 25 * ns)], "{side}, {launch}");
+            }
+        }
+    }
     assert_eq!(machine.left_behind(), [""; 0]);
 }

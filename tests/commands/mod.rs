@@ -28,7 +28,7 @@ mod importing;
 mod latencies;
 mod layout;
 mod listing;
-mod measuring_loop;
+pub mod measuring_loop;
 mod methods;
 mod other_systems;
 mod pivots;

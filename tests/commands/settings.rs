@@ -1,8 +1,10 @@
 //! The tables in Cargo.toml: who is heard, and what is refused.
 
 use serde_json::Value;
+use std::fs;
 
 use crate::commands::crates::Crate;
+use crate::commands::measuring_loop::phase;
 use crate::commands::scripted::{CLOCK, script};
 use crate::support::{Finished, Machine};
 
@@ -121,6 +123,12 @@ fn a_value_that_makes_no_sense_is_refused_with_its_key() {
         ("fail-on = [\"slower\"]", "`fail-on`"),
         ("noise-threshold = \"-1%\"", "`noise-threshold`"),
         ("significance-level = 0", "`significance-level`"),
+        ("latency-digits = 6", "`latency-digits`"),
+        ("warm-up-iterations = 0", "`warm-up-iterations`"),
+        (
+            "warm-up-iterations = 25\nwarm-up-time = \"1ms\"",
+            "`warm-up-iterations`",
+        ),
     ] {
         let machine = Machine::new();
         let tables = format!("[workspace.metadata.perfcheck]\n{line}\n");
@@ -150,4 +158,76 @@ fn a_workspace_with_an_id_is_known_by_it_wherever_it_lies() {
         .run()
         .expect_code(1);
     assert_eq!(runs(&here).len(), 2);
+}
+
+#[test]
+fn a_warm_up_may_be_counted_by_a_table_and_the_nearest_one_says_how() {
+    let machine = Machine::new();
+    let tables = "[workspace.metadata.perfcheck]\nlaunches = 2\nmeasurement-time = \"5ms\"\nwarm-up-iterations = 25\n\n\
+        [[workspace.metadata.perfcheck.override]]\nmatch = \"few\"\nwarm-up-iterations = 7\n\n\
+        [[workspace.metadata.perfcheck.override]]\nmatch = \"timed\"\nwarm-up-time = \"1ms\"\n";
+    let ids = ["usual", "few", "timed"];
+    let made = Crate::of(&machine, &ids, tables);
+    let run = |words: &[&str]| {
+        let command = made
+            .perfcheck(&machine, words)
+            .env(CLOCK, script(&ids, &[]));
+        let words = ["--resamples", "1000", "--message-format", "json"];
+        command.args(words).run().expect_code(0)
+    };
+    let warm_up = |run: &Finished, id: &str| {
+        let messages = run.messages("benchmark-measured");
+        let found = messages.iter().find(|one| one["benchmark"]["id"] == id);
+        let found = found.expect("measured");
+        let count = found["sampling"]["warm_up_iterations"].as_u64();
+        (count, phase(found, "warm_up").concat())
+    };
+    // Iterations take 100 ns in the first launch, 101 ns in the second.
+    let counted = |count: u64| {
+        (
+            Some(count),
+            vec![(count, 100 * count), (count, 101 * count)],
+        )
+    };
+    let by_table = run(&[]);
+    assert_eq!(warm_up(&by_table, "usual"), counted(25));
+    assert_eq!(warm_up(&by_table, "few"), counted(7));
+    // Doubled rounds until they exceed 1 ms: 2^14 - 1 iterations; 1 + 2 + ... + 4096 take 0.82 ms.
+    let timed = vec![(16_383, 1_638_300), (16_383, 1_654_683)];
+    assert_eq!(warm_up(&by_table, "timed"), (None, timed));
+    let by_flag = run(&["--warm-up-iterations", "3", "--fail-on", "none"]);
+    for id in ids {
+        assert_eq!(warm_up(&by_flag, id), counted(3), "{id}");
+    }
+}
+
+#[test]
+fn digits_of_latencies_are_those_of_the_nearest_table_and_of_the_command_line_before_all() {
+    let machine = Machine::new();
+    let made = Crate::altered(&machine, &["a"], "b.iter(", "b.iter_latency(");
+    let manifest = made.root.join("Cargo.toml");
+    let bare = fs::read_to_string(&manifest).expect("it was written");
+    let digits = |tables: &str, words: &[&str]| {
+        fs::write(&manifest, format!("{bare}\n{tables}")).expect("written");
+        made.perfcheck(&machine, words)
+            .args(["--launches", "1", "--warm-up-time", "1ms"])
+            .args(["--measurement-time", "20ms", "--resamples", "1000"])
+            .args(["--fail-on", "none"])
+            .env(CLOCK, "a=1234567")
+            .run()
+            .expect_code(0);
+        let words = ["show", "--stats", "--message-format", "json"];
+        let shown = made.perfcheck(&machine, &words).run();
+        let message = shown.messages("benchmark-statistics").remove(0);
+        let found = &message["latencies"];
+        let longest = found["percentiles"][4]["merged_ns"].as_u64();
+        (found["digits"].as_u64().unwrap_or(0), longest.unwrap_or(0))
+    };
+    // The longest operation takes 1.006 x 1234567 = 1241974 ns. Counters there are 8192 ns wide with two digits, 64 with four, 8 with five:
+    // 151 x 8192, 19405 x 64, 155246 x 8.
+    let workspace = "[workspace.metadata.perfcheck]\nlatency-digits = 2\n";
+    let both = format!("{workspace}\n[package.metadata.perfcheck]\nlatency-digits = 4\n");
+    assert_eq!(digits(workspace, &[]), (2, 1_236_992));
+    assert_eq!(digits(&both, &[]), (4, 1_241_920));
+    assert_eq!(digits(&both, &["--latency-digits", "5"]), (5, 1_241_968));
 }
