@@ -383,3 +383,64 @@ fn a_made_run_that_is_ordinary_is_compared_like_any_other() {
     assert!(known.contains(&said(&run)["verdict"]), "{run}");
     assert!(said(&run)["change"]["lower"].is_number());
 }
+
+/// Eight launches of 10 ns.
+fn eight() -> Vec<Launch> {
+    constant(&[10.0; 8])
+}
+
+#[test]
+fn d12_resamples_without_a_value_are_dropped_and_where_they_are_more_than_half_there_is_no_interval()
+ {
+    let machine = machine();
+    // One launch of eight takes 80 ns, the others no time: a third of all resamples has the mean 0 and so no change. Of the others the reference
+    // is 80 k / 8 where the launch is drawn k times: once in 59.8 %, three times or more in 10.3 %, four times or more in 1.7 %. The 2.5 % quantile of
+    // the changes is 10 / 30 - 1, the 97.5 % one 10 / 10 - 1.
+    let mut times = [0.0; 8];
+    times[3] = 80.0;
+    let run = compared(
+        &machine,
+        &constant(&times),
+        &eight(),
+        &["--fail-on", "none"],
+    );
+    let mean = &said(&run)["change_of_mean"];
+    for (bound, expected) in [("estimate", 0.0), ("lower", -2.0 / 3.0), ("upper", 0.0)] {
+        let found = mean[bound].as_f64().unwrap_or(f64::NAN);
+        assert!((found - expected).abs() < 1e-9, "{bound}: {mean}");
+    }
+    // Launches with 1, 3, 5, ... 13 samples of no time and one with so many of 10 ns: of 50 of these the median is 10 ns, but 0 in 52.5 % of the resamples
+    // (by enumeration of all 8^8); of 100 of these in (7/8)^8, 34.4 %, and else it is 10 ns.
+    for (samples, bound) in [(50, Value::Null), (100, 0.0.into())] {
+        let instant = (0..7).map(|k| Launch::Times(vec![0.0; 1 + 2 * k]));
+        let mut base: Vec<Launch> = instant.collect();
+        base.push(Launch::Times(vec![10.0; samples]));
+        let run = compared(&machine, &base, &eight(), &["--fail-on", "none"]);
+        let median = &said(&run)["change_of_median"];
+        assert_eq!(median["estimate"], 0.0, "{run}");
+        assert_eq!(
+            (&median["lower"], &median["upper"]),
+            (&bound, &bound),
+            "{samples}: {median}"
+        );
+    }
+}
+
+#[test]
+fn d12_a_t_score_of_which_half_of_the_resamples_have_no_value_is_none() {
+    let machine = machine();
+    // Both draws of the reference's two launches are the same one in half of all resamples, and the new run does not vary: with some seeds that is
+    // a few more than half, with others a few less.
+    let base = store(&machine, &constant(&[100.0, 110.0]), like_it);
+    let new = store(&machine, &constant(&[100.0; 5]), like_it);
+    let tested = |seed: u32| {
+        let seed = seed.to_string();
+        let words = ["--screen", "--fail-on", "none", "--seed", &seed];
+        !said(&compare_runs(&machine, &base, &new, &words))["t_score_p_value"].is_null()
+    };
+    let tested: Vec<bool> = (0..8).map(tested).collect();
+    assert!(
+        tested.contains(&true) && tested.contains(&false),
+        "{tested:?}"
+    );
+}

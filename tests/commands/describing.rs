@@ -10,11 +10,16 @@ use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// Sets of samples with what `NumPy` and `SciPy` say of them.
-fn references() -> Vec<Value> {
+/// What `NumPy` and `SciPy` say of a subject.
+fn reference(subject: &str) -> Value {
     let text = include_str!("../../crates/stats/tests/systems/reference.json");
     let mut all: Value = serde_json::from_str(text).expect("reference.json");
-    match all["described"].take() {
+    all[subject].take()
+}
+
+/// Sets of samples with what is said of them.
+fn references() -> Vec<Value> {
+    match reference("described") {
         Value::Array(sets) => sets,
         other => panic!("no sets: {other}"),
     }
@@ -336,4 +341,83 @@ fn m10_m11_a_subselection_is_the_median_of_means_of_four_fifths_and_no_plain_mea
     let (least, most) = (f64::midpoint(258.25, 23.5), f64::midpoint(258.75, 24.5));
     let found = found.expect("a center");
     assert!((least..=most).contains(&found), "{found}");
+}
+
+/// Fails unless an estimate is the reference's and its bounds lie where those of so many resamples do: the whole distribution of resamples is known.
+#[track_caller]
+fn bootstrapped_alike(found: &Value, expected: &Value, what: &str) {
+    near(&found["estimate"], &expected["estimate"], what);
+    for bound in ["lower", "upper"] {
+        let [least, most] = [0, 1].map(|at| expected[bound][at].as_f64().expect("a number"));
+        let found = found[bound].as_f64().expect("a bound");
+        let width = 1e-9 * most;
+        assert!(
+            (least - width..=most + width).contains(&found),
+            "{what}: {bound} {found} does not lie within {least} and {most}"
+        );
+    }
+}
+
+#[test]
+fn c11_mean_median_deviation_and_mad_have_the_bounds_of_all_resamples_of_eight_launches() {
+    let (machine, expected) = (Machine::new(), reference("bootstrapped"));
+    let launches = expected["launches"].clone();
+    imported(
+        &machine,
+        &[serde_json::json!({"name": "a", "launches": launches})],
+    );
+    let found = statistics(&machine, &[]).remove("a").expect("described");
+    for (member, name) in [
+        ("mean_ns", "mean"),
+        ("median_ns", "median"),
+        ("std_dev_ns", "sd"),
+        ("median_abs_dev_ns", "mad"),
+    ] {
+        bootstrapped_alike(&found[member], &expected[name], name);
+    }
+    // The run itself says the same.
+    let shown = stored(&machine, &["show", "latest"]).args(JSON).run();
+    let summary = shown.messages("benchmark-measured").remove(0)["summary"].clone();
+    for member in ["mean_ns", "median_ns", "std_dev_ns", "median_abs_dev_ns"] {
+        assert_eq!(summary[member], found[member], "{member}");
+    }
+}
+
+/// Imports a benchmark of Criterion with one ramp: iterations and nanoseconds of its samples.
+fn import_ramp(machine: &Machine, iterations: &Value, times: &Value) {
+    let tree = machine.home().join("tree");
+    let place = tree.join("g/f/base");
+    std::fs::create_dir_all(&place).expect("a directory");
+    let id = r#"{"group_id":"g","function_id":"f","value_str":null,"throughput":null,"full_id":"g/f","directory_name":"g/f","title":"g/f"}"#;
+    let samples =
+        serde_json::json!({"sampling_mode": "Linear", "iters": iterations, "times": times});
+    for (name, text) in [("benchmark", id), ("sample", &samples.to_string())] {
+        std::fs::write(place.join(format!("{name}.json")), text).expect("written");
+    }
+    stored(machine, &["import"]).arg(tree).run().expect_code(0);
+}
+
+#[test]
+fn c10_the_slope_through_the_origin_has_the_bounds_of_all_resamples_of_its_points() {
+    let (machine, expected) = (Machine::new(), reference("bootstrapped"));
+    import_ramp(&machine, &expected["iterations"], &expected["times"]);
+    let found = statistics(&machine, &[]).remove("g/f").expect("described");
+    bootstrapped_alike(&found["slope_ns"], &expected["slope"], "slope");
+    // Of four points, Student's with the error of the jackknife. Slope: (10 101 + 20 199 + 30 305 + 40 398) / 3000; without one point in turn
+    // 29050 / 2900, 26080 / 2600, 20910 / 2100 and 14140 / 1400. sqrt(3 / 4 sum (v - mean v)^2) = 0.0879621,
+    // t.ppf(.975, 3) = 3.1824463.
+    let four = |values: [u32; 4]| serde_json::json!(values);
+    import_ramp(
+        &machine,
+        &four([10, 20, 30, 40]),
+        &four([101, 199, 305, 398]),
+    );
+    let found = statistics(&machine, &[]).remove("g/f").expect("described");
+    for (bound, expected) in [
+        ("estimate", 10.02),
+        ("lower", 9.740_065_460_363_502),
+        ("upper", 10.299_934_539_636_498),
+    ] {
+        near(&found["slope_ns"][bound], &expected.into(), bound);
+    }
 }

@@ -1,10 +1,10 @@
 //! What a run says of its host: clock, jitter, control workload, threads, and facts that make runs incomparable.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 use crate::commands::measuring_loop::{bench, measured, phase, quick};
-use crate::commands::scripted::{CLOCK, finish, steady, stored};
+use crate::commands::scripted::{CLOCK, finish, import_changed, steady, stored};
 use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -208,4 +208,82 @@ fn measured(suite: &mut Suite) {
     steady(&machine, &[]).run().expect_code(0);
     let alone = stored(&machine, &["show", "--stats"]).run().expect_code(0);
     assert!(!alone.stdout.contains("threads "), "{alone}");
+}
+
+#[test]
+fn n_x23_interrupted_samples_are_counted_and_noted_from_a_fifth_on() {
+    // Launches had a second of the processor each; a switch interrupts one sample of a typical length. 18 switches in all are an accident.
+    for (switches, is_noted) in [
+        ([6, 6, 6], false),
+        ([40, 80, 60], false),
+        ([400, 800, 600], true),
+    ] {
+        let machine = Machine::new();
+        steady(&machine, &[]).run().expect_code(0);
+        import_changed(&machine, |line| {
+            if line["reason"] == "launch" {
+                let launch = line["head"]["ordinal"].as_u64().expect("its number");
+                line["head"]["conduct"] = json!({
+                    "threads": 1, "cpu": 1_000_000_000, "asked": 1_000_000_000,
+                    "involuntary_switches": switches[launch as usize],
+                    "stolen": null, "processor": null,
+                });
+            }
+        });
+        let shown = stored(&machine, &["show", "2"]).args(JSON).run();
+        let message = measured(&shown);
+        let id = message["benchmark"]["id"]
+            .as_str()
+            .expect("an id")
+            .to_owned();
+        let typical = |samples: &Vec<(u64, u64)>| {
+            let mut lengths: Vec<u64> = samples.iter().map(|sample| sample.1).collect();
+            lengths.sort_unstable();
+            let middle = lengths.len() / 2;
+            if lengths.len() % 2 == 1 {
+                lengths[middle] as f64
+            } else {
+                (lengths[middle - 1] + lengths[middle]) as f64 / 2.0
+            }
+        };
+        let hit = phase(&message, "flat");
+        let hit = hit.iter().map(typical).zip(switches);
+        let hit: f64 = hit
+            .map(|(length, switches)| length * f64::from(switches))
+            .sum();
+        let expected = if switches == [6; 3] { 0.0 } else { hit / 3e9 };
+        let words = ["show", "2", &id, "--stats"];
+        let record = stored(&machine, &words).args(JSON).run();
+        let record = record.messages("benchmark-statistics").remove(0);
+        let share = record["statistics"]["interrupted_share"].as_f64();
+        let share = share.expect("the system told");
+        assert!(
+            (share - expected).abs() < 1e-12,
+            "{share} is not {expected}"
+        );
+        let text = stored(&machine, &words).run().stdout;
+        let told = format!(
+            "up to {:.1} % of the samples lost the processor",
+            100.0 * expected
+        );
+        assert_eq!(text.contains(&told), expected > 0.0, "{told}: {text}");
+        let compared = stored(&machine, &["compare", "1", "2"]).args(JSON).run();
+        let compared = compared.messages("benchmark-compared");
+        let about = compared
+            .iter()
+            .find(|one| one["benchmark"]["id"] == id.as_str());
+        let notes = about.expect("compared")["notes"]
+            .as_array()
+            .expect("a list");
+        let noted = notes
+            .iter()
+            .find(|note| note["note"] == "samples-interrupted");
+        assert_eq!(noted.is_some(), is_noted, "{expected}: {notes:?}");
+        if let Some(noted) = noted {
+            assert_eq!(
+                (&noted["side"], &noted["share"]),
+                (&"candidate".into(), &share.into())
+            );
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! Latencies of single operations as `BenchForge` states them: digits of the histogram, bootstrap intervals over launches.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-use crate::commands::scripted::{CLOCK, stored};
+use crate::commands::scripted::{CLOCK, import_changed, stored};
 use crate::support::{Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -207,4 +208,164 @@ fn b16_one_launch_has_points_and_says_so() {
         near(&found["percentiles"][0]["ns"][member], value);
     }
     assert!(told(&machine).contains("one launch: nothing to resample"));
+}
+
+#[test]
+fn b8_mean_and_deviation_of_all_operations_are_of_the_middles_of_counters() {
+    let machine = Machine::new();
+    timing(&machine, &[1_000_000], "--warm-up-time 1ms")
+        .run()
+        .expect_code(0);
+    // Each whole number of nanoseconds up to 10,000 once, in the counters of docs/PROTOCOL.md.
+    let mut counters = BTreeMap::<u64, u64>::new();
+    for ns in 1..=10_000_u64 {
+        let doublings = u64::from(ns.ilog2()).saturating_sub(10);
+        *counters
+            .entry(1_024 * doublings + (ns >> doublings))
+            .or_default() += 1;
+    }
+    let counters: Vec<(u64, u64)> = counters.into_iter().collect();
+    import_changed(&machine, |line| {
+        if line["reason"] == "series" {
+            line["latencies"]["counts"] = json!(counters);
+        }
+    });
+    let message = statistics(&machine);
+    let found = &message["latencies"];
+    assert_eq!(found["operations"], 10_000);
+    // np.mean and np.std of the middles, as HdrHistogram has them; of the numbers themselves 5000.5 and 2886.7513.
+    near(&found["merged_mean_ns"], 5_000.500_35);
+    near(&found["merged_std_dev_ns"], 2_886.751_675_928_305);
+    let told = told(&machine);
+    assert!(told.contains("mean 5.001 µs, std dev 2.887 µs"), "{told}");
+}
+
+/// What `compare 1 2` says of the latencies of the one benchmark: the first is the median.
+fn compared_percentiles(machine: &Machine, words: &str) -> Value {
+    let compared = stored(machine, &["compare", "1", "2", "--fail-on", "none"])
+        .args(words.split_whitespace())
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    compared.messages("benchmark-compared").remove(0)["latencies"]["percentiles"].clone()
+}
+
+/// The medians of the launches of the latest run, as a histogram of three digits has them.
+fn medians(machine: &Machine, launches: &[u64]) -> Vec<u64> {
+    let times = operations(machine, |at| launches[at] as f64, 0.0);
+    let medians = times
+        .iter()
+        .map(|times| counter(percentile(times, 0.5), 2_048));
+    medians.collect()
+}
+
+#[test]
+fn b22_what_lies_within_the_error_of_a_histogram_is_no_change_and_a_finer_one_tells_it() {
+    // Medians are 1.003 times what the script says: 1003000 and 1003514 ns lie in neighbouring counters of 512 ns, those of five digits are 4 ns wide.
+    // 512 / 1002496 is less than the error of three digits, 1 / 1024.
+    for (digits, later, change, verdict) in [
+        (3, 1_000_512, 512.0 / 1_002_496.0, "unchanged"),
+        (5, 1_000_512, 512.0 / 1_003_000.0, "regressed"),
+        (3, 1_002_048, 2_048.0 / 1_002_496.0, "regressed"),
+    ] {
+        let machine = Machine::new();
+        for ns in [1_000_000, later] {
+            let words = format!("--warm-up-time 1ms --latency-digits {digits} --fail-on none");
+            timing(&machine, &[ns; 3], &words).run().expect_code(0);
+        }
+        let found = &compared_percentiles(&machine, "--noise-threshold 0%")[0];
+        near(&found["change"]["estimate"], change);
+        // All launches are alike.
+        near(&found["change"]["lower"], change);
+        assert_eq!(found["verdict"], verdict, "{digits} {later}: {found}");
+    }
+}
+
+/// Every sum of eight draws from eight values, with its share of all 8^8 sequences.
+fn sums_of_draws(values: &[u64]) -> BTreeMap<u64, f64> {
+    let mut sums = BTreeMap::from([(0, 1.0)]);
+    for _ in values {
+        let mut longer = BTreeMap::new();
+        for (sum, share) in sums {
+            for value in values {
+                *longer.entry(sum + value).or_insert(0.0) += share / values.len() as f64;
+            }
+        }
+        sums = longer;
+    }
+    sums
+}
+
+#[test]
+fn b_x1_the_ratio_of_mean_percentiles_has_the_bounds_of_all_resamples_of_eight_launches() {
+    let machine = Machine::new();
+    let base = [0, 30, 90, 30, 0, 60, 90, 0].map(|more| 1_000_000 + 1_000 * more);
+    let candidate = [70, 70, 150, 90, 110, 70, 90, 110].map(|more| 1_000_000 + 1_000 * more);
+    let mut sides = Vec::new();
+    for launches in [&base, &candidate] {
+        timing(&machine, launches, "--warm-up-time 1ms --fail-on none")
+            .run()
+            .expect_code(0);
+        sides.push(medians(&machine, launches));
+    }
+    let [sums, later] = [&sides[0], &sides[1]].map(|medians| sums_of_draws(medians));
+    let mut ratios: Vec<(f64, f64)> = Vec::new();
+    for (base, share) in &sums {
+        let beside = |(sum, other): (&u64, &f64)| (*sum as f64 / *base as f64 - 1.0, share * other);
+        ratios.extend(later.iter().map(beside));
+    }
+    ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let quantile = |share: f64| {
+        let mut seen = 0.0;
+        let beyond = ratios.iter().find(|(_, one)| {
+            seen += one;
+            seen >= share
+        });
+        beyond.expect("shares add up to 1").0
+    };
+    let found = &compared_percentiles(&machine, "--noise-threshold 0%")[0];
+    let total = |medians: &[u64]| medians.iter().sum::<u64>() as f64;
+    near(&found["base_ns"], total(&sides[0]) / 8.0);
+    near(
+        &found["change"]["estimate"],
+        total(&sides[1]) / total(&sides[0]) - 1.0,
+    );
+    // Of 40,000 resamples the bounds lie within 5 standard errors (0.39 %) of the shares 2.5 and 97.5 %.
+    for (bound, share) in [("lower", 0.025), ("upper", 0.975)] {
+        let (least, most) = (quantile(share - 0.0039), quantile(share + 0.0039));
+        let found = found["change"][bound].as_f64().expect("a bound");
+        assert!(
+            (least..=most).contains(&found),
+            "{bound} {found}: {least} to {most}"
+        );
+    }
+    assert_eq!(found["verdict"], "regressed", "{found}");
+    let again = &compared_percentiles(&machine, "--noise-threshold 0%")[0];
+    assert_eq!(again, found, "seeded");
+}
+
+#[test]
+fn b_x1_of_three_launches_the_ratio_has_students_interval_on_the_scale_of_logarithms() {
+    let machine = Machine::new();
+    for (launches, expected) in [
+        (
+            [1_000_000, 1_030_000, 1_090_000],
+            [1_002_496, 1_032_704, 1_092_608],
+        ),
+        (
+            [1_080_000, 1_100_000, 1_150_000],
+            [1_082_368, 1_102_848, 1_153_024],
+        ),
+    ] {
+        timing(&machine, &launches, "--warm-up-time 1ms --fail-on none")
+            .run()
+            .expect_code(0);
+        assert_eq!(medians(&machine, &launches), expected);
+    }
+    let found = &compared_percentiles(&machine, "")[0];
+    // np.mean(after) / np.mean(before) times exp(-+ t.ppf(.975, 3.6916) sqrt of the sum over sides of var / (3 mean^2)), less 1; Welch's degrees.
+    near(&found["change"]["estimate"], 0.067_277_786_871_828_62);
+    near(&found["change"]["lower"], -0.025_367_188_367_422_022);
+    near(&found["change"]["upper"], 0.168_729_249_369_295_12);
+    assert_eq!(found["verdict"], "inconclusive");
 }

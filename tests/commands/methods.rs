@@ -344,3 +344,43 @@ fn an_explained_method_is_a_table_and_needs_a_method() {
     let runs = made.perfcheck(&machine, &["runs"]).args(JSON).run();
     assert!(runs.messages("run").is_empty(), "{runs}");
 }
+
+#[test]
+fn n32_only_a_p_below_five_percent_is_significant_unless_alpha_says_otherwise() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let before = [100.1, 100.4, 100.2, 100.6, 100.3];
+    // mannwhitneyu(method="exact") of five and five values, of 252 orders: two pairs in the other order have 2 (1 + 1 + 2) of them, three 2 (1 + 1 + 2 + 3).
+    let two = [100.35, 100.7, 100.8, 100.9, 101.0];
+    let three = [100.25, 100.7, 100.8, 100.9, 101.0];
+    import(&machine, &made, EACH_A_LAUNCH, &[("before", &before)]);
+    let said = |name: &str, words: &str| {
+        let found = made
+            .perfcheck(&machine, &["compare", "before", name, "--fail-on", "none"])
+            .args(["--test", "mann-whitney"])
+            .args(words.split_whitespace())
+            .args(JSON)
+            .run()
+            .expect_code(0);
+        let tested = compared(&found)["tested"].clone();
+        let word = tested["significance"].as_str().map(str::to_owned);
+        (tested["p_value"].clone(), word.unwrap_or_default())
+    };
+    let runs: [(&str, &[f64]); 2] = [("two", &two), ("three", &three)];
+    import(&machine, &made, EACH_A_LAUNCH, &runs);
+    for (name, words, p, expected) in [
+        ("two", "", 8.0 / 252.0, "significant"),
+        ("two", "--alpha 3%", 8.0 / 252.0, "not-significant"),
+        ("three", "", 14.0 / 252.0, "not-significant"),
+        ("three", "--alpha 6%", 14.0 / 252.0, "significant"),
+    ] {
+        let (found, word) = said(name, words);
+        near(&found, p, 1e-12);
+        assert_eq!(word, expected, "{name} {words}");
+    }
+    // A level that is p itself, and the nearest number above it.
+    let p = said("two", "").0.as_f64().expect("p");
+    for (level, expected) in [(p, "not-significant"), (p.next_up(), "significant")] {
+        assert_eq!(said("two", &format!("--alpha {level}")).1, expected);
+    }
+}

@@ -265,3 +265,31 @@ fn b_x5_a_variation_up_to_five_percent_is_stable_and_the_thresholds_say_from_whe
         assert_eq!(told(tables, deviation), expected, "{tables}{deviation}");
     }
 }
+
+#[test]
+fn n24_the_ranks_that_bound_a_median_of_many_follow_the_normal_quantile() {
+    // A permutation of 1 to 2500: a bound is its own rank. With sqrt 2500 = 50 the ranks are floor(1250 - 25 z) and ceil(1251 + 25 z), and
+    // norm.ppf((1 + level) / 2) = 1.6448536, 1.9599640, 2.5758293 and 3.2905267: 1250 - 25 z is 1208.88, 1201.0009, 1185.60 and 1167.74.
+    let values: Vec<f64> = (0..2_500)
+        .map(|i| f64::from(i * 1_237 % 2_500 + 1))
+        .collect();
+    let launches: Vec<&[f64]> = values.chunks(1).collect();
+    for (level, lower) in [
+        ("90%", 1_208),
+        ("95%", 1_201),
+        ("99%", 1_185),
+        ("99.9%", 1_167),
+    ] {
+        let machine = Machine::new();
+        let tables = format!(
+            "[workspace.metadata.perfcheck]\nconfidence-level = \"{level}\"\nresamples = 1000\n"
+        );
+        let made = Crate::of(&machine, &["a"], &tables);
+        import_launches(&machine, &made, EACH_A_LAUNCH, ("many", &launches));
+        let found = statistics(&machine, &made, "many");
+        let median = &found["median_of_launches_ns"];
+        near(&median["estimate"], 1_250.5, 1e-12);
+        near(&median["lower"], f64::from(lower), 1e-12);
+        near(&median["upper"], f64::from(2_501 - lower), 1e-12);
+    }
+}

@@ -501,6 +501,50 @@ def described(np, st):
     return out
 
 
+def resampled(np, items, f, count):
+    """`f` of every resample of eight items, and where the bounds of a 95 % interval lie that `count` resamples give: at the quantiles of the whole
+    distribution that are five standard errors of the share to either side of 2.5 and 97.5 %."""
+    k = len(items)
+    values, weights = [], []
+    for drawn in itertools.combinations_with_replacement(range(k), k):
+        times = [drawn.count(i) for i in range(k)]
+        values.append(f([item for item, n in zip(items, times) for _ in range(n)]))
+        weights.append(math.factorial(k) // math.prod(map(math.factorial, times)))
+    order = np.argsort(values, kind="stable")
+    shares = np.cumsum(np.array(weights, dtype=object)[order])
+    assert shares[-1] == k**k
+    quantile = lambda share: number(values[order[int(np.searchsorted(shares, math.ceil(share * k**k)))]])
+    error = 5 * math.sqrt(0.025 * 0.975 / count)
+    return {
+        "estimate": number(f(items)),
+        "lower": [quantile(0.025 - error), quantile(0.025 + error)],
+        "upper": [quantile(0.975 - error), quantile(0.975 + error)],
+    }
+
+
+def bootstrapped(np, st):
+    """Eight launches of a few samples, and eight points of a ramp: statistics of the pool of what is drawn."""
+    rng = np.random.default_rng(SEED + 11)
+    launches = [rounded(rng.lognormal(4.6 + 0.03 * (i % 3), 0.06, n), 5) for i, n in enumerate((3, 5, 4, 6, 3, 5, 4, 7))]
+    iterations = [10 * i for i in range(1, 9)]
+    times = [int(v) for v in np.round(np.array(iterations) * rng.normal(1000, 30, 8))]
+    pool = lambda f: lambda drawn: float(f(np.concatenate(drawn)))
+    line = lambda points: float(np.linalg.lstsq(np.array(points)[:, :1], np.array(points)[:, 1], rcond=None)[0][0])
+    count = 10_000
+    of = lambda f: resampled(np, [np.array(x) for x in launches], pool(f), count)
+    return {
+        "resamples": count,
+        "launches": launches,
+        "mean": of(np.mean),
+        "median": of(np.median),
+        "sd": of(lambda x: np.std(x, ddof=1)),
+        "mad": of(lambda x: st.median_abs_deviation(x, scale=1 / 1.4826)),
+        "iterations": iterations,
+        "times": times,
+        "slope": resampled(np, list(zip(map(float, iterations), map(float, times))), line, count),
+    }
+
+
 def after(np, st, x, policy):
     """What is left by a policy; the standard error is Yuen's: that of the winsorised sample over the share that is left."""
     x, n = np.sort(x), len(x)
@@ -785,6 +829,7 @@ def write():
         "unequal launches": unequal_launches(np),
         "families": families(np, st),
         "described": described(np, st),
+        "bootstrapped": bootstrapped(np, st),
         "distributions": distributions(st),
     }
 
