@@ -55,7 +55,7 @@ pub enum AppError {
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
     /// A name, number or commit that stands for no run.
-    #[error("there is no baseline or run `{name}`; {}", there_is(name, existing))]
+    #[error("there is no baseline or run `{name}`{}", there_is(name, existing))]
     NoSuchRun {
         /// What was asked for.
         name: String,

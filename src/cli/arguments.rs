@@ -1,6 +1,6 @@
 //! `cargo perfcheck` and its subcommands.
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -221,11 +221,29 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, cl
         arguments.remove(1);
     }
     let escaped = arguments.iter().any(|argument| argument == "--");
-    let parsed = Arguments::try_parse_from(arguments)?;
+    let mut matches = numbers_with_a_sign(command_line()).try_get_matches_from(arguments)?;
+    let parsed = Arguments::from_arg_matches_mut(&mut matches)?;
     if let (None, Some(word), false) = (&parsed.command, parsed.run.filters.first(), escaped) {
         refuse_command_as_filter(word)?;
     }
     Ok(parsed.translate())
+}
+
+/// Values of flags that are numbers may begin with `-`: the flag's own error then says what it takes.
+fn numbers_with_a_sign(command: clap::Command) -> clap::Command {
+    const NUMBERS: [&str; 5] = ["FACTOR", "FRACTION", "MIB", "N", "TIME"];
+    let is_number = |name: &clap::builder::Str| NUMBERS.contains(&name.as_str());
+    let command = command.mut_args(|arg| {
+        let numbers = arg
+            .get_value_names()
+            .is_some_and(|names| names.iter().all(is_number));
+        if numbers {
+            arg.allow_hyphen_values(true)
+        } else {
+            arg
+        }
+    });
+    command.mut_subcommands(numbers_with_a_sign)
 }
 
 /// A flag before a command makes the command's name a filter, which is hardly ever meant.

@@ -16,12 +16,13 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
 pub fn fraction_below_one(text: &str) -> Result<f64, String> {
     let fraction = parse_fraction(text)?;
     if fraction < 1.0 {
-        Ok(fraction)
-    } else {
-        Err(format!(
-            "`{text}` is not below 100 %; did you mean `{text}%`?"
-        ))
+        return Ok(fraction);
     }
+    // A percentage without its sign.
+    let meant = (fraction < 100.0 && !text.ends_with('%'))
+        .then(|| format!("; did you mean `{text}%`?"))
+        .unwrap_or_default();
+    Err(format!("`{text}` is not below 100 %{meant}"))
 }
 
 /// Reads a level of a one-sided test, more than 0 and less than 50 %. The error says what was expected.
@@ -55,6 +56,10 @@ mod tests {
         assert_eq!(fraction_below_one("5%"), Ok(0.05));
         let five = fraction_below_one("5").expect_err("a percentage without its sign");
         assert!(five.contains("did you mean `5%`?"), "{five}");
+        for beyond in ["1000%", "1000"] {
+            let error = fraction_below_one(beyond).expect_err("more than all");
+            assert_eq!(error, format!("`{beyond}` is not below 100 %"));
+        }
         assert_eq!(significance_level("1%"), Ok(0.01));
         for wrong in ["0", "50%", "-1%", "nan"] {
             assert!(significance_level(wrong).is_err(), "{wrong}");

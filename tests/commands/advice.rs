@@ -139,3 +139,61 @@ fn histories_are_sorted_by_their_levels() {
     };
     assert!(place("memory") < place("text"), "{table}");
 }
+
+#[test]
+fn a_number_with_a_sign_is_refused_as_a_number() {
+    let machine = Machine::new();
+    for (words, reason) in [
+        (["--noise-threshold", "-5%"], "`-5%`"),
+        (
+            ["--noise-threshold", "1000%"],
+            "`1000%` is not below 100 %\n",
+        ),
+        (["--seed", "-1"], "invalid value '-1' for '--seed <N>'"),
+        (["--time-budget", "-1s"], "invalid value '-1s'"),
+    ] {
+        let run = stored(&machine, &["compare", "1", "2"]).args(&words[..]);
+        let run = match words[0] {
+            "--time-budget" => steady(&machine, &[]).args(words),
+            _ => run,
+        };
+        let refused = run.run().expect_code(2);
+        assert!(refused.stderr.contains(reason), "{refused}");
+        assert!(!refused.stderr.contains("use '--"), "{refused}");
+    }
+}
+
+#[test]
+fn a_baseline_has_a_short_name_that_means_nothing_else() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    let long = "x".repeat(101);
+    for name in ["..", "a/../b", "/a", "a//b", ".hidden", "HEAD", &long] {
+        let refused = stored(&machine, &["baseline", "save", name]).run();
+        let refused = refused.expect_code(2);
+        assert!(
+            refused.stderr.contains("cannot name a baseline"),
+            "{refused}"
+        );
+    }
+    for name in ["v1.0", "release/1.x", "head", &"x".repeat(100)] {
+        stored(&machine, &["baseline", "save", name])
+            .run()
+            .expect_code(0);
+    }
+    let missing = stored(&machine, &["show", "nope"]).run().expect_code(6);
+    let text = "there is no baseline or run `nope`; the baselines are: ";
+    assert!(missing.stderr.contains(text), "{missing}");
+}
+
+#[test]
+fn an_executable_that_is_none_is_refused_before_anything_is_built() {
+    let machine = Machine::new();
+    let directory = machine.home().display().to_string();
+    let refused = steady(&machine, &[])
+        .args(["--against-executable", &directory])
+        .run()
+        .expect_code(2);
+    assert!(refused.stderr.contains("it is not a file"), "{refused}");
+    assert!(!refused.stderr.contains("Finished"), "{refused}");
+}

@@ -292,6 +292,19 @@ fn a_store_that_others_can_write() {
     drop(store);
 }
 
+#[test]
+fn a_file_in_the_place_of_the_contents() {
+    let kept = Kept::new();
+    let contents = PathBuf::from(format!("{}.kept", kept.path.display()));
+    std::fs::rename(&contents, kept.path.with_extension("aside")).expect("moves");
+    std::fs::write(&contents, "").expect("writes");
+    set_mode(&contents, 0o600);
+    kept.refused(
+        |error| error.hint() == format!("move {} away: the tool makes its own", contents.display()),
+        "is not a directory",
+    );
+}
+
 /// Needs the right to give files away.
 #[test]
 fn a_store_that_belongs_to_another_user() {

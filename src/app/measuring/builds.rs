@@ -82,8 +82,9 @@ fn beside_executable(
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<BothBuilds, AppError> {
+    let path = file_at(path)?;
     let (toolchain, candidate) = build(request.context, request.common, world)?;
-    let base = with_executable(&candidate, path)?;
+    let base = with_executable(&candidate, &path)?;
     let same = candidate
         .iter()
         .filter(|target| name(target) == name(&base) && same_bytes(target, &base));
@@ -178,13 +179,22 @@ pub(in crate::app) fn beside_revision(
 }
 
 /// The bench target that `path` is an earlier build of, with that executable.
-fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, AppError> {
-    let path = path.canonicalize().map_err(|error| {
+/// The file of an executable, before anything is built for it.
+fn file_at(path: &Path) -> Result<PathBuf, AppError> {
+    let found = path.canonicalize().map_err(|error| error.to_string());
+    let found = found.and_then(|found| match found.is_file() {
+        true => Ok(found),
+        false => Err("it is not a file".to_owned()),
+    });
+    found.map_err(|error| {
         AppError::Usage(format!(
-            "there is no executable {}: {error}",
+            "there is no executable {}: {error}\n  help: cargo puts those of benches in `target/release/deps`",
             path.display()
         ))
-    })?;
+    })
+}
+
+fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, AppError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // Cargo appends a hash to the target's name.
     let stem = name.rsplit_once('-').map_or(&*name, |(stem, _)| stem);
@@ -201,7 +211,7 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
             )));
         }
     };
-    Ok(target.clone().with_executable(path))
+    Ok(target.clone().with_executable(path.to_owned()))
 }
 
 /// Whether both run the same bytes.

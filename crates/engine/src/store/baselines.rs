@@ -16,6 +16,9 @@ pub struct Baseline {
     pub run: RunId,
 }
 
+/// Bytes of a baseline's name: it stands in tables.
+const LONGEST_NAME: usize = 100;
+
 /// Refuses what cannot name a baseline: a run is also named by its number, by `latest` or by `@commit`, and options
 /// begin with a dash.
 pub fn check_baseline_name(name: &str) -> Result<(), StoreError> {
@@ -23,6 +26,15 @@ pub fn check_baseline_name(name: &str) -> Result<(), StoreError> {
         "it is empty"
     } else if name == "latest" {
         "it means the newest run"
+    } else if name == "HEAD" {
+        "it means a commit"
+    } else if name
+        .split('/')
+        .any(|part| part.is_empty() || part.starts_with('.'))
+    {
+        "a part of it is empty or begins with `.`"
+    } else if name.len() > LONGEST_NAME {
+        "it is longer than 100 characters"
     } else if name.bytes().all(|byte| byte.is_ascii_digit()) {
         "a number means the run of that number"
     } else if name.starts_with('@') {

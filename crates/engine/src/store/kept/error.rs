@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::privacy::{NO_DIRECTORY, NO_FILE};
 use perfcheck_analysis::model::RunId;
 
 /// A kept executable that is refused.
@@ -87,6 +88,9 @@ impl KeptError {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
+            Self::Exposed { path, problem } if [NO_FILE, NO_DIRECTORY].contains(problem) => {
+                format!("move {} away: the tool makes its own", path.display())
+            }
             Self::Exposed { path, .. } => format!(
                 "if you trust what it holds: make it yours and `chmod go-w {}`; its numbers can be read as it is",
                 path.display()

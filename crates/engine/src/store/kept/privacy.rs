@@ -91,8 +91,8 @@ pub(super) fn create_private(directory: &Path) -> Result<(), StoreError> {
 const FOREIGN: &str = "belongs to another user";
 const WRITABLE: &str = "can be written by others";
 const READABLE: &str = "can be entered by others";
-const NO_FILE: &str = "is not a regular file";
-const NO_DIRECTORY: &str = "is not a directory";
+pub(super) const NO_FILE: &str = "is not a regular file";
+pub(super) const NO_DIRECTORY: &str = "is not a directory";
 #[cfg(not(unix))]
 const UNKNOWN: &str = "lies on a system where it cannot be told who may write it";
 
