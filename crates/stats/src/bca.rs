@@ -99,6 +99,9 @@ mod tests {
         assert_eq!(of(&[7.0; 8], 0.95), Some(Interval { lower, upper }));
         assert_eq!(of(&[7.0], 0.95), None);
         assert_eq!(of(&[], 0.95), None);
+        // Two: a quarter of the resamples are 1, half are 1.5, a quarter are 2.
+        let (lower, upper) = (1.0, 2.0);
+        assert_eq!(of(&[1.0, 2.0], 0.95), Some(Interval { lower, upper }));
         for level in [0.0, 1.0, f64::NAN] {
             assert_eq!(of(&[1.0, 2.0, 3.0], level), None);
         }

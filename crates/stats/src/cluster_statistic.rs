@@ -215,7 +215,7 @@ pub(super) mod fixtures {
 mod tests {
     use super::fixtures::{clusters_and_weights, written_out};
     use super::*;
-    use crate::{Description, slope_through_origin};
+    use crate::{ClusterLowQuantile, ClusterMad, ClusterMedian, Description, slope_through_origin};
     use proptest::prelude::*;
 
     proptest! {
@@ -233,6 +233,31 @@ mod tests {
                 None => prop_assert!(ClusterSd::new(&slices).of(&weights).is_nan()),
             }
         }
+    }
+
+    /// How many resamples are drawn follows from them: other costs are other results.
+    #[test]
+    fn costs_are_part_of_the_results() {
+        let four = [1.0, 2.0, 3.0, 4.0];
+        let few: [&[f64]; 3] = [&four; 3];
+        let mean = ClusterMean::new(&few);
+        assert_eq!(mean.cost(), 3);
+        assert_eq!(ClusterSd::new(&few).cost(), 6);
+        assert_eq!(PairedRatio::new(mean.clone(), mean).unwrap().cost(), 6);
+        let points: [&[(f64, f64)]; 2] = [&[(1.0, 2.0)], &[(2.0, 4.0)]];
+        assert_eq!(ClusterSlope::new(&points).cost(), 2);
+        // Three clusters, and twice the rank: a quarter of twelve.
+        assert_eq!(ClusterLowQuantile::new(&few, 0.25, 2).cost(), 3 + 2 * 3);
+        // Twelve samples are counted once, then found in four bisections.
+        assert_eq!(ClusterMedian::new(&few).cost(), 12 + 4);
+        assert_eq!(ClusterMad::new(&few).cost(), 16 + 4 * 4 * (4 + 1));
+        // Eighty samples in two clusters: seven bisections, each of which reads a row and half a stride of 16.
+        let forty = [5.0; 40];
+        let many: [&[f64]; 2] = [&forty; 2];
+        let median = 7 * (2 + 8);
+        assert_eq!(ClusterMedian::new(&many).cost(), median);
+        let deviation = 4 * 7 * (7 + 2 + 8);
+        assert_eq!(ClusterMad::new(&many).cost(), median + deviation);
     }
 
     #[test]

@@ -202,6 +202,15 @@ mod tests {
     }
 
     #[test]
+    fn half_of_the_counters_of_a_power_of_two_are_what_a_value_is_off_by() {
+        let errors = [16.0, 128.0, 1_024.0, 16_384.0, 131_072.0].map(|parts| 1.0 / parts);
+        assert_eq!(
+            precisions().map(HdrPrecision::error).collect::<Vec<_>>(),
+            errors
+        );
+    }
+
+    #[test]
     fn counters_follow_each_other_without_gaps_up_to_an_hour() {
         for precision in precisions() {
             let mut next = 0;

@@ -161,6 +161,18 @@ mod tests {
         assert_eq!(HodgesLehmann::of(&[f64::NAN], &[1.0]), None);
     }
 
+    #[test]
+    fn there_is_no_interval_of_all_or_nothing() {
+        let values: Vec<f64> = (0..30).map(f64::from).collect();
+        let shift = HodgesLehmann::of(&values, &values).unwrap();
+        for ranks in [HodgesLehmannRanks::Exact, HodgesLehmannRanks::Normal] {
+            assert!(shift.interval(0.95, ranks).is_some());
+            for level in [0.0, 1.0, -1.0, 2.0, f64::NAN] {
+                assert_eq!(shift.interval(level, ranks), None, "{level}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn a_difference_found_by_its_rank_is_that_of_all_pairs_written_out(

@@ -159,6 +159,28 @@ mod tests {
     }
 
     #[test]
+    fn degrees_of_freedom_are_welchs_where_those_are_fewer() {
+        let (new, base) = ([100.0, 102.0, 104.0], [50.0, 51.0, 52.0, 51.0]);
+        let found = LogStandardError::of_ratio(
+            &ClusterMean::new(&singles(&new)),
+            &ClusterMean::new(&singles(&base)),
+            Smoothness::Smooth,
+        );
+        // Squared errors of the logarithms, nearly: 4 / 3 / 102^2 = 1.28156e-4 and 2 / 3 / 4 / 51^2 = 0.64078e-4, which is half of it. Welch:
+        // 1.5^2 / (1 / 2 + 0.5^2 / 3) = 3.857; at most it would be 2 (1 + 3 / 4) = 3.5.
+        assert!((found.unwrap().df - 3.5).abs() < 1e-12);
+        let wide = [90.0, 102.0, 114.0];
+        let found = LogStandardError::of_ratio(
+            &ClusterMean::new(&singles(&wide)),
+            &ClusterMean::new(&singles(&base)),
+            Smoothness::Smooth,
+        );
+        // 36 times the square: 72^2 + 2 72 + 1 over 72^2 / 2 + 1 / 3, nearly.
+        let welch = 73.0 * 73.0 / (72.0 * 72.0 / 2.0 + 1.0 / 3.0);
+        assert!((found.unwrap().df - welch).abs() < 0.01);
+    }
+
+    #[test]
     fn constants_are_certain_and_single_or_vanishing_clusters_say_nothing() {
         let side = |values: &[f64]| ClusterMean::new(&singles(values));
         let of_ratio = |new: &[f64], base: &[f64]| {

@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "asks rustc")]
 
-use cargo_config2::Config;
+use cargo_config2::{Config, ResolveOptions};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,8 +27,11 @@ pub struct Toolchain {
 impl Toolchain {
     /// Asks the compiler and reads cargo's configuration, as cargo would from the current directory.
     pub fn detect(options: &CargoOptions) -> Result<Self, CargoError> {
-        let config = Config::load()?;
-        let rustc = config.rustc();
+        let here = std::env::current_dir().map_err(|source| CargoError::Start {
+            program: "rustc".into(),
+            source,
+        })?;
+        let rustc = Config::load_with_cwd(&here)?.rustc().clone();
         let version = run(&rustc.path, &rustc.args, &["-vV"])?;
         let host = version
             .lines()
@@ -38,6 +41,9 @@ impl Toolchain {
                 what: format!("no `host` line in {version:?}"),
             })?
             .to_owned();
+        // Told what the host is, this need not ask `cargo -vV`, which asks for the name of the system, too.
+        let known = ResolveOptions::default().host_triple(host.as_str());
+        let config = Config::load_with_options(&here, known)?;
         let target = match &options.target {
             Some(target) => target.clone(),
             None => config
