@@ -129,7 +129,7 @@ fn built_in_words(what: &str, side: &BuiltSide) -> (&'static str, String) {
     let seconds = (side.checkout_time + side.build_time).as_secs_f64();
     let how = match side.provenance {
         Provenance::Built => format!("built in {seconds:.1} s"),
-        Provenance::Cached => format!("built before, in {seconds:.1} s"),
+        Provenance::Cached => "built before".to_owned(),
     };
     ("Ready", format!("{what}, {how}"))
 }
