@@ -128,6 +128,14 @@ mod tests {
     }
 
     #[test]
+    fn an_average_at_the_shift_lies_neither_above_nor_below() {
+        // Averages 1, 1.5, 2, 2, 2.5, 3: five lie on the other side of the last. Of the eight signs of ranks 1, 2, 3 two have a sum of 5 or more.
+        let test = SignedRank::new(&[1.0, 2.0, 3.0]).expect("three");
+        assert_eq!((test.p_above(1.0), test.p_below(3.0)), (0.25, 0.25));
+        assert_eq!((test.p_above(0.9), test.p_below(3.1)), (0.125, 0.125));
+    }
+
+    #[test]
     fn too_few_differences_have_no_bounds() {
         let test = SignedRank::new(&[1.0, 2.0, 3.0]).expect("three");
         assert_eq!(test.lower(0.1), f64::NEG_INFINITY);

@@ -76,6 +76,15 @@ mod tests {
     }
 
     #[test]
+    fn quantiles_of_all_or_nothing_are_none() {
+        for df in [1.0, 2.0, 5.0] {
+            for p in [0.0, 1.0, -0.5, 1.5, f64::NAN] {
+                assert_eq!(quantile(p, df), None, "{p} {df}");
+            }
+        }
+    }
+
+    #[test]
     fn quantiles_agree_with_the_published_tables() {
         // scipy.stats.t.ppf([.95, .975, .995], df)
         for (df, expected) in [
