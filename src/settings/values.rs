@@ -19,9 +19,11 @@ pub fn fraction_below_one(text: &str) -> Result<f64, String> {
         return Ok(fraction);
     }
     // A percentage without its sign.
-    let meant = (fraction < 100.0 && !text.ends_with('%'))
-        .then(|| format!("; did you mean `{text}%`?"))
-        .unwrap_or_default();
+    let meant = if fraction < 100.0 && !text.ends_with('%') {
+        format!("; did you mean `{text}%`?")
+    } else {
+        String::new()
+    };
     Err(format!("`{text}` is not below 100 %{meant}"))
 }
 

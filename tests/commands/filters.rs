@@ -287,6 +287,31 @@ fn n14_tests_of_filtered_runs_are_of_all_samples() {
 }
 
 #[test]
+fn s8_s_x5_first_repetitions_that_an_import_kept_apart_are_left_out_once() {
+    let machine = Machine::new();
+    filtered(&machine, "v1", 1.0);
+    filtered(&machine, "v2", 1.1);
+    let found = json(&machine, "compare v1 v2 --method serializer --fail-on none");
+    for (id, mean, removed) in [("fast", FAST, 1), ("slow", SLOW, 0)] {
+        let centers = &about(&found, "benchmark-compared", id)["centers"];
+        near(&centers["base"]["value_ns"], mean);
+        near(&centers["candidate"]["value_ns"], mean * 1.1);
+        near(&centers["change"], 0.1);
+        for side in ["base", "candidate"] {
+            let counts = ["raw", "skipped", "removed", "used"];
+            let counts = counts.map(|name| centers[side][name].as_u64());
+            let expected = [12, 1, removed, 11 - removed].map(Some);
+            assert_eq!(counts, expected, "{id} {side}");
+        }
+    }
+    // Another policy leaves them out, too, and once.
+    let shown = json(&machine, "show v1 --stats --outliers mad,first");
+    let found = about(&shown, "benchmark-statistics", "slow")["statistics"]["of_samples"].clone();
+    near(&found["mean_ns"]["estimate"], SLOW);
+    assert_eq!((&found["raw"], &found["skipped"]), (&12.into(), &1.into()));
+}
+
+#[test]
 fn s_x1_rows_that_leave_together_at_import_leave_together_afterwards() {
     let machine = Machine::new();
     let mut text = "n,ser,deser\n".to_owned();

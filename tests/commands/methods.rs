@@ -219,6 +219,65 @@ fn the_method_of_a_workspace_decides_where_neither_a_flag_nor_a_table_says_other
 }
 
 #[test]
+fn a_noise_threshold_goes_with_the_conventions_that_it_was_in_force_with() {
+    let machine = Machine::new();
+    let made = two_runs(&machine, "");
+    let threshold = |tables: &str, words: &str| {
+        Crate::write(made.root.clone(), &["a"], tables);
+        compared(&compare(&machine, &made, words))["noise_threshold"].clone()
+    };
+    // That of the runs, which were stored without a method.
+    assert_eq!(threshold("", ""), 0.02);
+    for (method, expected) in [("criterion", 0.01), ("mmtests", 0.0), ("serializer", 0.0)] {
+        let table = format!("[workspace.metadata.perfcheck]\nmethod = \"{method}\"\n");
+        assert_eq!(threshold(&table, ""), expected, "{method}");
+        assert_eq!(threshold("", &format!("--method {method}")), expected);
+        assert_eq!(threshold(&table, "--noise-threshold 3%"), 0.03);
+        let said = format!("{table}noise-threshold = \"5%\"\n");
+        assert_eq!(threshold(&said, ""), 0.05, "{method}");
+        assert_eq!(threshold(&said, &format!("--method {method}")), expected);
+    }
+    // Runs that were stored with a method keep nothing of it for the tool's own procedure.
+    let other = Machine::new();
+    let table = "[workspace.metadata.perfcheck]\nmethod = \"mmtests\"\n";
+    let made = two_runs(&other, table);
+    let of = |made: &Crate| compared(&compare(&other, made, ""))["noise_threshold"].clone();
+    assert_eq!(of(&made), 0.0);
+    assert_eq!(of(&Crate::write(made.root.clone(), &["a"], "")), 0.02);
+}
+
+#[test]
+fn a_pooled_test_of_many_samples_says_how_many_resamples_it_had() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let values = |shift: f64| -> Vec<f64> {
+        (0..1_000)
+            .map(|i| 100.0 + shift + f64::from(i % 17))
+            .collect()
+    };
+    let (before, after) = (values(0.0), values(5.0));
+    import(
+        &machine,
+        &made,
+        ONE_LAUNCH,
+        &[("before", &before), ("after", &after)],
+    );
+    let words = "--test pooled-t --observations samples --resamples 50000";
+    let found = compared(&compare(&machine, &made, words));
+    // 40 million steps of 2,000 values.
+    let expected = serde_json::json!({"note": "fewer-resamples", "drawn": 20_000});
+    let notes = found["notes"].as_array().expect("a list");
+    assert!(notes.contains(&expected), "{found}");
+    assert_eq!(found["p_value"].as_f64(), Some(1.0 / 20_001.0));
+    let few = "--test pooled-t --observations samples --resamples 2000";
+    let found = compared(&compare(&machine, &made, few));
+    assert!(
+        !found["notes"].to_string().contains("fewer-resamples"),
+        "{found}"
+    );
+}
+
+#[test]
 fn m5_m6_beside_several_runs_the_stars_are_those_of_welchs_test() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");

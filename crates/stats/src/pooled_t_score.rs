@@ -18,6 +18,8 @@ pub struct PooledTScore {
     pub t: f64,
     /// `(1 + #{|t*| >= |t|}) / (B + 1)` of the B resamples that have a finite score.
     pub p: f64,
+    /// How many resamples were drawn.
+    pub resamples: usize,
 }
 
 impl PooledTScore {
@@ -35,9 +37,10 @@ impl PooledTScore {
         let pool: Vec<f64> = new.iter().chain(base).copied().collect();
         let centred: Vec<f64> = deviations(&pool).collect();
         let size = u32::try_from(centred.len()).ok()?;
+        let resamples = resampling.within(STEPS, centred.len());
         let scores = replicates(
             resampling.stream,
-            resampling.within(STEPS, centred.len()),
+            resamples,
             || (),
             |draws, ()| {
                 let mut group = |count: usize| -> Moments {
@@ -58,6 +61,7 @@ impl PooledTScore {
         Some(Self {
             t,
             p: (1 + beyond.count()) as f64 / (kept.len() + 1) as f64,
+            resamples,
         })
     }
 }

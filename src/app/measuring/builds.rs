@@ -182,9 +182,12 @@ pub(in crate::app) fn beside_revision(
 /// The file of an executable, before anything is built for it.
 fn file_at(path: &Path) -> Result<PathBuf, AppError> {
     let found = path.canonicalize().map_err(|error| error.to_string());
-    let found = found.and_then(|found| match found.is_file() {
-        true => Ok(found),
-        false => Err("it is not a file".to_owned()),
+    let found = found.and_then(|found| {
+        if found.is_file() {
+            Ok(found)
+        } else {
+            Err("it is not a file".to_owned())
+        }
     });
     found.map_err(|error| {
         AppError::Usage(format!(

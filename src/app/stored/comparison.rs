@@ -189,6 +189,14 @@ impl StoredComparison<'_> {
             // A comparison of stored runs is always the same: the seed is stored too.
             seed: options.seed.unwrap_or(candidate.seed),
         };
+        // A threshold that was in force with the conventions of one system is none of another's.
+        let has_other_conventions = self.options.analysis.test.is_none()
+            && self
+                .options
+                .decision(&self.context.tables.workspace)
+                .analysis
+                .test
+                != candidate.decision.analysis.test;
         let in_scope = |key: &BenchmarkKey| self.filter.wants(&key.id);
         let evidence = StoredEvidence {
             measurements,
@@ -197,7 +205,15 @@ impl StoredComparison<'_> {
             rules: &rules,
             noise_threshold: &|measurement: &Measurement| {
                 let said = self.options.said_noise_threshold();
-                said.unwrap_or(measurement.noise_threshold)
+                said.unwrap_or_else(|| {
+                    if has_other_conventions {
+                        let (_, of_tables) =
+                            self.context.tables.layers.resolve(&measurement.benchmark);
+                        of_tables.unwrap_or(rules.decision.noise_threshold)
+                    } else {
+                        measurement.noise_threshold
+                    }
+                })
             },
             failed_targets: &BTreeSet::new(),
             had_time_budget: false,

@@ -179,7 +179,7 @@ fn legend(found: &Grouped) -> Vec<String> {
     }
     if let Some(left_out) = &found.filtered {
         lines.push(format!(
-            "{}. Values are of the runs, tests of all but warm-up.",
+            "{}. Values are of the runs, tests of every sample that is not stored as warm-up.",
             left_out.in_words()
         ));
     }

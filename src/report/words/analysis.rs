@@ -19,10 +19,7 @@ pub(crate) fn outliers(summary: &Summary) -> Option<String> {
         (found.high_severe, "high severe"),
     ];
     let total = found.total();
-    // Those that a filter leaves out have labels, too; repetitions of a warm-up have none.
-    let samples = (summary.left_out).map_or(summary.samples, |left_out| {
-        (left_out.counts.runs + left_out.counts.outliers_removed) as usize
-    });
+    let samples = summary.labelled();
     (total > 0).then(|| {
         format!(
             "{} among {} ({}): {}",

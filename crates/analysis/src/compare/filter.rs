@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::alternative::outlier_policy;
+use super::summary::times_with_first;
 use crate::model::{
-    DescribedSamples, LaunchSeries, LeftOutSamples, Measurement, SampleCounts, SampleFilter,
-    Source, Thresholds,
+    DescribedSamples, LeftOutSamples, Measurement, SampleCounts, SampleFilter, Source, Thresholds,
 };
 use perfcheck_stats::{CleanedSample, FirstSample, OutlierPolicy, Quantile};
 
@@ -38,19 +38,22 @@ pub fn clean(measurements: &mut [Measurement], source: Option<&Source>, filter: 
         pair(&mut cleaned, &rows);
     }
     for (measurement, cleaned) in measurements.iter_mut().zip(cleaned) {
-        measurement.described = cleaned.map(|cleaned| described(&cleaned, *filter));
+        measurement.described = cleaned.map(|cleaned| DescribedSamples {
+            left_out: LeftOutSamples {
+                filter: *filter,
+                counts: counts_of(&cleaned),
+            },
+            launches: cleaned.used_by_cluster(),
+            first_apart: apart,
+        });
     }
 }
 
 fn cleaned(measurement: &Measurement, apart: bool, filter: &SampleFilter) -> Option<CleanedSample> {
-    let launch = |launch: &LaunchSeries| -> Vec<f64> {
-        let series = &launch.series;
-        let warm_up = std::iter::once(&series.warm_up).filter(|_| apart);
-        let samples = warm_up.chain(series.deciding());
-        let samples = samples.filter(|sample| sample.iterations > 0);
-        samples.map(|sample| sample.per_iteration()).collect()
-    };
-    let launches: Vec<Vec<f64>> = measurement.launches.iter().map(launch).collect();
+    let launches = measurement.launches.iter();
+    let launches: Vec<Vec<f64>> = launches
+        .map(|launch| times_with_first(launch, apart))
+        .collect();
     let launches: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
     CleanedSample::of(
         &launches,
@@ -85,16 +88,6 @@ fn pair(cleaned: &mut [Option<CleanedSample>], rows: &[usize]) {
         for (at, column) in rows.iter().zip(columns) {
             cleaned[*at] = Some(column);
         }
-    }
-}
-
-fn described(cleaned: &CleanedSample, filter: SampleFilter) -> DescribedSamples {
-    DescribedSamples {
-        left_out: LeftOutSamples {
-            filter,
-            counts: counts_of(cleaned),
-        },
-        launches: cleaned.used_by_cluster(),
     }
 }
 

@@ -62,6 +62,11 @@ pub enum Note {
         /// How many would do.
         needed: u64,
     },
+    /// There are so many samples that fewer resamples were drawn than asked for.
+    FewerResamples {
+        /// How many were.
+        drawn: u64,
+    },
     /// One launch alone came near the floor of a side, so that the floor is uncertain.
     LoneFloor {
         /// Which side.
@@ -326,6 +331,11 @@ impl fmt::Display for Note {
             Self::TooFewResamples { needed } => write!(
                 f,
                 "so many benchmarks at this significance level need at least {needed} resamples"
+            ),
+            Self::FewerResamples { drawn } => write!(
+                f,
+                "there are too many samples for the resamples asked for: the p is of {drawn}, and none below {:.1e} can be found",
+                1.0 / (*drawn as f64 + 1.0)
             ),
             Self::LoneFloor { side, gap } => write!(
                 f,

@@ -6,7 +6,7 @@
 
 use super::alternative::{definition, outlier_policy};
 use super::estimate::Estimate;
-use super::summary::{described_launches, times};
+use super::summary::{described_launches, is_first_apart, times_with_first};
 use crate::model::{DecisionSettings, Measurement, Outliers, QuantileRule};
 use perfcheck_stats::{
     CleanedSample, CleaningCounts, FirstSample, FullDescription, FullDescriptionRules, TailBasis,
@@ -31,7 +31,7 @@ impl SampleDescription {
     pub fn of(measurement: &Measurement, decision: &DecisionSettings) -> Option<Self> {
         let launches = launches(measurement, decision);
         let launches: Vec<&[f64]> = launches.iter().map(|(_, times)| &times[..]).collect();
-        Self::of_launches(&launches, decision)
+        Self::of_launches(&launches, first_of(measurement, decision), decision)
     }
 
     /// Describes the samples of each launch that has any by themselves, with the launch's number.
@@ -39,17 +39,21 @@ impl SampleDescription {
         measurement: &Measurement,
         decision: &DecisionSettings,
     ) -> Vec<(u32, Self)> {
+        let first = first_of(measurement, decision);
         let launches = launches(measurement, decision).into_iter();
         let described = launches.map(|(launch, times)| {
-            let found = Self::of_launches(&[&times], decision)?;
+            let found = Self::of_launches(&[&times], first, decision)?;
             Some((launch, found))
         });
         described.flatten().collect()
     }
 
-    fn of_launches(launches: &[&[f64]], decision: &DecisionSettings) -> Option<Self> {
+    fn of_launches(
+        launches: &[&[f64]],
+        first: FirstSample,
+        decision: &DecisionSettings,
+    ) -> Option<Self> {
         let analysis = &decision.analysis;
-        let first = FirstSample::dropped_if(analysis.drop_first);
         let middle = definition(analysis.quantile_in_force());
         let policy = outlier_policy(analysis.outliers, middle, &decision.thresholds);
         let cleaned = CleanedSample::of(launches, first, policy)?;
@@ -79,15 +83,25 @@ impl SampleDescription {
     }
 }
 
+/// Whether a policy takes the place of what the filter of an import leaves.
+fn is_filtered(decision: &DecisionSettings) -> bool {
+    decision.analysis.outliers != Outliers::Keep || decision.analysis.drop_first
+}
+
+fn first_of(measurement: &Measurement, decision: &DecisionSettings) -> FirstSample {
+    let apart = is_filtered(decision) && is_first_apart(measurement);
+    FirstSample::dropped_if(decision.analysis.drop_first || apart)
+}
+
 /// The samples of each launch that has any, with its number.
 fn launches(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32, Vec<f64>)> {
-    let analysis = &decision.analysis;
-    let found = if analysis.outliers == Outliers::Keep && !analysis.drop_first {
-        described_launches(measurement)
-    } else {
+    let found = if is_filtered(decision) {
         let launches = measurement.launches.iter();
-        let all = launches.map(|launch| (launch, times(launch)));
+        let apart = is_first_apart(measurement);
+        let all = launches.map(|launch| (launch, times_with_first(launch, apart)));
         all.filter(|(_, times)| !times.is_empty()).collect()
+    } else {
+        described_launches(measurement)
     };
     let found = found.into_iter();
     found

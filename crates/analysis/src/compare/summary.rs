@@ -46,6 +46,15 @@ pub struct Summary {
     pub overhead_ns: Option<f64>,
 }
 
+impl Summary {
+    /// How many samples have a label of Tukey's: those that a filter leaves out as outliers, too; repetitions of a warm-up have none.
+    pub fn labelled(&self) -> usize {
+        self.left_out.map_or(self.samples, |left_out| {
+            (left_out.counts.runs + left_out.counts.outliers_removed) as usize
+        })
+    }
+}
+
 /// Describes `measurement` with the usual thresholds; `None` where it has no samples.
 pub fn summarize(
     measurement: &Measurement,
@@ -159,6 +168,19 @@ pub(super) fn times(launch: &LaunchSeries) -> Vec<f64> {
     samples
         .map(|sample| Sample::per_iteration(*sample))
         .collect()
+}
+
+/// Those of a launch with its warm-up at the front where that is a first sample that an import stored `apart`.
+pub(super) fn times_with_first(launch: &LaunchSeries, apart: bool) -> Vec<f64> {
+    let first = Some(launch.series.warm_up).filter(|first| apart && first.iterations > 0);
+    let first = first.map(Sample::per_iteration);
+    first.into_iter().chain(times(launch)).collect()
+}
+
+/// Whether an import stored the first sample of each launch apart.
+pub(super) fn is_first_apart(measurement: &Measurement) -> bool {
+    let described = measurement.described.as_ref();
+    described.is_some_and(|described| described.first_apart)
 }
 
 pub(super) fn ramp(launch: &LaunchSeries) -> Vec<(f64, f64)> {

@@ -122,4 +122,6 @@ pub struct DescribedSamples {
     pub left_out: LeftOutSamples,
     /// What is left of each launch, per iteration.
     pub launches: Vec<Vec<f64>>,
+    /// Whether the import stored the first sample of each launch as its warm-up, so that it is none of those that decide.
+    pub first_apart: bool,
 }

@@ -245,7 +245,7 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::R
         if let Some(left_out) = column.left_out {
             let title = units::on_one_line(&column.title());
             let text = format!(
-                "{title}: {}. Figures are of the runs, tests of all but warm-up.",
+                "{title}: {}. Figures are of the runs, tests of every sample that is not stored as warm-up.",
                 left_out.in_words()
             );
             for line in prose(&text, room, "").split('\n') {

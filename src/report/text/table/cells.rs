@@ -125,7 +125,7 @@ fn outlier_cell(row: &Row<'_>) -> String {
     if outliers.total() == 0 {
         return "-".to_owned();
     }
-    let share = |count: usize| 100.0 * count as f64 / summary.samples as f64;
+    let share = |count: usize| 100.0 * count as f64 / summary.labelled() as f64;
     let severe = share(outliers.low_severe + outliers.high_severe);
     format!("{:.1} %, severe {severe:.1} %", share(outliers.total()))
 }

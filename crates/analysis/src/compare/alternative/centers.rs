@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::observations::{SideSamples, definition, of_samples};
 use crate::compare::question::{Question, Rules};
-use crate::model::{Analysis, Outliers, Statistic, Thresholds};
+use crate::compare::summary::{is_first_apart, times_with_first};
+use crate::model::{Analysis, Measurement, Outliers, Statistic, Thresholds};
 use perfcheck_stats::{
     CleanedSample, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed,
 };
@@ -50,9 +51,9 @@ pub(in crate::compare) fn centers(question: &Question<'_>, rules: &Rules) -> Opt
         return None;
     }
     let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
-    let of = |side: SideSamples| side_center(&side, analysis, thresholds);
-    let candidate = of(SideSamples::of(&[question.candidate], seed))?;
-    let base = of(SideSamples::of(&question.reference.averaged, seed))?;
+    let of = |runs: &[&Measurement]| side_center(runs, seed, analysis, thresholds);
+    let candidate = of(&[question.candidate])?;
+    let base = of(&question.reference.averaged)?;
     let change = candidate.value_ns / base.value_ns - 1.0;
     Some(Centers {
         center: analysis.center_in_force(),
@@ -65,10 +66,12 @@ pub(in crate::compare) fn centers(question: &Question<'_>, rules: &Rules) -> Opt
 
 /// Slope and subselection are of whole launches: no policy applies to them.
 fn side_center(
-    side: &SideSamples,
+    runs: &[&Measurement],
+    seed: u64,
     analysis: &Analysis,
     thresholds: &Thresholds,
 ) -> Option<SideCenter> {
+    let side = SideSamples::of(runs, seed);
     let raw = side.launches.iter().map(Vec::len).sum();
     let whole = |value_ns: f64| SideCenter {
         value_ns,
@@ -81,10 +84,16 @@ fn side_center(
         Statistic::Slope => side.slope().map(whole),
         Statistic::Subselection => side.subselection().map(|found| whole(found.centre)),
         center => {
-            let launches: Vec<&[f64]> = side.launches.iter().map(Vec::as_slice).collect();
+            let apart = runs.iter().any(|run| is_first_apart(run));
+            let launches = runs.iter().flat_map(|run| &run.launches);
+            let launches: Vec<Vec<f64>> = launches
+                .map(|launch| times_with_first(launch, apart))
+                .filter(|times| !times.is_empty())
+                .collect();
+            let launches: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
             let cleaned = CleanedSample::of(
                 &launches,
-                FirstSample::dropped_if(analysis.drop_first),
+                FirstSample::dropped_if(analysis.drop_first || apart),
                 outlier_policy(
                     analysis.outliers,
                     definition(analysis.quantile_in_force()),

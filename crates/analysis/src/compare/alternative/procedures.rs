@@ -168,6 +168,11 @@ impl<'a> Setting<'a> {
             return;
         };
         found.statistic = Some(test.t);
+        if test.resamples < self.resamples {
+            found.notes.push(Note::FewerResamples {
+                drawn: test.resamples as u64,
+            });
+        }
         let singles = |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
         let means = (singles(candidate), singles(base));
         found.change = Estimate::relative_change(&means.0, &means.1, 1.0 - self.level, resampling);
