@@ -1,6 +1,7 @@
 //! Flags of a run and of a comparison.
 
 use clap::{ArgAction, Args, ValueEnum};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::analysis_flags::AnalysisFlags;
@@ -11,26 +12,26 @@ use crate::settings::{
 };
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{SamplingMode, Test, Verdict, WarmUpGoal, parse_duration};
+use perfcheck_analysis::model::{SamplingMode, Test, Verdict, WarmUpGoal, limits, parse_duration};
 
 /// How benchmarks are sampled.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Sampling options")]
 pub(super) struct SamplingFlags {
     /// Processes that each benchmark is measured in [default: 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::LAUNCHES)))]
     launches: Option<u32>,
     /// Samples per launch [default: as many as fit]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::SAMPLES)))]
     samples: Option<u32>,
     /// Warm-up per launch, e.g. 100ms or 0.1 (seconds) [default: 100ms]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = phase)]
     warm_up_time: Option<Duration>,
     /// Iterations of the warm-up per launch, in place of a time
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "warm_up_time")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::WARM_UP_ITERATIONS)), conflicts_with = "warm_up_time")]
     warm_up_iterations: Option<u32>,
     /// Time of samples per launch [default: 400ms]
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    #[arg(long, value_name = "TIME", value_parser = positive_phase)]
     measurement_time: Option<Duration>,
     /// How iteration counts are laid out [default: standard]
     #[arg(long, value_name = "MODE")]
@@ -38,6 +39,20 @@ pub(super) struct SamplingFlags {
     /// Significant digits to which `iter_latency` counts single operations, 1 to 5 [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     latency_digits: Option<u8>,
+}
+
+/// A range as clap takes it.
+fn range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {
+    let (least, most) = limits.into_inner();
+    least.into()..=most.into()
+}
+
+fn phase(text: &str) -> Result<Duration, String> {
+    parse_duration(text).and_then(limits::phase)
+}
+
+fn positive_phase(text: &str) -> Result<Duration, String> {
+    positive_duration(text).and_then(limits::phase)
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -92,7 +107,7 @@ pub(super) struct ComparisonFlags {
     #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]
     confidence_level: Option<f64>,
     /// Bootstrap resamples [default: 100000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=100_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::RESAMPLES)))]
     resamples: Option<u32>,
     /// Let the t-score alone decide, as Criterion does: quicker to cry wolf on a machine that drifts
     #[arg(long)]

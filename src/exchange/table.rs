@@ -9,9 +9,8 @@ use super::error::{ExchangeError, Malformed};
 use super::groups::{Collector, Imported, RawRow, Reading, RowPlace};
 use super::input::InputContent;
 use super::unit::ValueUnit;
+use perfcheck_analysis::model::limits;
 
-/// Longer ids are refused: nobody reads them.
-const LONGEST_ID: usize = 1_000;
 /// So often is looked whether the user wants to stop.
 const ROWS_BETWEEN_LOOKS: u64 = 1 << 12;
 
@@ -210,9 +209,7 @@ impl TableFile<'_> {
             }
             id.push_str(&part(&text));
         }
-        if id.len() > LONGEST_ID {
-            return Err((None, format!("has an id of more than {LONGEST_ID} bytes")));
-        }
+        limits::name(&id).map_err(|why| (None, format!("has an id that {why}")))?;
         let mark = if self.layout.decimal_comma {
             DecimalMark::Comma
         } else {

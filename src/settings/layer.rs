@@ -1,9 +1,10 @@
 //! Values that may be unsaid, and the order in which the places that may say them are asked.
 
 use globset::GlobMatcher;
+use std::ops::RangeInclusive;
 
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, Nanos, SamplingMode, SamplingSettings, WarmUpGoal,
+    AuthorSettings, Benchmark, Nanos, SamplingMode, SamplingSettings, WarmUpGoal, limits,
 };
 
 /// What one place says about how a benchmark is sampled and judged.
@@ -43,12 +44,17 @@ impl Layer {
 
 impl From<AuthorSettings> for Layer {
     fn from(author: AuthorSettings) -> Self {
+        let longest = Nanos::from(limits::LONGEST_PHASE);
         Self {
-            // A child may be anybody's program: what it announces is kept within sense.
-            launches: author.launches.map(|launches| launches.max(1)),
-            samples: author.samples.map(|samples| samples.max(2)),
-            warm_up: author.warm_up_ns.map(WarmUpGoal::Time),
-            measurement: author.measurement_ns,
+            // A child may be anybody's program, which may set other values here than it announced.
+            launches: author
+                .launches
+                .map(|count| clamped(count, &limits::LAUNCHES)),
+            samples: author.samples.map(|count| clamped(count, &limits::SAMPLES)),
+            warm_up: author
+                .warm_up_ns
+                .map(|time| WarmUpGoal::Time(time.min(longest))),
+            measurement: author.measurement_ns.map(|time| time.min(longest)),
             mode: author.sampling_mode,
             noise_threshold: author
                 .noise_threshold
@@ -56,6 +62,10 @@ impl From<AuthorSettings> for Layer {
             latency_digits: None,
         }
     }
+}
+
+fn clamped(count: u32, range: &RangeInclusive<u32>) -> u32 {
+    count.clamp(*range.start(), *range.end())
 }
 
 /// All places that say something, strongest first: command line, matching overrides, the bench's code, its package,

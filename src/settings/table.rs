@@ -2,6 +2,7 @@
 
 use globset::GlobBuilder;
 use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use super::layer::{Layer, Layers};
 use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
-    Nanos, SamplingMode, System, Thresholds, Verdict, WarmUpGoal, parse_duration,
+    Nanos, SamplingMode, System, Thresholds, Verdict, WarmUpGoal, limits, parse_duration,
 };
 
 /// A table that cannot be obeyed.
@@ -212,11 +213,13 @@ impl<'a> TablePlace<'a> {
                 .map_err(|_| format!("`{text}` is none of standard, linear, flat, auto"))
         };
         Ok(Layer {
-            launches: self.whole(table, "launches", 1)?,
-            samples: self.whole(table, "samples", 2)?,
+            launches: self.whole(table, "launches", &limits::LAUNCHES)?,
+            samples: self.whole(table, "samples", &limits::SAMPLES)?,
             warm_up: self.warm_up(table)?,
             measurement: self
-                .number_or_text(table, "measurement-time", positive_duration)?
+                .number_or_text(table, "measurement-time", |text| {
+                    positive_duration(text).and_then(limits::phase)
+                })?
                 .map(Nanos::from),
             mode: self.word(table, "sampling-mode", mode)?,
             noise_threshold: self.number_or_text(table, "noise-threshold", fraction_below_one)?,
@@ -226,8 +229,10 @@ impl<'a> TablePlace<'a> {
 
     /// The warm-up by time or by count.
     fn warm_up(&self, table: &SettingsTable) -> Result<Option<WarmUpGoal>, SettingsError> {
-        let time = self.time(table, "warm-up-time")?;
-        let iterations = self.whole(table, "warm-up-iterations", 1)?;
+        let time = self.number_or_text(table, "warm-up-time", |text| {
+            parse_duration(text).and_then(limits::phase)
+        })?;
+        let iterations = self.whole(table, "warm-up-iterations", &limits::WARM_UP_ITERATIONS)?;
         match (time, iterations) {
             (Some(_), Some(_)) => {
                 let why = "it stands beside `warm-up-time`: a warm-up has one end";
@@ -239,13 +244,8 @@ impl<'a> TablePlace<'a> {
     }
 
     fn latency_digits(&self, table: &SettingsTable) -> Result<Option<u8>, SettingsError> {
-        let digits = self.whole(table, LATENCY_DIGITS, 1)?;
-        digits
-            .map(|digits| {
-                let digits = u8::try_from(digits).ok().filter(|digits| *digits <= 5);
-                digits.ok_or_else(|| self.wrong(LATENCY_DIGITS, "there are 1 to 5"))
-            })
-            .transpose()
+        let digits = self.whole(table, LATENCY_DIGITS, &(1..=5))?;
+        Ok(digits.map(|digits| digits as u8))
     }
 
     fn workspace_only(&self, table: &SettingsTable) -> Result<WorkspaceOnly, SettingsError> {
@@ -288,7 +288,7 @@ impl<'a> TablePlace<'a> {
                 significance_level,
             )?,
             confidence_level: self.number_or_text(table, "confidence-level", confidence_level)?,
-            resamples: self.whole(table, "resamples", 1000)?,
+            resamples: self.whole(table, "resamples", &limits::RESAMPLES)?,
             timeout: self.time(table, "timeout")?,
             fail_on,
             thresholds: self.thresholds(table)?,
@@ -398,22 +398,19 @@ impl<'a> TablePlace<'a> {
         &self,
         table: &SettingsTable,
         key: &str,
-        least: u32,
+        range: &RangeInclusive<u32>,
     ) -> Result<Option<u32>, SettingsError> {
         let Some(value) = table.get(key) else {
             return Ok(None);
         };
-        value
-            .as_u64()
-            .and_then(|number| u32::try_from(number).ok())
-            .filter(|number| *number >= least)
-            .map(Some)
-            .ok_or_else(|| {
-                self.wrong(
-                    key,
-                    format!("{value} is not a whole number from {least} up"),
-                )
-            })
+        let (least, most) = (range.start(), range.end());
+        let found = match value.as_u64() {
+            Some(number) => limits::within(range, number),
+            None => Err(format!(
+                "{value} is not a whole number from {least} to {most}"
+            )),
+        };
+        found.map(Some).map_err(|why| self.wrong(key, why))
     }
 
     fn time(&self, table: &SettingsTable, key: &str) -> Result<Option<Duration>, SettingsError> {

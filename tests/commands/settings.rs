@@ -116,9 +116,41 @@ fn an_unknown_key_is_refused_with_the_nearest_known_one() {
 }
 
 #[test]
+fn a_flag_beyond_its_limit_is_refused_before_anything_is_built() {
+    for (flag, value, why) in [
+        ("--launches", "10001", "1..=10000"),
+        ("--samples", "1000001", "2..=1000000"),
+        ("--warm-up-iterations", "1000001", "1..=1000000"),
+        ("--warm-up-time", "9000000000", "it is longer than 24 hours"),
+        ("--measurement-time", "86401s", "it is longer than 24 hours"),
+        ("--resamples", "100000001", "1000..=100000000"),
+    ] {
+        Machine::new()
+            .perfcheck()
+            .testbench("")
+            .args([flag, value])
+            .run()
+            .expect_code(2)
+            .expect_stderr(&[flag, value, why]);
+    }
+}
+
+#[test]
 fn a_value_that_makes_no_sense_is_refused_with_its_key() {
     for (line, key) in [
         ("launches = 0", "`launches`"),
+        (
+            "launches = 4000000000",
+            "4000000000 is not a whole number from 1 to 10000",
+        ),
+        ("samples = 1000001", "`samples`"),
+        ("warm-up-time = 9000000000", "`warm-up-time`"),
+        ("warm-up-iterations = 1000001", "`warm-up-iterations`"),
+        (
+            "measurement-time = \"86401s\"",
+            "it is longer than 24 hours",
+        ),
+        ("resamples = 4000000000", "`resamples`"),
         ("measurement-time = \"0s\"", "`measurement-time`"),
         ("fail-on = [\"slower\"]", "`fail-on`"),
         ("noise-threshold = \"-1%\"", "`noise-threshold`"),

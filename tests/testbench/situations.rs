@@ -193,7 +193,10 @@ situations! {
             .failed("endless_line", "a line of more than 64 MiB, `xxxx")
             .failed("no_warm_up", "`{\"type\":\"warmed-up\",\"iterations\":0,\"elapsed_ns\":0}` is no answer to `warm-up")
             .failed("uneven_counts", "its answer to `count 16` has 16 entries in `allocations` and 15 in `bytes`")
-            .failed("lost_operations", "its answer to `latencies 10000` counts 0 operations and 0 errors where the samples had ");
+            .failed("lost_operations", "its answer to `latencies 10000` counts 0 operations and 0 errors where the samples had ")
+            .failed("refuses", "it refused `sample ")
+            .failed("long_error", "xxx… (cut; it has 2000010 bytes)")
+            .failed("warms_up_for_ever", "its answer to `warm-up 5000000` is refused: 18446744073709551615 is not below 2^63");
         bad_hello: |target| target
             .target_failed("error: bench target `bad_hello` of package `bad_frames`: it broke the bench protocol: its hello `{\"type\":\"hello\",\"protocol\":1,")
             .said("missing field `capabilities`");
@@ -201,6 +204,28 @@ situations! {
             .target_failed("error: bench target `bad_list` of package `bad_frames`: it broke the bench protocol: it announced 1 benchmarks and counts 2");
         twice_listed: |target| target
             .target_failed("error: bench target `twice_listed` of package `bad_frames`: two benchmarks have the id `fine`");
+        endless_list: |target| target
+            .target_failed("error: bench target `endless_list` of package `bad_frames`: it broke the bench protocol: it announced more than 100000 benchmarks");
+        slow_list: |target| target
+            .timeout("1s")
+            .target_failed("error: bench target `slow_list` of package `bad_frames`: no answer to `list` within 1.0 s");
+        large_list: |target| target
+            .target_failed("error: bench target `large_list` of package `bad_frames`: it broke the bench protocol: its answer to `list` has more than 64 MiB");
+        endless_program: |target| target
+            .target_failed("error: bench target `endless_program` of package `bad_frames`: it broke the bench protocol: it announced more than 100000 benchmarks");
+        beyond_limits: |target| target
+            .measured(["fine"])
+            .target_failed("xxx` is refused: its id has 70004 bytes, more than 1000\n")
+            .said("benchmark `no_launches` is refused: `launches` is set in its code: 0 is not a whole number from 1 to 10000\n")
+            .said("benchmark `many_launches` is refused: `launches` is set in its code: 4000000000 is not a whole number from 1 to 10000\n")
+            .said("benchmark `one_sample` is refused: `samples` is set in its code: 1 is not a whole number from 2 to 1000000\n")
+            .said("benchmark `many_samples` is refused: `samples` is set in its code: 1000001 is not a whole number from 2 to 1000000\n")
+            .said("benchmark `long_warm_up` is refused: `warm_up_ns` is set in its code: it is longer than 24 hours\n")
+            .said("benchmark `long_measurement` is refused: `measurement_ns` is set in its code: it is longer than 24 hours\n")
+            .said("benchmark `less_than_no_noise` is refused: `noise_threshold` is set in its code: -1 is not from 0 to below 1\n")
+            .said("benchmark `many_bytes` is refused: its throughput of 18446744073709551615 is not below 2^63\n");
+        large_step: |target| target
+            .target_failed("error: bench target `large_step` of package `bad_frames`: it broke the bench protocol: its hello is refused: `quantum_ns` is 18446744073709551615 and not below 2^63");
         unasked: |target| target
             .target_failed("error: bench target `unasked` of package `bad_frames`: it broke the bench protocol: `{\"type\":\"samples\",\"iterations\":[1],\"elapsed_ns\":[1]}` is no answer to `list`");
     }

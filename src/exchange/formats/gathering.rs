@@ -8,10 +8,8 @@ use super::super::groups::{
     GroupRow, IdGroup, Imported, IterationLayout, MOST_GROUPS, MOST_LAUNCHES,
 };
 use super::super::unit::ValueUnit;
-use perfcheck_analysis::model::{Metric, Sample, SourceFile, Throughput};
+use perfcheck_analysis::model::{Metric, Sample, SourceFile, Throughput, limits};
 
-/// Longer ids are no names.
-const LONGEST_ID_BYTES: usize = 4096;
 /// So many caveats are said.
 const MOST_CAVEATS: usize = 20;
 
@@ -224,12 +222,7 @@ fn check_id(place: &str, id: &str) -> Result<(), ExchangeError> {
     if id.trim().is_empty() {
         return Err(broken(place, "a benchmark has no name"));
     }
-    if id.len() > LONGEST_ID_BYTES {
-        return Err(broken(
-            place,
-            format!("a benchmark's name is longer than {LONGEST_ID_BYTES} bytes"),
-        ));
-    }
+    limits::name(id).map_err(|why| broken(place, format!("a benchmark's name {why}")))?;
     if id.chars().any(char::is_control) {
         return Err(broken(
             place,

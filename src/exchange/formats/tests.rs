@@ -395,7 +395,12 @@ fn what_is_wrong_is_said_with_its_place() {
             "a:1:",
             "duplicate field",
         ),
-        (long, FileFormat::Libtest, "a:3", "longer than 4096 bytes"),
+        (
+            long,
+            FileFormat::Libtest,
+            "a:3",
+            "has 5000 bytes, more than 1000",
+        ),
         (
             LIBTEST.replace("add", "a\u{0}b"),
             FileFormat::Libtest,

@@ -2,11 +2,8 @@
 
 use super::wire::{PortableConclusion, PortableHead, PortableRun, PortableVerdict};
 use perfcheck_analysis::model::{
-    Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side,
+    Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side, limits,
 };
-
-/// Longer names are no names.
-const LONGEST_NAME_BYTES: usize = 4096;
 
 pub(super) fn head(head: &PortableHead) -> Result<(), String> {
     let decision = &head.begun.decision;
@@ -41,13 +38,10 @@ fn noise(threshold: f64) -> Result<(), String> {
 }
 
 fn name(what: &str, text: &str) -> Result<(), String> {
-    if text.is_empty() || text.len() > LONGEST_NAME_BYTES || text.contains('\0') {
-        Err(format!(
-            "a {what} is a text of 1 to {LONGEST_NAME_BYTES} bytes without NUL"
-        ))
-    } else {
-        Ok(())
+    if text.is_empty() || text.contains('\0') {
+        return Err(format!("a {what} is a text without NUL"));
     }
+    limits::name(text).map_err(|why| format!("a {what} {why}"))
 }
 
 /// A launch, before it joins `run`.
@@ -82,8 +76,8 @@ pub(super) fn series(launch: &LaunchRecord, launched: &LaunchedBenchmark) -> Res
         return Err(format!("`{key}` is not of the target that was launched"));
     }
     noise(launched.noise_threshold)?;
-    if let Some(threshold) = launched.benchmark.settings.noise_threshold {
-        noise(threshold)?;
+    if let Some(why) = launched.benchmark.beyond_limits() {
+        return Err(format!("`{key}` is refused: {why}"));
     }
     if let Some(found) = &launched.extras.latencies {
         latencies(found).map_err(|reason| format!("the latencies of `{key}` {reason}"))?;

@@ -51,11 +51,17 @@ pub enum Fault {
     UnevenCounts,
     /// It times operations, and `latencies` is answered with none of them.
     LostOperations,
+    /// `sample` is refused as no request, so that the benchmark stays started.
+    Refuses,
+    /// `sample` is answered with an error of two million characters.
+    LongError,
+    /// `warm-up` is answered with 2^64-1 ns.
+    WarmsUpForEver,
 }
 
 impl Fault {
     /// All of them in program order.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 25] = [
         Self::None,
         Self::Garbage,
         Self::NotUtf8,
@@ -78,6 +84,9 @@ impl Fault {
         Self::ZeroTimes,
         Self::UnevenCounts,
         Self::LostOperations,
+        Self::Refuses,
+        Self::LongError,
+        Self::WarmsUpForEver,
     ];
 
     /// The id of its benchmark.
@@ -106,6 +115,9 @@ impl Fault {
             Self::ZeroTimes => "zero_times",
             Self::UnevenCounts => "uneven_counts",
             Self::LostOperations => "lost_operations",
+            Self::Refuses => "refuses",
+            Self::LongError => "long_error",
+            Self::WarmsUpForEver => "warms_up_for_ever",
         }
     }
 }
@@ -150,9 +162,13 @@ pub fn send_benchmark(id: &str) {
 /// Answers requests until there are no more; `list` is the caller's.
 pub fn serve(mut list: impl FnMut()) {
     let mut under_way = Fault::None;
+    let mut is_refusing = false;
     for request in std::io::stdin().lock().lines().map_while(Result::ok) {
         match request.split_once(' ').unwrap_or((&request, "")) {
             ("list", _) => list(),
+            ("start", _) if is_refusing => {
+                send(r#"{"type":"error","id":null,"message":"a benchmark is started"}"#);
+            }
             ("start", id) => {
                 under_way = Fault::ALL
                     .into_iter()
@@ -161,6 +177,10 @@ pub fn serve(mut list: impl FnMut()) {
                 send_started(under_way, id);
             }
             ("warm-up", until_ns) => send_warmed_up(under_way, until_ns),
+            ("sample", _) if under_way == Fault::Refuses => {
+                is_refusing = true;
+                send(r#"{"type":"error","id":null,"message":"so many samples are not for me"}"#);
+            }
             ("sample", specs) => send_samples(under_way, specs),
             ("count", iterations) => send_counted(under_way, iterations),
             ("latencies", _) => send(
@@ -198,6 +218,13 @@ fn send_started(fault: Fault, id: &str) {
 fn send_warmed_up(fault: Fault, until_ns: &str) {
     let iterations = match fault {
         Fault::NoWarmUp => 0,
+        Fault::WarmsUpForEver => {
+            send(format!(
+                r#"{{"type":"warmed-up","iterations":1,"elapsed_ns":{}}}"#,
+                u64::MAX
+            ));
+            return;
+        }
         _ => until_ns.parse::<u64>().unwrap_or(0) / 1_000 + 1,
     };
     send(format!(
@@ -233,6 +260,11 @@ fn send_samples(fault: Fault, specs: &str) {
         Fault::UnknownType => send(r#"{"type":"surprise"}"#),
         Fault::WrongFrame => send(r#"{"type":"listed","count":0}"#),
         Fault::MissingMember => send(r#"{"type":"samples","iterations":[1]}"#),
+        Fault::LongError => send(format!(
+            r#"{{"type":"error","id":"{}","message":"too long: {}"}}"#,
+            fault.id(),
+            "x".repeat(2_000_000)
+        )),
         Fault::EndlessLine => send(vec![b'x'; 65 << 20]),
         Fault::ExtraFrame => {
             send(samples_frame(fault, &counts));

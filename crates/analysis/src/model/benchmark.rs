@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::{AuthorSettings, Metric};
+use super::{AuthorSettings, Metric, limits};
 
 /// The identity of a benchmark across runs: ids of two packages or targets never collide.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -107,6 +107,31 @@ pub struct Benchmark {
     pub settings: AuthorSettings,
     /// What its samples mean.
     pub metric: Metric,
+}
+
+impl Benchmark {
+    /// What of it lies beyond the limits, in words; `None`: nothing does.
+    pub fn beyond_limits(&self) -> Option<String> {
+        let unit = match &self.metric {
+            Metric::Time => None,
+            Metric::Rate { unit } | Metric::Amount { unit } => Some(unit),
+        };
+        let names = [
+            ("id", Some(&self.key.id)),
+            ("version", self.version.as_ref()),
+            ("throughput", self.other_throughput.as_ref()),
+            ("unit", unit),
+        ];
+        let long = names.into_iter().find_map(|(what, text)| {
+            let why = limits::name(text?).err()?;
+            Some(format!("its {what} {why}"))
+        });
+        let Throughput { bytes, elements } = self.throughput;
+        let large = [bytes, elements].into_iter().flatten();
+        let large = large.max().filter(|count| *count >= limits::BEYOND_NUMBERS);
+        long.or(large.map(|count| format!("its throughput of {count} is not below 2^63")))
+            .or_else(|| self.settings.beyond_limits())
+    }
 }
 
 #[cfg(test)]

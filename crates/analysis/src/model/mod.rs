@@ -12,6 +12,7 @@ mod extras;
 mod facts;
 mod kept;
 mod launch;
+pub mod limits;
 mod machine_state;
 mod metric;
 mod quantity;

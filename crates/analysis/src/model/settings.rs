@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::{Analysis, Nanos, Thresholds};
+use super::{Analysis, Nanos, Thresholds, limits};
 
 /// A benchmark with fewer whole launches than this has no verdict.
 pub const MIN_LAUNCHES: usize = 3;
@@ -54,6 +54,31 @@ pub struct AuthorSettings {
     /// Relative change that counts as noise, as a fraction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_threshold: Option<f64>,
+}
+
+impl AuthorSettings {
+    /// What of it lies beyond the limits, in words; `None`: nothing does.
+    pub fn beyond_limits(&self) -> Option<String> {
+        let count = |what, range, value: Option<u32>| {
+            let why = limits::within(range, value?.into()).err()?;
+            Some(format!("`{what}` is set in its code: {why}"))
+        };
+        let time = |what, value: Option<Nanos>| {
+            let why = limits::phase(value?.into()).err()?;
+            Some(format!("`{what}` is set in its code: {why}"))
+        };
+        let noise = self.noise_threshold;
+        let noise = noise.filter(|threshold| !(0.0..1.0).contains(threshold));
+        count("launches", &limits::LAUNCHES, self.launches)
+            .or_else(|| count("samples", &limits::SAMPLES, self.samples))
+            .or_else(|| time("warm_up_ns", self.warm_up_ns))
+            .or_else(|| time("measurement_ns", self.measurement_ns))
+            .or(noise.map(|threshold| {
+                format!(
+                    "`noise_threshold` is set in its code: {threshold} is not from 0 to below 1"
+                )
+            }))
+    }
 }
 
 /// Whose turn it is while two executables are compared.

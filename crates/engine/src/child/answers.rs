@@ -4,15 +4,11 @@
 
 use serde::Deserialize;
 
-use perfcheck_analysis::model::{Allocations, Latencies, LatencyWindow, Nanos};
+use perfcheck_analysis::model::{Allocations, Latencies, LatencyWindow, Nanos, limits};
 use perfcheck_stats::HdrPrecision;
 
-/// Counts and times are below this.
-pub(super) const LIMIT: u64 = 1 << 63;
 /// Messages of failed operations that are kept.
 const MOST_MESSAGES: usize = 5;
-/// A message of an operation is cut to so many characters.
-const LONGEST_MESSAGE: usize = 1000;
 
 /// The members of `counted`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -149,7 +145,6 @@ impl ToldLatencies {
                 self.errors
             ));
         }
-        let cut = |message: String| message.chars().take(LONGEST_MESSAGE).collect();
         let mut reservoir: Vec<Nanos> = self.reservoir_ns.into_iter().map(Nanos).collect();
         // Its order says nothing, and ascending it is stored in less.
         reservoir.sort_unstable();
@@ -158,7 +153,7 @@ impl ToldLatencies {
             counts: self.counts,
             clamped: self.clamped,
             errors: self.errors,
-            messages: self.messages.into_iter().map(cut).collect(),
+            messages: self.messages.into_iter().map(limits::message).collect(),
             reservoir,
             windows,
         })
@@ -203,7 +198,7 @@ impl ToldLatencies {
         counters
             .map(|(_, count)| *count)
             .try_fold(0_u64, u64::checked_add)
-            .filter(|total| *total < LIMIT)
+            .filter(|total| *total < limits::BEYOND_NUMBERS)
             .ok_or_else(|| "has counters whose sum is not below 2^63".to_owned())
     }
 
@@ -227,7 +222,9 @@ impl ToldWindow {
         let told = [self.p50_ns, self.p95_ns, self.p99_ns];
         let percentiles = match (self.operations, told) {
             (0, [None, None, None]) => [0; 3],
-            (1.., [Some(p50), Some(p95), Some(p99)]) if p50 <= p95 && p95 <= p99 && p99 < LIMIT => {
+            (1.., [Some(p50), Some(p95), Some(p99)])
+                if p50 <= p95 && p95 <= p99 && p99 < limits::BEYOND_NUMBERS =>
+            {
                 [p50, p95, p99]
             }
             (operations, _) => {
@@ -248,7 +245,10 @@ impl ToldWindow {
 }
 
 fn below_limit(name: &str, values: &[u64]) -> Result<(), String> {
-    match values.iter().find(|value| **value >= LIMIT) {
+    match values
+        .iter()
+        .find(|value| **value >= limits::BEYOND_NUMBERS)
+    {
         Some(value) => Err(format!("has {value} in `{name}`, which is not below 2^63")),
         None => Ok(()),
     }

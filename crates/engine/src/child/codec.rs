@@ -4,12 +4,10 @@ use serde::Deserialize;
 use std::fmt;
 
 use super::answers::{CountedAnswer, ToldLatencies};
-use perfcheck_analysis::model::{AuthorSettings, Metric, Nanos, Sample, Throughput};
+use perfcheck_analysis::model::{AuthorSettings, Metric, Nanos, Sample, Throughput, limits};
 
 /// The version of docs/PROTOCOL.md that we speak.
 pub const PROTOCOL_VERSION: u64 = 1;
-/// A frame longer than this is no frame.
-pub(super) const LONGEST_FRAME: usize = 64 << 20;
 
 /// How a child lets itself be driven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +56,19 @@ impl Hello {
     /// Whether it counts allocations.
     pub fn counts_allocations(&self) -> bool {
         self.has("allocations")
+    }
+
+    /// What of it lies beyond the limits, in words.
+    fn beyond_limits(&self) -> Option<String> {
+        let names = [("harness", &self.harness), ("version", &self.version)];
+        let long = names.into_iter().find_map(|(what, text)| {
+            let why = limits::name(text).err()?;
+            Some(format!("its {what} {why}"))
+        });
+        let step = self.quantum_ns.0;
+        let large = (step >= limits::BEYOND_NUMBERS)
+            .then(|| format!("`quantum_ns` is {step} and not below 2^63"));
+        long.or(large)
     }
 
     fn has(&self, word: &str) -> bool {
@@ -144,6 +155,9 @@ pub(super) enum Frame {
         reason: String,
     },
     Error {
+        /// None: the request was refused, and nothing has changed.
+        #[serde(default)]
+        id: Option<String>,
         message: String,
         #[serde(default)]
         fatal: bool,
@@ -155,6 +169,26 @@ pub(super) enum Frame {
 impl Frame {
     pub(super) fn parse(line: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(line)
+    }
+
+    /// What of it lies beyond the limits, in words. What a benchmark announces is its own affair: the others are measured.
+    pub(super) fn beyond_limits(&self) -> Option<String> {
+        let numbers = match self {
+            Self::Hello(hello) => return hello.beyond_limits(),
+            Self::Started { throughput, .. } => [throughput.bytes, throughput.elements],
+            Self::WarmedUp {
+                iterations,
+                elapsed_ns,
+                total_ns,
+            } => [
+                Some(*iterations),
+                total_ns.map(|t| t.0).max(Some(elapsed_ns.0)),
+            ],
+            _ => return None,
+        };
+        let large = numbers.into_iter().flatten().max();
+        let large = large.filter(|number| *number >= limits::BEYOND_NUMBERS);
+        large.map(|number| format!("{number} is not below 2^63"))
     }
 
     /// Whether `line`, which is no frame, was meant to be a hello.
@@ -224,6 +258,16 @@ pub(super) enum ChildRequest<'a> {
     Latencies(u64),
     Finish,
     Bye,
+}
+
+impl ChildRequest<'_> {
+    /// Whether a benchmark is started while it is answered.
+    pub(super) fn is_about_started(&self) -> bool {
+        matches!(
+            self,
+            Self::WarmUp(_) | Self::Sample(_) | Self::Count(_) | Self::Latencies(_) | Self::Finish
+        )
+    }
 }
 
 impl fmt::Display for ChildRequest<'_> {

@@ -68,6 +68,14 @@ pub enum ChildError {
         /// The last line of its output.
         last_output: Option<String>,
     },
+    /// It takes a request of ours for a wrong one, so it has not done what comes next.
+    #[error("it refused `{request}`: {message}")]
+    Refused {
+        /// The request.
+        request: String,
+        /// Why.
+        message: String,
+    },
     /// The bench itself failed; the child can go on with others.
     #[error("{message}")]
     Bench {

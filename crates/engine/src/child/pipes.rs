@@ -4,10 +4,12 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use std::io::{BufRead, BufReader, Read};
 use std::thread;
 
-use super::codec::LONGEST_FRAME;
+use perfcheck_analysis::model::limits::LONGEST_ANSWER_BYTES;
 
 /// Pieces that may wait before the child is made to wait.
 const WAITING: usize = 256;
+/// Lines that may: each may be as long as an answer.
+const WAITING_LINES: usize = 4;
 /// Bench output is passed on in pieces of at most this many bytes.
 const PIECE: usize = 64 << 10;
 
@@ -34,7 +36,7 @@ pub(super) fn read_lines(pipe: impl Read + Send + 'static) -> Receiver<Incoming>
 
 fn next_line(pipe: &mut impl BufRead) -> Option<Incoming> {
     let mut line = Vec::new();
-    let limit = LONGEST_FRAME as u64 + 1;
+    let limit = LONGEST_ANSWER_BYTES as u64 + 1;
     pipe.by_ref()
         .take(limit)
         .read_until(b'\n', &mut line)
@@ -45,7 +47,7 @@ fn next_line(pipe: &mut impl BufRead) -> Option<Incoming> {
             line.pop();
             Some(Incoming::Line(line))
         }
-        Some(_) if line.len() <= LONGEST_FRAME => Some(Incoming::Line(line)),
+        Some(_) if line.len() <= LONGEST_ANSWER_BYTES => Some(Incoming::Line(line)),
         Some(_) => {
             line.truncate(PIECE);
             pipe.skip_until(b'\n').ok()?;
@@ -79,7 +81,7 @@ pub(super) fn read_pieces_of<const N: usize>(
 }
 
 fn spawn<T: Send + 'static>(read: impl FnOnce(Sender<T>) + Send + 'static) -> Receiver<T> {
-    let (sender, receiver) = bounded(WAITING);
+    let (sender, receiver) = bounded(WAITING_LINES);
     thread::spawn(move || read(sender));
     receiver
 }
@@ -97,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_line_beyond_every_limit_is_cut_and_the_next_one_is_whole() {
-        let endless = std::io::repeat(b'x').take(LONGEST_FRAME as u64 + 10);
+        let endless = std::io::repeat(b'x').take(LONGEST_ANSWER_BYTES as u64 + 10);
         let mut lines = read_lines(endless.chain(&b"\nnext\n"[..])).into_iter();
         assert!(matches!(lines.next(), Some(Incoming::TooLong(line)) if line.len() == PIECE));
         assert_eq!(lines.next(), Some(Incoming::Line(b"next".to_vec())));

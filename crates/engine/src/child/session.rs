@@ -7,11 +7,11 @@
 
 use crossbeam_channel::{Receiver, never};
 use std::convert::Infallible;
+use std::fmt;
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::answers::LIMIT;
 use super::codec::{
     Announcement, Capability, ChildRequest, Frame, Hello, Listing, PROTOCOL_VERSION, RequestKind,
     SampleSpec, WarmUp,
@@ -25,7 +25,9 @@ use super::printed::Printer;
 use super::running::{PATIENCE, Running, Wait, quote};
 use super::stranger::{Greeting, Stranger};
 use crate::process::Usage;
-use perfcheck_analysis::model::{Allocations, Latencies, Nanos, Sample, Throughput, WarmUpGoal};
+use perfcheck_analysis::model::{
+    Allocations, Latencies, Nanos, Sample, Throughput, WarmUpGoal, limits,
+};
 
 /// What `start` and `run` lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +80,12 @@ pub struct Session<'a> {
     walk: SequentialWalk,
     /// Iterations of all samples of the benchmark under way.
     sampled: u64,
+    /// When the last request was sent.
+    sent: Instant,
+    /// Bytes of its answer so far.
+    answered: usize,
+    /// Benchmarks that it has announced so far.
+    announced: usize,
 }
 
 impl<'a> Session<'a> {
@@ -139,6 +147,9 @@ impl<'a> Session<'a> {
             hello,
             asked: Duration::ZERO,
             sampled: 0,
+            sent: Instant::now(),
+            answered: 0,
+            announced: 0,
             walk: SequentialWalk::NotBegun,
         })
     }
@@ -170,8 +181,14 @@ impl<'a> Session<'a> {
         let mut found = Listing::default();
         loop {
             match self.answer(&request, Duration::ZERO)? {
-                Frame::Benchmark(announcement) => found.benchmarks.push(announcement),
-                Frame::Broken { message } => found.broken.push(message),
+                Frame::Benchmark(announcement) => {
+                    self.count_announced()?;
+                    found.benchmarks.push(announcement);
+                }
+                Frame::Broken { message } => {
+                    self.count_announced()?;
+                    found.broken.push(limits::message(message));
+                }
                 Frame::Listed { count } => {
                     let announced = found.benchmarks.len();
                     if count == announced {
@@ -275,7 +292,10 @@ impl<'a> Session<'a> {
                 let asked = schedule
                     .iter()
                     .flat_map(|spec| (0..spec.count).map(|_| spec.iterations));
-                if let Some(time) = elapsed_ns.iter().find(|time| time.0 >= LIMIT) {
+                if let Some(time) = elapsed_ns
+                    .iter()
+                    .find(|time| time.0 >= limits::BEYOND_NUMBERS)
+                {
                     let what = format!(
                         "a time of {} ns in its answer to `{request}` is not below 2^63",
                         time.0
@@ -366,7 +386,7 @@ impl<'a> Session<'a> {
             Frame::Skipped {
                 id: skipped,
                 reason,
-            } if skipped == id => Ok(Started::Skipped(reason)),
+            } if skipped == id => Ok(Started::Skipped(limits::message(reason))),
             _ => Err(self.unexpected(request)),
         }
     }
@@ -377,7 +397,10 @@ impl<'a> Session<'a> {
     ) -> Result<Option<Announcement>, ChildError> {
         self.walk = SequentialWalk::UnderWay;
         match self.ask(request, Duration::ZERO)? {
-            Frame::Benchmark(announcement) => Ok(Some(announcement)),
+            Frame::Benchmark(announcement) => {
+                self.count_announced()?;
+                Ok(Some(announcement))
+            }
             Frame::End => {
                 self.walk = SequentialWalk::Over;
                 Ok(None)
@@ -386,11 +409,23 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Nobody has as many benchmarks as a child can announce that does not end.
+    fn count_announced(&mut self) -> Result<(), ChildError> {
+        self.announced += 1;
+        if self.announced <= limits::MOST_BENCHMARKS {
+            return Ok(());
+        }
+        let what = format!(
+            "it announced more than {} benchmarks",
+            limits::MOST_BENCHMARKS
+        );
+        Err(ChildError::Protocol { what })
+    }
+
     fn ask(&mut self, request: &ChildRequest<'_>, expected: Duration) -> Result<Frame, ChildError> {
-        let began = Instant::now();
         self.send(request)?;
         let answer = self.answer(request, expected);
-        self.asked += began.elapsed();
+        self.asked += self.sent.elapsed();
         answer
     }
 
@@ -400,6 +435,8 @@ impl<'a> Session<'a> {
             self.running.forget_output();
             self.sampled = 0;
         }
+        self.sent = Instant::now();
+        self.answered = 0;
         let line = format!("{request}\n");
         // A failed write means that the child is gone: how it went is worth more than the write's own error.
         match self.requests.write_all(line.as_bytes()) {
@@ -408,6 +445,7 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// A frame of the answer to `request`. All frames of an answer have one deadline, and one limit for their bytes.
     fn answer(
         &mut self,
         request: &ChildRequest<'_>,
@@ -416,8 +454,9 @@ impl<'a> Session<'a> {
         let allowed = self
             .timeout
             .saturating_add(expected.saturating_mul(PATIENCE));
+        let is_under_way = request.is_about_started();
         let request = request.to_string();
-        let line = match self.wait(Instant::now().checked_add(allowed)) {
+        let line = match self.wait(self.sent.checked_add(allowed)) {
             Wait::Came(Incoming::Line(line)) => line,
             Wait::Came(Incoming::TooLong(start)) => {
                 let what = format!("a line of more than 64 MiB, `{}`", quote(&start));
@@ -430,20 +469,32 @@ impl<'a> Session<'a> {
             }
             Wait::Interrupted => return Err(ChildError::Interrupted),
         };
+        self.answered += line.len();
+        if self.answered > limits::LONGEST_ANSWER_BYTES {
+            let what = format!("its answer to `{request}` has more than 64 MiB");
+            return Err(ChildError::Protocol { what });
+        }
         match Frame::parse(&line) {
-            Ok(Frame::Error {
-                message,
-                fatal: true,
-                ..
-            }) => Err(ChildError::Exited {
-                status: format!("{}; {message}", self.running.status()),
-                request,
-                last_output: None,
-            }),
-            Ok(Frame::Error { message, .. }) => Err(ChildError::Bench { message }),
+            Ok(Frame::Error { id, message, fatal }) => {
+                let message = limits::message(message);
+                Err(if fatal {
+                    ChildError::Exited {
+                        status: format!("{}; {message}", self.running.status()),
+                        request,
+                        last_output: None,
+                    }
+                } else if id.is_none() && is_under_way {
+                    ChildError::Refused { request, message }
+                } else {
+                    ChildError::Bench { message }
+                })
+            }
             Ok(frame) => {
                 self.last_frame = quote(&line);
-                Ok(frame)
+                match frame.beyond_limits() {
+                    Some(what) => Err(wrong(&request, &format!("is refused: {what}"))),
+                    None => Ok(frame),
+                }
             }
             Err(error) => Err(ChildError::Protocol {
                 what: format!(
@@ -467,7 +518,7 @@ impl<'a> Session<'a> {
 }
 
 /// That an answer to `request` contradicts the protocol or itself.
-fn wrong(request: &ChildRequest<'_>, what: &str) -> ChildError {
+fn wrong(request: impl fmt::Display, what: &str) -> ChildError {
     ChildError::Protocol {
         what: format!("its answer to `{request}` {what}"),
     }

@@ -12,8 +12,11 @@ use crate::child::{
     Listing, PrintedHarness, Recognised, Session,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, Observer, Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, Observer, Throughput, limits,
 };
+
+/// Characters of an id that is refused: it may be too long.
+const LONGEST_QUOTED: usize = 60;
 
 /// A bench target and the benchmarks that it announced.
 #[derive(Debug, Clone)]
@@ -108,11 +111,26 @@ struct Announced {
     driver: Driver,
 }
 
+impl Announced {
+    /// A benchmark that is beyond the limits is as good as one that cannot tell what it is: the others are measured.
+    fn refuse_beyond_limits(&mut self) {
+        let broken = &mut self.broken;
+        self.benchmarks.retain(|benchmark| {
+            let why = benchmark.beyond_limits();
+            if let Some(why) = &why {
+                let id: String = benchmark.key.id.chars().take(LONGEST_QUOTED).collect();
+                broken.push(format!("benchmark `{id}` is refused: {why}"));
+            }
+            why.is_none()
+        });
+    }
+}
+
 fn announcements(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announced, ChildError> {
     let pass_on = |output: &[u8]| launcher.observer.observe(&Event::Output(output));
     let means = launcher.means(&pass_on);
     let spec = launch_spec(target, 0, 0);
-    let announced = match Session::recognise(&spec, &means)? {
+    let mut announced = match Session::recognise(&spec, &means)? {
         Recognised::Ours(session) => of_ours(target, *session)?,
         Recognised::Criterion(version) => {
             let nothing = CriterionRequest {
@@ -127,6 +145,7 @@ fn announcements(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announc
             of_printed(target, printer.list(&target.target, &spec, &means)?)
         }
     };
+    announced.refuse_beyond_limits();
     let mut ids = BTreeSet::new();
     for benchmark in &announced.benchmarks {
         if !ids.insert(&benchmark.key.id) {
@@ -174,6 +193,10 @@ fn of_criterion(
 ) -> Result<Announced, ChildError> {
     let mut benchmarks = Vec::new();
     while let Some(reported) = session.next_report()? {
+        if benchmarks.len() == limits::MOST_BENCHMARKS {
+            let what = format!("it has more than {} benchmarks", limits::MOST_BENCHMARKS);
+            return Err(ChildError::Protocol { what });
+        }
         benchmarks.push(Benchmark {
             throughput: reported.throughput,
             other_throughput: reported.throughput_words,

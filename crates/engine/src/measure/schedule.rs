@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use crate::child::SampleSpec;
-use perfcheck_analysis::model::{SamplingMode, SamplingSettings};
+use perfcheck_analysis::model::{SamplingMode, SamplingSettings, limits};
 
 /// A sample should take about this long: shorter ones drown in the clock, longer ones meet more interruptions.
 const SAMPLE_NS: f64 = 1e6;
 /// Steps of the ramp in the standard mode.
 const RAMP_STEPS: u64 = 10;
+/// So many samples may be asked for at once.
+const MOST_SAMPLES: f64 = *limits::SAMPLES.end() as f64;
 /// Samples of the other modes where the user says nothing (Criterion's default).
 const CLASSIC_SAMPLES: u64 = 100;
 /// A pinned schedule is kept while its samples stay within this factor of the length that they should have.
@@ -93,11 +95,13 @@ pub(super) fn lay_out(
         SamplingMode::Standard => {
             let linear = ramp(iteration_ns);
             let ramp_ns = linear.iter().sum::<u64>() as f64 * iteration_ns;
-            let iterations = (SAMPLE_NS / iteration_ns).round().max(1.0);
+            // In a very long time they are longer, or there would be more of them than a request may ask for.
+            let sample_ns = SAMPLE_NS.max(time_ns / MOST_SAMPLES);
+            let iterations = (sample_ns / iteration_ns).round().max(1.0);
             let fitting = (time_ns - ramp_ns) / (iterations * iteration_ns);
             let own = FlatSchedule {
                 iterations: iterations as u64,
-                samples: samples.unwrap_or(fitting.floor().max(1.0) as u64),
+                samples: samples.unwrap_or(fitting.floor().clamp(1.0, MOST_SAMPLES) as u64),
             };
             let flat = pinned.map_or(own, |pinned| {
                 pin(own, pinned, samples, iteration_ns, time_ns)
@@ -176,7 +180,8 @@ fn pin(
         return own;
     }
     let sample_ns = pinned.iterations as f64 * iteration_ns;
-    let most = (PIN_TIME_FACTOR * time_ns / sample_ns).floor().max(1.0) as u64;
+    let most = (PIN_TIME_FACTOR * time_ns / sample_ns).floor();
+    let most = most.clamp(1.0, MOST_SAMPLES) as u64;
     FlatSchedule {
         iterations: pinned.iterations,
         samples: samples.unwrap_or(pinned.samples.min(most)),
@@ -194,6 +199,53 @@ mod tests {
             measurement: Nanos(seconds * 1_000_000_000),
             ..SamplingSettings::default()
         }
+    }
+
+    #[test]
+    fn no_layout_asks_for_more_than_the_protocol_allows() {
+        let [day, hour] = [86_400, 3_600];
+        let lengths = [1, 400, 1_000, 5_000, hour, day];
+        for mode in [
+            SamplingMode::Standard,
+            SamplingMode::Linear,
+            SamplingMode::Flat,
+            SamplingMode::Auto,
+        ] {
+            for seconds in lengths {
+                for iteration_ns in [0.0_f64, 0.3, 7.0, 670_000.0, 1e6, 1.4e6, 3e9] {
+                    for samples in [None, Some(2), Some(*limits::SAMPLES.end())] {
+                        for pinned in [None, Some(1_000), Some(u64::MAX)] {
+                            let settings = SamplingSettings {
+                                samples,
+                                ..settings(mode, seconds)
+                            };
+                            let pinned = pinned.map(|samples| FlatSchedule {
+                                iterations: (1e6 / iteration_ns.max(1e-3)) as u64 + 1,
+                                samples,
+                            });
+                            let layout = lay_out(&settings, iteration_ns, pinned);
+                            let what = format!("{mode:?} {seconds} s {iteration_ns} ns {layout:?}");
+                            for request in [layout.linear_request(), layout.flat_request()] {
+                                let asked: u64 = request.iter().map(|spec| spec.count).sum();
+                                assert!(asked <= 1_000_000, "{what}");
+                                let in_range = |spec: &SampleSpec| {
+                                    spec.count > 0 && (1..1 << 63).contains(&spec.iterations)
+                                };
+                                assert!(request.iter().all(in_range), "{what}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_very_long_time_is_measured_in_longer_samples() {
+        // 5000 s of 1 ms samples would be 5 million of them: 1 million of 5 ms, less the ramp of 5.5 ms.
+        let layout = lay_out(&settings(SamplingMode::Standard, 5_000), 1_000.0, None);
+        let flat = layout.flat.expect("a flat phase");
+        assert_eq!((flat.iterations, flat.samples), (5_000, 999_998));
     }
 
     #[test]

@@ -8,10 +8,7 @@ use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Serialize};
 
 use super::codec::{seal, unseal};
-use perfcheck_analysis::model::{Allocations, Latencies, LatencyWindow, Nanos};
-
-/// More entries than this are no launch of ours: a few bytes must not ask for all memory.
-const MOST_ENTRIES: u64 = 1 << 24;
+use perfcheck_analysis::model::{Allocations, Latencies, LatencyWindow, Nanos, limits};
 
 #[derive(Serialize, Deserialize)]
 struct StoredLatencies {
@@ -138,7 +135,7 @@ fn decode_latencies(bytes: &[u8]) -> Result<Latencies, String> {
 fn is_plausible(mut lengths: impl Iterator<Item = u64>) -> bool {
     lengths
         .try_fold(0_u64, u64::checked_add)
-        .is_some_and(|all| all <= MOST_ENTRIES)
+        .is_some_and(|all| all <= limits::MOST_REPEATED)
 }
 
 #[cfg(test)]
@@ -176,6 +173,34 @@ mod tests {
             windows in prop::collection::vec(window(), 0..5),
         ) -> Latencies {
             Latencies { digits, counts, clamped, errors, messages, reservoir, windows }
+        }
+    }
+
+    #[test]
+    fn a_few_bytes_do_not_ask_for_all_memory() {
+        let one = Allocations {
+            count: 1,
+            bytes: 1,
+            peak_bytes: 1,
+            other_count: 0,
+            other_bytes: 0,
+        };
+        let latencies = |count| StoredLatencies {
+            digits: 3,
+            counts: Vec::new(),
+            clamped: 0,
+            errors: 0,
+            messages: Vec::new(),
+            reservoir: vec![(1, count)],
+            windows: Vec::new(),
+        };
+        let most = limits::MOST_REPEATED;
+        for (count, is_read) in [(most, true), (most + 1, false), (u64::MAX, false)] {
+            let bytes = seal(&vec![(one, count)]);
+            assert!(bytes.len() <= 30);
+            assert_eq!(decode_allocations(&bytes).is_ok(), is_read, "{count}");
+            let bytes = seal(&latencies(count));
+            assert_eq!(decode_latencies(&bytes).is_ok(), is_read, "{count}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use perfcheck_analysis::model::{Declared, Throughput};
+use perfcheck_analysis::model::{Declared, Throughput, limits};
 
 /// What a runner says first: its name and a version, that of the cargo-criterion whose protocol this is.
 const RUNNER_GREETING: &[u8; 18] = b"cargo-criterion\x01\x01\x00";
@@ -15,7 +15,7 @@ const BENCH_NAME: &[u8; 9] = b"Criterion";
 const PROTOCOL: u16 = 1;
 const CBOR: u16 = 1;
 /// A frame longer than this is no frame: two numbers of nine bytes for each of a million samples have room.
-const LONGEST_FRAME: u32 = 64 << 20;
+const LONGEST_FRAME: u32 = limits::LONGEST_ANSWER_BYTES as u32;
 /// Most frames are shorter than this: 800 samples are.
 const USUAL_FRAME: u32 = 16 << 10;
 

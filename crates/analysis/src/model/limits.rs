@@ -1,0 +1,100 @@
+//! What is taken from others at most, in one table: benches, tables of Cargo.toml, the command line, imported files, the store.
+//!
+//! What lies beyond is refused where it comes in, with the limit; a message, which is only shown, is cut.
+
+use std::fmt::Write;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// Counts and times are below this: the store and many readers of JSON have signed integers.
+pub const BEYOND_NUMBERS: u64 = 1 << 63;
+/// Processes per run.
+pub const LAUNCHES: RangeInclusive<u32> = 1..=10_000;
+/// Samples per launch, which are also those of one request (docs/PROTOCOL.md, section 4).
+pub const SAMPLES: RangeInclusive<u32> = 2..=1_000_000;
+/// Iterations of a warm-up, where they are counted: each is a request.
+pub const WARM_UP_ITERATIONS: RangeInclusive<u32> = 1..=1_000_000;
+/// Resamples of a bootstrap.
+pub const RESAMPLES: RangeInclusive<u32> = 1_000..=100_000_000;
+/// The longest time that a launch may warm up, and the longest that it may measure.
+pub const LONGEST_PHASE: Duration = Duration::from_hours(24);
+/// Benchmarks of an executable.
+pub const MOST_BENCHMARKS: usize = 100_000;
+/// Bytes of an id, of another name, of a unit, of an author's version.
+pub const LONGEST_NAME_BYTES: usize = 1_000;
+/// Characters of a message that a bench sends.
+pub const LONGEST_MESSAGE: usize = 1_000;
+/// Bytes of a frame, and of all frames of one answer.
+pub const LONGEST_ANSWER_BYTES: usize = 64 << 20;
+/// Entries of what is stored as run lengths: a few bytes must not ask for all memory.
+pub const MOST_REPEATED: u64 = 1_000_000;
+
+/// A setting within its limits, or that it is not.
+pub fn within(range: &RangeInclusive<u32>, value: u64) -> Result<u32, String> {
+    let found = u32::try_from(value).ok();
+    found.filter(|found| range.contains(found)).ok_or_else(|| {
+        let (least, most) = (range.start(), range.end());
+        format!("{value} is not a whole number from {least} to {most}")
+    })
+}
+
+/// The time of a phase within its limit, or that it is not.
+pub fn phase(time: Duration) -> Result<Duration, String> {
+    if time <= LONGEST_PHASE {
+        return Ok(time);
+    }
+    let hours = LONGEST_PHASE.as_secs() / 3600;
+    Err(format!("it is longer than {hours} hours"))
+}
+
+/// A message, cut where it is too long.
+pub fn message(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_MESSAGE) {
+        let all = text.len();
+        text.truncate(end);
+        let _ = write!(text, "… (cut; it has {all} bytes)");
+    }
+    text
+}
+
+/// That a name is within its limit; else what is wrong with it, to follow its name.
+pub fn name(text: &str) -> Result<(), String> {
+    if text.len() <= LONGEST_NAME_BYTES {
+        return Ok(());
+    }
+    let length = text.len();
+    Err(format!(
+        "has {length} bytes, more than {LONGEST_NAME_BYTES}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_a_range_are_within_and_their_neighbours_are_not() {
+        for range in [LAUNCHES, SAMPLES, WARM_UP_ITERATIONS, RESAMPLES] {
+            let (least, most) = (*range.start(), *range.end());
+            assert_eq!(within(&range, least.into()), Ok(least));
+            assert_eq!(within(&range, most.into()), Ok(most));
+            for beyond in [u64::from(least) - 1, u64::from(most) + 1, u64::MAX] {
+                let said = within(&range, beyond).expect_err("beyond");
+                assert!(said.contains(&format!("from {least} to {most}")), "{said}");
+            }
+        }
+        assert!(phase(LONGEST_PHASE).is_ok());
+        assert!(phase(LONGEST_PHASE + Duration::from_nanos(1)).is_err());
+    }
+
+    #[test]
+    fn a_message_is_cut_between_characters_and_a_name_is_refused() {
+        let fits = "é".repeat(LONGEST_MESSAGE);
+        assert_eq!(message(fits.clone()), fits);
+        let cut = message(format!("{fits}é"));
+        assert_eq!(cut, format!("{fits}… (cut; it has 2002 bytes)"));
+        assert!(name(&"x".repeat(LONGEST_NAME_BYTES)).is_ok());
+        let said = name(&"x".repeat(LONGEST_NAME_BYTES + 1)).expect_err("too long");
+        assert_eq!(said, "has 1001 bytes, more than 1000");
+    }
+}
