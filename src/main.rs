@@ -39,7 +39,8 @@ fn main() -> process::ExitCode {
                 let _ = write!(stdout, "{}", error.render().ansi());
                 return ExitCode::Clean.number().into();
             }
-            let commands = Commands::new(Variables::read().github_actions);
+            let variables = Variables::read();
+            let commands = Commands::new(variables.github_actions, variables.ci);
             let charset = charset(io::stderr().is_terminal());
             let stderr = InCharset::new(anstream::stderr(), charset);
             let mut stderr = Visible::new(Guarded::new(stderr, &commands));
@@ -53,7 +54,7 @@ fn main() -> process::ExitCode {
         _ => {}
     }
     let variables = Variables::read();
-    let commands = Commands::new(variables.github_actions);
+    let commands = Commands::new(variables.github_actions, variables.ci);
     let charset = charset(&variables, io::stderr().is_terminal());
     let stderr = UntilClosed::new(InCharset::new(anstream::stderr(), charset));
     let mut stderr = Visible::new(Guarded::new(stderr, &commands));
@@ -81,7 +82,14 @@ fn dispatch(
     commands: &Commands,
     stderr: &mut dyn Write,
 ) -> Result<ExitCode, AppError> {
-    let interrupt = Interrupt::install().map_err(|error| AppError::Usage(error.to_string()))?;
+    let of_stderr = self::charset(&variables, io::stderr().is_terminal());
+    let tell = move |left: &str| {
+        let mut stderr = InCharset::new(anstream::stderr(), of_stderr);
+        let error = AppError::Interrupted(left.to_owned());
+        // Nobody is left to be told where this fails.
+        let _ = write_error(&mut stderr, &error.to_string());
+    };
+    let interrupt = Interrupt::install(tell).map_err(|error| AppError::Usage(error.to_string()))?;
     let supervisor = Supervisor::new();
     let common = &parsed.common;
     let charset = match common.output.format {
@@ -97,6 +105,14 @@ fn dispatch(
     } else {
         ProgressMode::Lines
     };
+    // Whoever reads it shows it at once. A file is as the bench printed it.
+    let is_obeyed = io::stderr().is_terminal() || variables.ci || variables.github_actions;
+    let bench_output = Guarded::of_others(io::stderr(), commands);
+    let mut bench_output: Box<dyn Write> = if is_obeyed {
+        Box::new(Visible::new(bench_output))
+    } else {
+        Box::new(bench_output)
+    };
     let mut world = World {
         variables,
         commands,
@@ -104,30 +120,40 @@ fn dispatch(
         interrupt: &interrupt,
         stdout: &mut stdout,
         stderr,
-        bench_output: &mut Guarded::new(io::stderr(), commands),
+        bench_output: &mut bench_output,
         progress,
     };
+    let status = if parsed.command.only_reads() {
+        interrupt.while_computing("", || carry_out(parsed, &mut world))
+    } else {
+        carry_out(parsed, &mut world)
+    };
+    // What does not end with a line is still on its way.
+    let flushed = world.stdout.flush().map_err(AppError::from);
+    status.and_then(|status| flushed.map(|()| status))
+}
+
+fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+    let common = &parsed.common;
     match &parsed.command {
-        Command::Run(options) => app::run(options, common, &mut world),
-        Command::Compare(options) => app::compare(options, common, &mut world),
-        Command::Bisect(options) => app::bisect(options, common, &mut world),
-        Command::SelfTest(options) => app::self_test(options, common, &mut world),
-        Command::Doctor(options) => app::doctor(options, &common.output, &mut world),
-        Command::List => app::list(common, &mut world),
-        Command::Runs { limit } => app::runs(*limit, common, &mut world),
-        Command::Adopt { from } => app::adopt(from.as_deref(), common, &mut world),
-        Command::Show { run, bench, view } => {
-            app::show(run, bench.as_deref(), view, common, &mut world)
-        }
-        Command::Explain(options) => app::explain(options, common, &mut world),
-        Command::Report(options) => app::report(options, common, &mut world),
-        Command::Export(options) => app::export(options, common, &mut world),
-        Command::Import(options) => app::import(options, common, &mut world),
-        Command::History(options) => app::history(options, common, &mut world),
-        Command::Accept(options) => app::accept(options, common, &mut world),
-        Command::Prune(options) => app::prune(options, common, &mut world),
-        Command::RemoveRuns { runs } => app::remove_runs(runs, common, &mut world),
-        Command::Baseline(action) => app::baseline(action, common, &mut world),
+        Command::Run(options) => app::run(options, common, world),
+        Command::Compare(options) => app::compare(options, common, world),
+        Command::Bisect(options) => app::bisect(options, common, world),
+        Command::SelfTest(options) => app::self_test(options, common, world),
+        Command::Doctor(options) => app::doctor(options, &common.output, world),
+        Command::List => app::list(common, world),
+        Command::Runs { limit } => app::runs(*limit, common, world),
+        Command::Adopt { from } => app::adopt(from.as_deref(), common, world),
+        Command::Show { run, bench, view } => app::show(run, bench.as_deref(), view, common, world),
+        Command::Explain(options) => app::explain(options, common, world),
+        Command::Report(options) => app::report(options, common, world),
+        Command::Export(options) => app::export(options, common, world),
+        Command::Import(options) => app::import(options, common, world),
+        Command::History(options) => app::history(options, common, world),
+        Command::Accept(options) => app::accept(options, common, world),
+        Command::Prune(options) => app::prune(options, common, world),
+        Command::RemoveRuns { runs } => app::remove_runs(runs, common, world),
+        Command::Baseline(action) => app::baseline(action, common, world),
     }
 }
 

@@ -30,7 +30,7 @@ pub struct World<'a> {
     pub stdout: &'a mut dyn Write,
     /// Progress and warnings go here.
     pub stderr: &'a mut dyn Write,
-    /// What benches print goes here as it is: nobody may look for escape sequences in it, which need not end.
+    /// What benches print goes here: into a file as it is, elsewhere without anything that a terminal or a CI system would obey.
     pub bench_output: &'a mut dyn Write,
     /// How progress is shown.
     pub progress: ProgressMode,

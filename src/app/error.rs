@@ -104,6 +104,7 @@ impl AppError {
             Self::Exchange(ExchangeError::Interrupted) | Self::Interrupted(_) => {
                 ExitCode::Interrupted
             }
+            Self::Exchange(ExchangeError::Write { .. }) => ExitCode::StoreUnusable,
             Self::Usage(_) | Self::Settings(_) | Self::Exchange(_) => ExitCode::Usage,
             Self::Cargo(error) => of_cargo(error),
             Self::Git(error) => of_git(error),

@@ -64,6 +64,22 @@ pub enum Command {
     Baseline(BaselineAction),
 }
 
+impl Command {
+    /// Whether it changes nothing but the places that its result goes to.
+    pub fn only_reads(&self) -> bool {
+        matches!(
+            self,
+            Self::Compare(_)
+                | Self::Runs { .. }
+                | Self::Show { .. }
+                | Self::Explain(_)
+                | Self::Report(_)
+                | Self::History(_)
+                | Self::Export(_)
+        )
+    }
+}
+
 /// A command line in plain values.
 #[derive(Debug)]
 pub struct Parsed {

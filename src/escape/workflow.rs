@@ -31,6 +31,7 @@ fn without_sign(text: &str) -> String {
 #[derive(Debug, Default)]
 pub struct Commands {
     are_obeyed: bool,
+    is_log: bool,
     are_ours: Cell<bool>,
     streams: Cell<u32>,
     /// The stream that wrote last.
@@ -38,10 +39,11 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// `are_obeyed`: the output is the log of a job.
-    pub fn new(are_obeyed: bool) -> Self {
+    /// `are_obeyed`: the output is the log of a job of GitHub Actions; `is_log`: it is that of another CI system, whose commands none of ours are.
+    pub fn new(are_obeyed: bool, is_log: bool) -> Self {
         Self {
             are_obeyed,
+            is_log: is_log || are_obeyed,
             are_ours: Cell::new(false),
             streams: Cell::new(0),
             last: Cell::new(0),
@@ -73,7 +75,9 @@ pub struct Guarded<'a, W> {
     commands: &'a Commands,
     number: u32,
     place: StreamPosition,
-    /// How many `#` came directly before.
+    /// What it carries is somebody else's.
+    of_others: bool,
+    /// How many `#` came directly before; of somebody else's also before a word.
     hashes: u8,
 }
 
@@ -108,14 +112,32 @@ impl<'a, W: Write> Guarded<'a, W> {
             commands,
             number,
             place: StreamPosition::Start,
+            of_others: false,
             hashes: 0,
         }
+    }
+
+    /// The same for what somebody else prints, in which the commands of other systems are broken, too: `##vso[` of Azure Pipelines and
+    /// `##teamcity[`, wherever they stand in a line.
+    pub fn of_others(writer: W, commands: &'a Commands) -> Self {
+        Self {
+            of_others: true,
+            ..Self::new(writer, commands)
+        }
+    }
+
+    fn is_guarded(&self) -> bool {
+        self.commands.are_guarded() || (self.of_others && self.commands.is_log)
     }
 
     /// Goes over a byte; tells whether it would complete the sign of a command.
     fn completes_sign(&mut self, byte: u8) -> bool {
         let hashes = self.hashes;
-        self.hashes = if byte == b'#' { (hashes + 1).min(2) } else { 0 };
+        self.hashes = match byte {
+            b'#' => (hashes + 1).min(2),
+            b'a'..=b'z' | b'A'..=b'Z' if self.of_others && hashes == 2 => 2,
+            _ => 0,
+        };
         let is_behind_colon = matches!(
             self.place,
             StreamPosition::Colon | StreamPosition::ColonOrStart
@@ -139,7 +161,7 @@ impl<'a, W: Write> Guarded<'a, W> {
 
 impl<W: Write> Write for Guarded<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.commands.are_guarded() {
+        if !self.is_guarded() {
             // A command of ours ends with its line.
             self.place = StreamPosition::Start;
             self.hashes = 0;
@@ -177,7 +199,7 @@ mod tests {
     use super::*;
 
     fn guarded(pieces: &[&str]) -> String {
-        let commands = Commands::new(true);
+        let commands = Commands::new(true, true);
         let mut written = Vec::new();
         let mut guarded = Guarded::new(&mut written, &commands);
         for piece in pieces {
@@ -209,6 +231,25 @@ mod tests {
     }
 
     #[test]
+    fn commands_of_every_system_are_broken_in_what_others_print() {
+        let printed =
+            "##vso[task.complete result=Succeeded]\na ##teamcity[x]\n##[error]\n## v[0]\n";
+        let broken =
+            "##vso\\[task.complete result=Succeeded]\na ##teamcity\\[x]\n##\\[error]\n## v[0]\n";
+        for (is_log, shown) in [(true, broken), (false, printed)] {
+            let commands = Commands::new(false, is_log);
+            let mut written = Vec::new();
+            let mut stream = Guarded::of_others(&mut written, &commands);
+            assert!(stream.write_all(printed.as_bytes()).is_ok());
+            assert_eq!(String::from_utf8(written).expect("text"), shown);
+            let mut ours = Vec::new();
+            let mut stream = Guarded::new(&mut ours, &commands);
+            assert!(stream.write_all(printed.as_bytes()).is_ok());
+            assert_eq!(ours, printed.as_bytes());
+        }
+    }
+
+    #[test]
     fn it_does_not_matter_how_a_sign_comes_in_pieces() {
         assert_eq!(guarded(&[" ", ":", ":", "error::"]), " :\\:error::");
         assert_eq!(guarded(&["#", "#", "[x]"]), "##\\[x]");
@@ -229,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_line_that_another_stream_has_ended_is_no_shelter() {
-        let commands = Commands::new(true);
+        let commands = Commands::new(true, true);
         let log = std::cell::RefCell::new(Vec::new());
         let mut bench = Guarded::new(Shared(&log), &commands);
         let mut ours = Guarded::new(Shared(&log), &commands);
@@ -247,7 +288,7 @@ mod tests {
             (":", " ::error::x", ": :\\:error::x"),
             (" :", "\u{1b}[1m::error::x", " :\u{1b}[1m:\\:error::x"),
         ] {
-            let commands = Commands::new(true);
+            let commands = Commands::new(true, true);
             let (mut log, mut elsewhere) = (Vec::new(), Vec::new());
             let mut bench = Guarded::new(&mut log, &commands);
             let mut ours = Guarded::new(&mut elsewhere, &commands);
@@ -273,14 +314,14 @@ mod tests {
 
     #[test]
     fn our_own_commands_pass_and_elsewhere_everything_does() {
-        let commands = Commands::new(true);
+        let commands = Commands::new(true, true);
         let mut written = Vec::new();
         let mut stream = Guarded::new(&mut written, &commands);
         let passed = commands.let_through(|| stream.write_all(b"::error::a\n"));
         assert!(passed.is_ok() && stream.write_all(b"::error::b\n").is_ok());
         assert_eq!(written, b"::error::a\n:\\:error::b\n");
 
-        let commands = Commands::new(false);
+        let commands = Commands::new(false, false);
         let mut written = Vec::new();
         let mut stream = Guarded::new(&mut written, &commands);
         assert!(stream.write_all(b"::error::b\n").is_ok());

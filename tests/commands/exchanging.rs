@@ -389,7 +389,7 @@ fn exports_for_other_programs_go_to_the_standard_output_and_need_one_run() {
     assert!(tree.stderr.contains("--output target/criterion"), "{tree}");
     let nowhere = stored(&machine, &["export", "--output", "no/such/file"])
         .run()
-        .expect_code(2);
+        .expect_code(5);
     assert!(
         nowhere.stderr.contains("could not write no/such/file"),
         "{nowhere}"
@@ -398,6 +398,71 @@ fn exports_for_other_programs_go_to_the_standard_output_and_need_one_run() {
         .run()
         .expect_code(0);
     assert!(table.stdout.lines().count() > 9, "{table}");
+}
+
+/// A device that takes nothing: whatever is written there fails, at the latest when it is flushed.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_is_named_and_ends_with_5_whatever_writes_it() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[]).run().expect_code(0);
+    let formats = ["jsonl", "benchstat", "bmf", "csv"];
+    let mut commands: Vec<Vec<String>> = formats
+        .map(|format| format!("export 1 --output /dev/full --format {format}"))
+        .iter()
+        .map(|words| words.split(' ').map(str::to_owned).collect())
+        .collect();
+    for words in [
+        "export 1 --format criterion --output /dev/full",
+        "report 1 --html /dev/full",
+        "show 1 --svg /dev/full text",
+        "compare 1 2 --output /dev/full",
+        "compare 1 2 --format csv --output /dev/full",
+        "compare 1 2 --report junit=/dev/full",
+        "compare 1 2 --report markdown=/dev/full",
+        "compare 1 2 --report html=/dev/full",
+        "compare 1 2 --report gitlab=/dev/full",
+    ] {
+        commands.push(words.split(' ').map(str::to_owned).collect());
+    }
+    for words in &commands {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let run = stored(&machine, &words).run();
+        assert_eq!(run.code(), 5, "{words:?}: {run}");
+        assert!(run.stderr.contains("/dev/full"), "{words:?}: {run}");
+        assert!(!run.stdout.contains("Exported"), "{words:?}: {run}");
+    }
+    for words in [
+        "export 1 --format jsonl",
+        "export 1 --format benchstat",
+        "export 1 --format bmf",
+        "export 1 --format csv",
+        "report 1 --html -",
+        "show 1",
+        "show 1 --message-format json",
+        "show 1 --svg - text",
+        "explain text --run 2",
+        "compare 1 2",
+        "compare 1 2 --report junit",
+        "history",
+        "runs",
+        "baseline list",
+    ] {
+        let mut command = machine.command("bash");
+        command
+            .args(["-c", r#""$@" > /dev/full"#, "bash"])
+            .arg(env!("CARGO_BIN_EXE_cargo-perfcheck"))
+            .arg("perfcheck")
+            .args(words.split(' '))
+            .arg("--manifest-path")
+            .arg(crate::support::testbench(""))
+            .env("PERFCHECK_STORE", machine.store());
+        let run = crate::support::run(command);
+        assert_eq!(run.code(), 5, "{words}: {run}");
+        let said = "error: could not write the result: No space left on device";
+        assert!(run.stderr.contains(said), "{words}: {run}");
+    }
 }
 
 /// What `explain` and `show` tell of the benchmark `text` of a run.

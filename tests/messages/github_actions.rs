@@ -99,7 +99,7 @@ fn what_a_bench_prints_commands_nothing_in_a_job_and_passes_as_it_is_elsewhere()
     ] {
         assert!(in_job.stderr.contains(line), "no {line:?}: {in_job}");
     }
-    let elsewhere = run().run();
+    let elsewhere = run().env_remove("CI").run();
     for line in [
         "\n  ::error::a command\n",
         "\n##[error]another\n",
@@ -107,6 +107,54 @@ fn what_a_bench_prints_commands_nothing_in_a_job_and_passes_as_it_is_elsewhere()
     ] {
         assert!(elsewhere.stderr.contains(line), "no {line:?}: {elsewhere}");
     }
+}
+
+#[test]
+fn what_a_bench_prints_is_harmless_where_it_is_shown_and_as_it_is_in_a_file() {
+    let shown = "\\u{1b}]0;title\\u{7}\\u{1b}]8;;http://a\\u{1b}\\link\\u{1b}]8;;\\u{1b}\\\n\\u{1b}[3A\\u{1b}[2K\\u{202e}\u{1b}[31mred\u{1b}[0m\\rback";
+    let raw = "\u{1b}]0;title\u{7}\u{1b}]8;;http://a\u{1b}\\link\u{1b}]8;;\u{1b}\\\n\u{1b}[3A\u{1b}[2K\u{202e}\u{1b}[31mred\u{1b}[0m\rback\n";
+    let machine = Machine::new();
+    let run = || quick(&machine, "prints_to_stdout").args(["--exact", "to_stderr"]);
+    for name in ["CI", "TF_BUILD", "TEAMCITY_VERSION"] {
+        let in_job = run()
+            .env_remove("CI")
+            .env(name, "true")
+            .run()
+            .expect_code(0);
+        let log = &in_job.stderr;
+        assert!(log.contains(&format!("{shown}\n")), "{in_job}");
+        assert!(log.contains("a ##vso\\[task.complete"), "{in_job}");
+    }
+    let in_file = run().env_remove("CI").run().expect_code(0);
+    assert!(in_file.stderr.contains(raw), "{in_file}");
+    assert!(
+        in_file.stderr.contains("a ##vso[task.complete"),
+        "{in_file}"
+    );
+    if !std::process::Command::new("script")
+        .args(["-qec", "true", "/dev/null"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        crate::support::skipped("no `script`, which makes a terminal");
+        return;
+    }
+    let line = format!(
+        "'{}' perfcheck --manifest-path '{}' -p prints_to_stdout --exact to_stderr --launches 3 --warm-up-time 1ms --measurement-time 5ms",
+        env!("CARGO_BIN_EXE_cargo-perfcheck"),
+        crate::support::testbench("").display()
+    );
+    let mut in_terminal = machine.command("script");
+    in_terminal
+        .args(["-qec", &line, "/dev/null"])
+        .env("PERFCHECK_STORE", machine.store());
+    let run = crate::support::run(in_terminal).expect_code(0);
+    // A terminal adds a carriage return to each line.
+    assert!(run.stdout.replace("\r\n", "\n").contains(shown), "{run}");
+    assert!(
+        !run.stdout.contains("\u{1b}]") && !run.stdout.contains('\u{202e}'),
+        "{run}"
+    );
 }
 
 #[test]

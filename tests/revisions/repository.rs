@@ -347,7 +347,7 @@ pub fn be_another_process() {
     let workspace = Workspace::load(&cargo(), &options).expect("a workspace");
     let checkout = Checkout::require(&root).expect("a repository");
     let revision = checkout.revision(&against).expect("a revision");
-    let interrupt = Interrupt::install().expect("once");
+    let interrupt = Interrupt::install(|_| ()).expect("once");
     let outcome = build_sides(
         &SidesRequest {
             cache: &root.with_file_name("cache"),

@@ -153,6 +153,98 @@ fn a_full_disk_is_an_error_and_what_was_stored_stays() {
     }
 }
 
+/// A real file system that is mounted for reading alone, with and without a log that a writer left beside the store.
+#[test]
+fn a_file_system_for_reading_alone_is_read_and_said_to_be_one() {
+    let machine = Machine::new();
+    let disk = machine.home().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=9m tmpfs "$1" || exit 77
+        disk="$1"
+        export PERFCHECK_STORE="$disk/perfcheck.db"
+        shift
+        "$@" || exit 78
+        mount -o remount,ro "$disk" || exit 79
+        "$@"
+        echo "run: status $?"
+        "$1" perfcheck accept 1 --manifest-path "$4"
+        echo "accept: status $?"
+        "$1" perfcheck show 1 --manifest-path "$4" > /dev/null && echo "readable"
+        "$1" perfcheck export 1 --output "$disk/x" --manifest-path "$4"
+        echo "export: status $?"
+    "#;
+    let mut command = machine.command("unshare");
+    command
+        .args([
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "bash",
+            "-c",
+            script,
+            "bash",
+        ])
+        .arg(&disk)
+        .arg(env!("CARGO_BIN_EXE_cargo-perfcheck"))
+        .args(["perfcheck", "--manifest-path"])
+        .arg(support::testbench(""))
+        .args(
+            "-p steady --launches 3 --warm-up-time 1ms --measurement-time 5ms --seed 7".split(' '),
+        );
+    if !can_mount() {
+        support::skipped("no name space in which to mount a small disk");
+        return;
+    }
+    let run =
+        support::run(command).expect_stderr(&["cannot be written\n  help: check the permissions"]);
+    for line in [
+        "run: status 5",
+        "accept: status 5",
+        "readable",
+        "export: status 5",
+    ] {
+        assert!(run.stdout.contains(line), "no {line:?} in\n{run}");
+    }
+    assert!(
+        !run.stderr.contains("integrity_check") && !run.stderr.contains("damaged"),
+        "{run}"
+    );
+}
+
+/// The system sends a signal where a file would grow beyond `ulimit -f`, which kills whoever does not expect it.
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_and_no_death() {
+    let machine = Machine::new();
+    steady(&machine).expect_code(0);
+    let limited = |kib: &str, words: &[&str]| {
+        let mut command = machine.command("bash");
+        command
+            .args(["-c", r#"ulimit -f "$1" && shift && exec "$@""#, "bash", kib])
+            .arg(env!("CARGO_BIN_EXE_cargo-perfcheck"))
+            .arg("perfcheck")
+            .args(words)
+            .arg("--manifest-path")
+            .arg(support::testbench(""))
+            .env("PERFCHECK_STORE", machine.store());
+        support::run(command)
+    };
+    let store = machine.store().display().to_string();
+    let words = "-p steady --launches 3 --warm-up-time 1ms --measurement-time 5ms";
+    let words: Vec<&str> = words.split(' ').collect();
+    // Room for a lock file of SQLite's and none for the log.
+    limited("34", &words)
+        .expect_code(5)
+        .expect_stderr(&[&store, "ulimit -f", "help:"]);
+    let file = machine.home().join("page.html").display().to_string();
+    limited("34", &["report", "1", "--html", &file])
+        .expect_code(5)
+        .expect_stderr(&[&file, "File too large"]);
+    assert!(!Path::new(&file).exists());
+    // What was stored before is still there.
+    show(&machine).expect_code(0);
+}
+
 fn can_mount() -> bool {
     let try_it = "--user --map-root-user --mount mount -t tmpfs tmpfs /mnt";
     Command::new("unshare")

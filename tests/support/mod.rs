@@ -27,7 +27,7 @@ const POLL: Duration = Duration::from_millis(5);
 const MARKER: &str = "TEST_MACHINE";
 
 /// Variables of the surrounding shell or CI system that would change what a run says.
-const FOREIGN: [&str; 24] = [
+const FOREIGN: [&str; 26] = [
     "PERFCHECK_STORE",
     "PERFCHECK_SCRIPTED_CLOCK",
     "PERFCHECK_SCRIPTED_CONTROL",
@@ -39,6 +39,8 @@ const FOREIGN: [&str; 24] = [
     "CARGO_TERM_QUIET",
     "CARGO_INCREMENTAL",
     "CI",
+    "TF_BUILD",
+    "TEAMCITY_VERSION",
     "GITHUB_ACTIONS",
     "GITHUB_HEAD_REF",
     "GITHUB_JOB",

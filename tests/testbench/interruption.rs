@@ -2,6 +2,7 @@
 
 use rustix::process::Signal;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::support::{Finished, Machine, Running, testbench};
 use crate::testbench::situation::QUICK;
@@ -127,6 +128,71 @@ fn an_interrupt_while_a_bench_hangs_does_not_wait_for_it() {
     run.signal(Signal::INT);
     run.finish().expect_code(130);
     assert_eq!(machine.left_behind(), Vec::<String>::new());
+}
+
+/// A signal and the end of a program that computes: at once, in spite of a busy machine.
+#[track_caller]
+fn ends_at_once(run: Running, signal: Signal, said: &str) {
+    let asked = Instant::now();
+    run.signal(signal);
+    let run = run.finish().expect_code(130).expect_stderr(&[said]);
+    let took = asked.elapsed();
+    assert!(took < Duration::from_secs(2), "{took:?}: {run}");
+    assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn an_interrupt_while_statistics_are_computed_is_obeyed_at_once() {
+    let machine = Machine::new();
+    let run = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "steady", "--exact", "arithmetic", "--launches", "10"])
+        .args(["--warm-up-time", "1ms", "--measurement-time", "1ms"])
+        .args(["--sampling-mode", "flat", "--samples", "1000000"])
+        .start();
+    wait_for_launches(&machine, 10);
+    // Ten million samples are read and judged now, for seconds.
+    let said = "error: interrupted; run 1 is stored as incomplete with the launches that had ended";
+    ends_at_once(run, Signal::TERM, said);
+    assert_eq!(machine.left_behind(), Vec::<String>::new());
+    let runs = stored(&machine, &["runs"]).json();
+    assert_eq!(runs[0]["status"], "incomplete", "{runs:#?}");
+
+    let page = machine.home().join("page.html");
+    for arguments in [
+        vec!["show", "1", "--stats"],
+        vec!["export", "1", "--format", "csv", "--output"],
+        vec!["report", "1", "--html"],
+    ] {
+        let is_written = arguments[0] != "show";
+        let command = machine
+            .perfcheck()
+            .args(&arguments)
+            .args(is_written.then_some(&page))
+            .testbench("")
+            .start();
+        std::thread::sleep(Duration::from_secs(1));
+        ends_at_once(command, Signal::INT, "error: interrupted\n");
+        assert!(!page.exists());
+    }
+}
+
+/// Waits until so many launches are in the store.
+fn wait_for_launches(machine: &Machine, wanted: i64) {
+    let deadline = Instant::now() + Duration::from_mins(5);
+    loop {
+        let count = rusqlite::Connection::open(machine.store())
+            .and_then(|store| {
+                store.query_row("SELECT count(*) FROM launches", [], |row| row.get(0))
+            })
+            .unwrap_or(0);
+        if count >= wanted {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{count} launches");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A package whose build takes for ever, once its build script runs.

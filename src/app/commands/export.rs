@@ -57,7 +57,7 @@ Examples:
 
 docs/EXCHANGE.md says what each format keeps and loses.
 
-Exit status: 0, 2 usage, or a file that cannot be written, 5 store unusable, 6 no such run.";
+Exit status: 0, 2 usage, 5 store unusable, or a file that cannot be written, 6 no such run.";
 
 /// What is exported, and where to.
 #[derive(Debug, Clone, Args)]

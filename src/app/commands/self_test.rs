@@ -275,7 +275,8 @@ fn carry_out(
         .collect();
     let mut verdicts: BTreeMap<&BenchmarkKey, Verdict> =
         failed.iter().map(|key| (key, Verdict::Failed)).collect();
-    for (series, comparison) in all_series.iter().zip(judge(&all_series, &run.plan)) {
+    let judged = (world.interrupt).while_computing("", || judge(&all_series, &run.plan));
+    for (series, comparison) in all_series.iter().zip(judged) {
         verdicts.insert(series.key, comparison.verdict);
     }
     for (key, verdict) in verdicts {

@@ -175,7 +175,8 @@ impl Reporting<'_> {
         let shown = if self.options.replaces_table() {
             Ok(())
         } else {
-            write(findings, common, world)
+            (world.interrupt)
+                .while_computing(&unreported(findings), || write(findings, common, world))
         };
         // Where stdout is full, the files may have room.
         shown.and(self.write_reports(findings, world))
@@ -252,14 +253,15 @@ impl Reporting<'_> {
         context: &ReportContext<'_>,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
-        let text = match wanted.kind {
-            WantedKind::Page => self.page(findings)?,
-            WantedKind::Findings(kind) => {
-                let mut text = Vec::new();
-                write_report(&mut text, kind, findings, context)?;
-                text
-            }
-        };
+        let text =
+            (world.interrupt).while_computing(&unreported(findings), || match wanted.kind {
+                WantedKind::Page => self.page(findings),
+                WantedKind::Findings(kind) => {
+                    let mut text = Vec::new();
+                    write_report(&mut text, kind, findings, context)?;
+                    Ok(text)
+                }
+            })?;
         let stdout = &mut world.stdout;
         match (&wanted.file, wanted.kind) {
             (Some(file), WantedKind::Page) => write_whole(&file_at(file)?, &text)?,
@@ -279,6 +281,14 @@ impl Reporting<'_> {
         write_page(&mut text, &gathered.page(name_of(self.context)))?;
         Ok(text)
     }
+}
+
+/// What is left behind where a report is interrupted.
+fn unreported(findings: &Findings<'_>) -> String {
+    format!(
+        "; run {} is stored, and not all of it is reported",
+        findings.run.id
+    )
 }
 
 /// Whether two paths lead to one file, which has room for one report. Devices and pipes take several.

@@ -122,9 +122,12 @@ impl Alone<'_> {
         drop(progress);
         match ended {
             Ended::Complete => opened(watches, world),
-            Ended::Interrupted => Err(AppError::Interrupted(format!(
-                "; run {run} is stored as incomplete with the launches that had ended"
-            ))),
+            Ended::Interrupted => Err(AppError::Interrupted(left_incomplete(run))),
         }
     }
+}
+
+/// What an interrupted run leaves behind.
+pub(in crate::app) fn left_incomplete(run: RunId) -> String {
+    format!("; run {run} is stored as incomplete with the launches that had ended")
 }

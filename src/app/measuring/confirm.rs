@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::in_turn::{InTurn, MeasuredInTurn, finish};
+use super::in_turn::{InTurn, MeasuredInTurn, finish, pair_left_incomplete};
 use super::pairing::Pairing;
 use super::request::Request;
 use super::rerun::RunAgain;
@@ -123,11 +123,14 @@ fn measure_again(
     );
     let measured = turns.measure(store, workspace, pairing.pairs, world)?;
     let host = request.context.host_class(&built.environment);
-    let concluded = conclude(
-        measured.rows(&pairing.settled),
-        measured.basis(built.words.clone(), host),
-        Terms::of_verdicts(&[Verdict::Regressed]),
-    );
+    let left = pair_left_incomplete(&measured.runs);
+    let concluded = (world.interrupt).while_computing(&left, || {
+        conclude(
+            measured.rows(&pairing.settled),
+            measured.basis(built.words.clone(), host),
+            Terms::of_verdicts(&[Verdict::Regressed]),
+        )
+    });
     finish(store, &measured.runs, &concluded)?;
     drop(concluded);
     Ok(Ok((measured, pairing.settled)))

@@ -191,9 +191,7 @@ impl<'a> InTurn<'a> {
         let (ended, spent) = self.campaign(pairs, &mut record, world)?;
         self.watches = watches;
         if ended == Ended::Interrupted {
-            return Err(AppError::Interrupted(format!(
-                "; runs {base} and {candidate} are stored as incomplete with the rounds that had ended"
-            )));
+            return Err(AppError::Interrupted(pair_left_incomplete(&runs)));
         }
         // Sides that were sampled in turn lived in the same moments: one tells.
         let mut heads = store.launches(candidate)?;
@@ -201,12 +199,14 @@ impl<'a> InTurn<'a> {
             heads.extend(store.launches(base)?);
         }
         let cores = self.environment.host.cores;
+        let left = pair_left_incomplete(&runs);
+        let read = |run| (world.interrupt).while_computing(&left, || store.measurements(run, None));
         Ok(MeasuredInTurn {
             stolen: much_stolen(&heads, &spent, cores),
             runs,
             measured: BySide {
-                base: store.measurements(base, None)?,
-                candidate: store.measurements(candidate, None)?,
+                base: read(base)?,
+                candidate: read(candidate)?,
             },
             plan: self.plan.clone(),
             decision: self.decision,
@@ -304,6 +304,12 @@ impl<'a> InTurn<'a> {
         };
         Ok(campaign.run(&mut sink)?)
     }
+}
+
+/// What an interrupted pair of runs leaves behind.
+pub(in crate::app) fn pair_left_incomplete(runs: &BySide<RunId>) -> String {
+    let BySide { base, candidate } = runs;
+    format!("; runs {base} and {candidate} are stored as incomplete with the rounds that had ended")
 }
 
 /// Ends both runs of a pair. Neither is a reference for stored runs: they sample in another way.

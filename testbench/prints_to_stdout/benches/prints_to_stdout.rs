@@ -36,6 +36,10 @@ fn prints_to_stdout(suite: &mut Suite) {
         // What a CI system would obey.
         eprintln!("  ::error::a command\n##[error]another");
         println!("::set-output name=a::b");
+        println!("a ##vso[task.complete result=Succeeded]");
+        // What a terminal would: a title, a link, lines that are taken back, text that runs from right to left; colours are harmless.
+        println!("\u{1b}]0;title\u{7}\u{1b}]8;;http://a\u{1b}\\link\u{1b}]8;;\u{1b}\\");
+        println!("\u{1b}[3A\u{1b}[2K\u{202e}\u{1b}[31mred\u{1b}[0m\rback");
         b.iter(|| black_box(1) + 1);
     });
 }

@@ -37,7 +37,7 @@ pub struct Variables {
     pub secret: Option<PathBuf>,
     /// The branch that a CI system names where the checkout is detached.
     pub ci_branch: Option<String>,
-    /// Whether this is a CI runner (`CI`), whose machine is shared and changes.
+    /// Whether this is a CI runner (`CI`, `TF_BUILD`, `TEAMCITY_VERSION`), whose machine is shared and changes.
     pub ci: bool,
     /// `GITHUB_ACTIONS`: our output is the log of a job of GitHub Actions, which obeys commands in it.
     pub github_actions: bool,
@@ -71,7 +71,9 @@ impl Variables {
             ci_branch: text("GITHUB_HEAD_REF")
                 .or_else(|| text("GITHUB_REF_NAME"))
                 .or_else(|| text("CI_COMMIT_REF_NAME")),
-            ci: text("CI").is_some(),
+            ci: ["CI", "TF_BUILD", "TEAMCITY_VERSION"]
+                .into_iter()
+                .any(|name| text(name).is_some()),
             github_actions: text("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
             github_step_summary: path("GITHUB_STEP_SUMMARY"),
             job: text("GITHUB_JOB")

@@ -14,6 +14,6 @@ mod usage;
 
 pub use binding::Binding;
 pub use group::{Leftovers, ProcessGroup, Supervisor};
-pub use interrupt::{INTERRUPTED_TWICE, Interrupt};
+pub use interrupt::{INTERRUPTED, Interrupt};
 pub use reaper::{REAPER_ARGUMENT, reap};
 pub use usage::{Usage, stolen};

@@ -276,7 +276,20 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
                 (_, ffi::SQLITE_CORRUPT | ffi::SQLITE_NOTADB) => {
                     StoreError::Corrupt { path, detail }
                 }
-                (_, ffi::SQLITE_READONLY | ffi::SQLITE_PERM) => StoreError::ReadOnly { path },
+                // What lies beside the file cannot be made where nothing can be written.
+                (_, ffi::SQLITE_READONLY | ffi::SQLITE_PERM | ffi::SQLITE_CANTOPEN) => {
+                    StoreError::ReadOnly { path }
+                }
+                (
+                    ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_TRUNCATE,
+                    _,
+                ) => StoreError::Io {
+                    path,
+                    action: "write",
+                    source: io::Error::other(format!(
+                        "{detail}: a limit on the size of files (`ulimit -f`) does that, or a disk that fails"
+                    )),
+                },
                 _ => StoreError::Sqlite { path, detail },
             }
         }

@@ -6,7 +6,7 @@ use super::search::Finding;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::measuring::cache_build::CacheBuild;
-use crate::app::measuring::in_turn::{InTurn, MeasuredInTurn, finish};
+use crate::app::measuring::in_turn::{InTurn, MeasuredInTurn, finish, pair_left_incomplete};
 use crate::app::measuring::prepare::{find_benchmarks, timeout};
 use crate::app::measuring::request::Request;
 use crate::app::options::StoreOptions;
@@ -237,9 +237,12 @@ impl Workshop<'_> {
         let store = &mut ledger.store;
         let found = turns.measure(store, ledger.workspace, vec![pair], world)?;
         let host = request.context.host_class(&self.environment);
-        let basis = found.basis(format!("commit {}", good.revision.short()), host);
-        let terms = Terms::of_verdicts(&[Verdict::Regressed]);
-        let concluded = conclude(found.rows(&[]), basis, terms);
+        let left = pair_left_incomplete(&found.runs);
+        let concluded = (world.interrupt).while_computing(&left, || {
+            let basis = found.basis(format!("commit {}", good.revision.short()), host);
+            let terms = Terms::of_verdicts(&[Verdict::Regressed]);
+            conclude(found.rows(&[]), basis, terms)
+        });
         finish(store, &found.runs, &concluded)?;
         Ok(outcome(&found, &concluded.rows, &good.benchmark.key))
     }

@@ -10,10 +10,10 @@ use crate::app::deliver::next_steps::{
 };
 use crate::app::deliver::reports::Reporting;
 use crate::app::error::AppError;
-use crate::app::measuring::alone::Alone;
+use crate::app::measuring::alone::{Alone, left_incomplete};
 use crate::app::measuring::builds::{BothBuilds, build_both, discover_both};
 use crate::app::measuring::confirm::confirm;
-use crate::app::measuring::in_turn::{InTurn, finish};
+use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete};
 use crate::app::measuring::keep::{keep, keep_candidate, watch};
 use crate::app::measuring::pairing::{Pairing, failed_targets, name};
 use crate::app::measuring::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
@@ -168,14 +168,17 @@ impl RunCommand<'_> {
         let (mut store, workspace) = request.context.store()?;
         let baseline = self.named_baseline(&store, workspace)?;
         let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
+        let (interrupt, left) = (world.interrupt, pair_left_incomplete(&measured.runs));
         let host = request.context.host_class(&built.environment);
         let reference = format!("{} (run {})", built.words, measured.runs.base);
-        let mut basis = measured.basis(reference, host);
+        let mut basis = interrupt.while_computing(&left, || measured.basis(reference, host));
         let known = built.remarks.iter().cloned().chain(self.not_for_rounds());
         basis.remarks.splice(0..0, known);
         let fail_on = self.fail_on();
         let terms = self.terms(&fail_on, pairing.failed_targets, true);
-        let mut concluded = conclude(measured.rows(&pairing.settled), basis, terms);
+        let mut concluded = interrupt.while_computing(&left, || {
+            conclude(measured.rows(&pairing.settled), basis, terms)
+        });
         finish(&mut store, &measured.runs, &concluded)?;
         let run = measured.runs.candidate;
         let mut advice: Vec<String> = how_it_came_about(&concluded.rows, run, &self.place())
@@ -237,15 +240,19 @@ impl RunCommand<'_> {
         };
         let run = measuring.begin(&mut store, workspace)?;
         let opened = measuring.measure(&mut store, run, discovered.targets, world)?;
-        let measurements = store.measurements(run, None)?;
-        let (mut rows, mut basis) = self.beside_stored(
-            &store,
-            &measurements,
-            &references,
-            &environment,
-            &failed,
-            &scope,
-        )?;
+        let (interrupt, left) = (world.interrupt, left_incomplete(run));
+        let read = || store.measurements(run, None);
+        let measurements = interrupt.while_computing(&left, read)?;
+        let (mut rows, mut basis) = interrupt.while_computing(&left, || {
+            self.beside_stored(
+                &store,
+                &measurements,
+                &references,
+                &environment,
+                &failed,
+                &scope,
+            )
+        })?;
         basis.remarks = remarks;
         let confirmed = if self.confirms(baseline.is_some(), world) {
             confirm(&mut rows, request, &mut store, workspace, world)
@@ -257,7 +264,7 @@ impl RunCommand<'_> {
             measured_nothing: measurements.is_empty(),
             ..self.terms(&fail_on, failed, baseline.is_some())
         };
-        let mut concluded = conclude(rows, basis, terms);
+        let mut concluded = interrupt.while_computing(&left, || conclude(rows, basis, terms));
         if let Err(error) = confirmed {
             // The run itself was measured whole: it ends with what its own numbers say.
             concluded.exit_code = error.exit_code();
