@@ -71,7 +71,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
                     key: key.clone(),
                     version: Some("2".to_owned()),
                     throughput: Throughput {
-                        bytes: Some(u64::MAX),
+                        bytes: Some(u64::MAX >> 1),
                         elements: None,
                     },
                     other_throughput: Some("Frames(3)".to_owned()),
@@ -243,6 +243,29 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
             ),
             "a:3",
             "without NUL",
+        ),
+        (
+            good.replace(
+                "\"target\":\"t\",\"ordinal\"",
+                &format!("\"target\":\"{}\",\"ordinal\"", "t".repeat(1001)),
+            ),
+            "a:3",
+            "a target has 1001 bytes, more than 1000",
+        ),
+        (
+            good.replace("\"settings\":{}", "\"settings\":{\"launches\":0}"),
+            "a:4",
+            "0 is not a whole number from 1 to 10000",
+        ),
+        (
+            good.replace("\"settings\":{}", "\"settings\":{\"noise_threshold\":-1}"),
+            "a:4",
+            "-1 is not from 0 to below 1",
+        ),
+        (
+            good.replace("9223372036854775807", "9223372036854775808"),
+            "a:4",
+            "its throughput of 9223372036854775808 is not below 2^63",
         ),
     ] {
         assert_ne!(text, good, "{reason}");

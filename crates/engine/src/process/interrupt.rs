@@ -26,14 +26,13 @@ pub struct Interrupt {
 }
 
 /// What a signal meets.
-#[derive(Default)]
 struct SignalState {
     /// Dropped by the first signal.
     not_asked: Option<Sender<()>>,
     /// While nothing waits for a signal: what is left behind.
     computing: Option<String>,
     /// Tells the user what is left behind.
-    tell: Option<Box<dyn Fn(&str) + Send>>,
+    tell: Box<dyn Fn(&str) + Send>,
 }
 
 impl Interrupt {
@@ -50,7 +49,7 @@ impl Interrupt {
         let state = Arc::new(Mutex::new(SignalState {
             not_asked: Some(sender),
             computing: None,
-            tell: Some(Box::new(tell)),
+            tell: Box::new(tell),
         }));
         let asked = state.clone();
         ctrlc::set_handler(move || {
@@ -73,7 +72,8 @@ impl Interrupt {
             closed_when_asked,
             state: Arc::new(Mutex::new(SignalState {
                 not_asked: Some(sender),
-                ..SignalState::default()
+                computing: None,
+                tell: Box::new(|_| ()),
             })),
         }
     }
@@ -122,8 +122,8 @@ impl Interrupt {
 
 impl SignalState {
     fn end(&self) -> ! {
-        if let (Some(left), Some(tell)) = (&self.computing, &self.tell) {
-            tell(left);
+        if let Some(left) = &self.computing {
+            (self.tell)(left);
         }
         process::exit(INTERRUPTED);
     }

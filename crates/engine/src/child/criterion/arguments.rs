@@ -102,7 +102,9 @@ impl Config {
             warm_up_ns: other_time(self.warm_up, in_force.warm_up_time.into()),
             measurement_ns: other_time(self.measurement, in_force.measurement_time.into()),
             sampling_mode: None,
+            // Criterion takes any number, of which some are no thresholds.
             noise_threshold: Some(in_force.noise_threshold)
+                .filter(|threshold| (0.0..1.0).contains(threshold))
                 .filter(|threshold| (threshold - USUAL_NOISE_THRESHOLD).abs() > 1e-12),
         }
     }
