@@ -157,10 +157,14 @@ fn creeping_change_shows_against_a_run_of_long_ago() {
     let since = course.change_since(&creeping, 0, 0.95).unwrap();
     assert!(since.estimate > 0.02, "{since:?}");
     let steady = points(&[(20, 1.0)]);
-    let none = Course::of(&steady, &RULES, "b")
-        .change_since(&steady, 0, 0.95)
-        .unwrap();
+    let course = Course::of(&steady, &RULES, "b");
+    let none = course.change_since(&steady, 0, 0.95).unwrap();
     assert!(none.lower < 0.0 && 0.0 < none.upper, "{none:?}");
+    // A value against the mean of nineteen others.
+    let t = student_t::critical(0.025, course.df as f64).unwrap();
+    let half = t * course.run_sd.unwrap() * (1.0_f64 + 1.0 / 19.0).sqrt();
+    let found = (none.upper.ln_1p() - none.lower.ln_1p()) / 2.0;
+    assert!((found / half - 1.0).abs() < 1e-9, "{found} {half}");
 }
 
 #[test]

@@ -256,6 +256,20 @@ mod tests {
     }
 
     #[test]
+    fn s14_a_time_is_absurd_beyond_a_second_and_a_thousand_medians() {
+        let of = |median: f64, longest: f64| {
+            let mut values = vec![median; 9_999];
+            values.push(longest);
+            absurd(&values, &Metric::Time, &Thresholds::default())
+        };
+        // Ten thousand values of which one is so long: the mean is hardly more than the median.
+        let (seconds, ratio) = (2.0, 2_000.0);
+        assert_eq!(of(1e6, 2e9), [Diagnostic::AbsurdTime { seconds, ratio }]);
+        assert_eq!(of(2e6, 2e9), [], "a thousand medians are not more");
+        assert_eq!(of(1e5, 1e9), [], "a second is not more than a second");
+    }
+
+    #[test]
     fn quiet_samples_are_worth_no_word() {
         let launch = |_| noise(60).map(|x| 100.0 + x).collect();
         assert_eq!(found(&[0, 1, 2].map(launch), &Thresholds::default()), []);

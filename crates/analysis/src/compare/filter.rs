@@ -115,3 +115,35 @@ pub fn counts_of(cleaned: &CleanedSample) -> SampleCounts {
         runs: counts.used as u64,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Outliers;
+    use perfcheck_stats::IqrFence;
+
+    #[test]
+    fn a_fence_is_that_of_its_policy() {
+        let policy = |outliers, fence| {
+            policy_of(&SampleFilter {
+                outliers,
+                fence,
+                min_samples: 7,
+                ..SampleFilter::default()
+            })
+        };
+        let iqr = |multiple| {
+            OutlierPolicy::IqrFence(IqrFence {
+                quartiles: Quantile::Linear,
+                multiple,
+                fewest: 7,
+            })
+        };
+        assert_eq!(policy(Outliers::Iqr, Some(3.0)), iqr(3.0));
+        assert_eq!(policy(Outliers::Iqr, None), iqr(1.5));
+        let mad = |multiple| OutlierPolicy::Mad { multiple };
+        assert_eq!(policy(Outliers::Mad, Some(5.0)), mad(5.0));
+        assert_eq!(policy(Outliers::Mad, None), mad(3.0));
+        assert_eq!(policy(Outliers::Keep, Some(5.0)), OutlierPolicy::Keep);
+    }
+}

@@ -86,6 +86,20 @@ fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
 }
 
 #[test]
+fn what_could_be_called_is_the_threshold_and_half_of_the_interval() {
+    // 1 % slower: within the threshold of 2 %, whatever the test says.
+    let candidate = BASE.map(|value| value * 1.01);
+    let found = compared(&BASE, &candidate, by(Test::Welch));
+    let change = found.change.unwrap();
+    let expected = 0.02 + (change.estimate - change.lower);
+    let smallest = found.smallest_callable.unwrap();
+    assert!((smallest - expected).abs() < 1e-12, "{found:?}");
+    assert!(change.lower < 0.01 && smallest > 0.02, "{found:?}");
+    let called = compared(&BASE, &SLOWER, by(Test::Welch));
+    assert_eq!(called.smallest_callable, None);
+}
+
+#[test]
 fn n29_n35_n_x3_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_three_things() {
     let found = compared(&BASE, &SLOWER, by(Test::MannWhitney));
     let exact = MannWhitney::of(&SLOWER, &BASE).unwrap();
@@ -452,6 +466,38 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
             assert_eq!(found.unwrap().change, Some(0.0));
         }
     }
+}
+
+#[test]
+fn a_constant_change_is_one_beyond_a_step_of_the_clock() {
+    // Samples of 100,000 ns and 101,000 ns; some of none at all say nothing of the clock.
+    let constant = |ns: f64, quantum: u64| {
+        let mut run = launches(&[ns; 5]);
+        for launch in &mut run.launches {
+            launch.quantum = Nanos(quantum);
+        }
+        run
+    };
+    let verdict = |quantum| {
+        let (base, candidate) = (constant(100.0, quantum), constant(105.0, quantum));
+        let found = asked(
+            &base,
+            &candidate,
+            &rules(by(Test::Welch), Thresholds::default()),
+        );
+        (found.verdict, found.published().unwrap().significance)
+    };
+    let called = (Verdict::Regressed, Significance::Significant);
+    assert_eq!(verdict(1), called);
+    assert_eq!(verdict(4 * ITERATIONS), called);
+    assert_eq!(verdict(6 * ITERATIONS).1, Significance::NotSignificant);
+    let nothing = constant(0.0, 1_000);
+    let found = asked(
+        &nothing,
+        &nothing,
+        &rules(by(Test::Welch), Thresholds::default()),
+    );
+    assert_eq!(found.change, None);
 }
 
 #[test]

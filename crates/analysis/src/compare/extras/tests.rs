@@ -3,7 +3,7 @@
 use super::rules::{ExtrasRules, LaunchPairing};
 use super::*;
 use crate::compare::fixtures::{flat_launch, measurement};
-use crate::compare::{HostClass, Question, Reference, Rules, compare};
+use crate::compare::{Estimate, HostClass, Question, Reference, Rules, compare};
 use crate::model::{
     Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Nanos,
     Verdict,
@@ -194,6 +194,48 @@ fn b14_fewer_than_eight_launches_have_a_t_interval() {
 }
 
 #[test]
+fn b14_the_t_interval_of_a_ratio_of_two_means_is_that_of_fieller() {
+    // Longest operations of 90, 100 and 110 ns, and of 180, 200 and 220: means 100 and 200, variances of the means 100 / 3 and 400 / 3.
+    let side = |values: [u64; 3]| {
+        launches(
+            values
+                .into_iter()
+                .map(|ns| (vec![], Some(latencies([ns; 10])))),
+        )
+    };
+    let (base, candidate) = (side([90, 100, 110]), side([180, 200, 220]));
+    let found = slower(&base, &candidate, LaunchPairing::Independent).change;
+    assert!((found.estimate - 1.0).abs() < 1e-12, "{found:?}");
+    // Whatever its width, it is about a change and not about a ratio.
+    assert!((0.3..1.0).contains(&found.lower), "{found:?}");
+    assert!((1.0..3.0).contains(&found.upper), "{found:?}");
+}
+
+#[test]
+fn an_interval_that_reaches_the_threshold_calls_no_change() {
+    let base = timed(&[1.0, 1.01, 0.99]);
+    let found = slower(&base, &base, LaunchPairing::Independent);
+    let verdict = |lower: f64, upper: f64| {
+        let change = Estimate {
+            estimate: f64::midpoint(lower, upper),
+            lower,
+            upper,
+        };
+        let exact = PercentileChange {
+            rounding: 0.0,
+            clock_step: 0.0,
+            ..found
+        };
+        exact.verdict_of(&change, 0.02)
+    };
+    assert_eq!(verdict(-0.05, -0.02), Verdict::Inconclusive);
+    assert_eq!(verdict(-0.05, -0.0201), Verdict::Improved);
+    assert_eq!(verdict(0.02, 0.05), Verdict::Inconclusive);
+    assert_eq!(verdict(0.0201, 0.05), Verdict::Regressed);
+    assert_eq!(verdict(-0.02, 0.02), Verdict::Unchanged);
+}
+
+#[test]
 fn rounds_of_an_ab_measurement_are_compared_with_each_other() {
     let scales = [1.0, 1.5, 0.8, 1.2, 1.9, 1.1, 1.4, 0.7, 1.3];
     for count in [5, 9] {
@@ -355,6 +397,14 @@ fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
         (drift.estimate - 0.2).abs() < 1e-12 && (drift.upper - 0.2).abs() < 1e-9,
         "{drift:?}"
     );
+    // A second without operations has no median.
+    let mut idle = windowed(&[7, 100, 150, 8, 900]);
+    for at in [0, 3] {
+        idle.windows[at].operations = 0;
+    }
+    let idle = launches([(vec![], Some(idle))].into_iter());
+    let drift = LatencySummary::of(&idle, 0.95).unwrap().drift.unwrap();
+    assert!((drift.estimate - 0.5).abs() < 1e-12, "{drift:?}");
     let short = launches([(vec![], Some(windowed(&[100, 100])))].into_iter());
     assert_eq!(
         LatencySummary::of(&short, 0.95).unwrap().drift,

@@ -314,6 +314,11 @@ fn every_note_reads_as_a_sentence_without_braces() {
             gap: 0.235,
         },
         Note::SlowerButForTheFastest { change: 0.1 },
+        Note::TooFewObservations {
+            smaller: 1,
+            needed: 5,
+        },
+        Note::FewerResamples { drawn: 19_999 },
     ];
     let texts = notes.map(|note| note.to_string());
     assert_eq!(
@@ -321,6 +326,11 @@ fn every_note_reads_as_a_sentence_without_braces() {
         "the samples of the reference are too short to test; they need 100 us each (more iterations per sample)"
     );
     assert!(texts[5].starts_with("the fastest launch of the new run has the next 23.5 % above it"));
+    assert_eq!(
+        texts[7],
+        "not tested: this test needs 5 observations on each side, and one has 1 (more `--launches`, or `--observations samples`)"
+    );
+    assert!(texts[8].ends_with("the p is of 19999, and none below 5.0e-5 can be found"));
     assert!(
         texts
             .iter()
