@@ -263,6 +263,25 @@ fn halves_that_disagree_are_named() {
 }
 
 #[test]
+fn halves_that_disagree_by_less_than_the_threshold_are_not_named() {
+    let mut noise = Noise::new(5);
+    let rounds = rounds_of(40, |round, side, _| {
+        let is_slower = side == Side::Candidate && round < 20;
+        let cost = if is_slower { 1.005 } else { 1.0 };
+        100.0 * cost * (1.0 + 0.0002 * noise.exponential())
+    });
+    let comparison = judge_one(&rounds, 0.01, &plan(&[40]));
+    assert!(
+        !has(&comparison, |note| matches!(
+            note,
+            Note::ChangeDrifts { .. }
+        )),
+        "{:?}",
+        comparison.notes
+    );
+}
+
+#[test]
 fn modes_are_named_where_nothing_was_settled() {
     let rounds = rounds_of(12, |round, side, i| {
         let slow = (round + usize::from(side == Side::Candidate)) % 2 == 0;
@@ -291,13 +310,12 @@ fn rounds_that_resemble_the_one_before_are_named_where_nothing_was_settled() {
         100.0 * if slow { 1.02 } else { 1.0 } * (1.0 + 0.002 * noise.exponential())
     });
     let comparison = judge_one(&rounds, 0.0, &plan(&[24]));
-    assert!(
-        has(&comparison, |note| matches!(
-            note,
-            Note::RoundsDependOnTheirNeighbours { .. }
-        )),
-        "{comparison:?}"
-    );
+    let correlation = comparison.notes.iter().find_map(|note| match note {
+        Note::RoundsDependOnTheirNeighbours { correlation } => Some(*correlation),
+        _ => None,
+    });
+    // Of 23 pairs of neighbours three are of different groups.
+    assert_eq!(correlation, Some((20.0 - 3.0) / 23.0), "{comparison:?}");
 }
 
 #[test]
