@@ -184,11 +184,24 @@ fn around(centre: f64, margin: f64) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ClusterMad, ClusterMean, ClusterMedian, ClusterSd, Stream, TInterval};
+    use crate::{
+        ClusterFunction, ClusterMad, ClusterMean, ClusterMedian, ClusterSd, Stream, TInterval,
+    };
     use proptest::prelude::*;
 
     fn singles(values: &[f64]) -> Vec<&[f64]> {
         values.chunks(1).collect()
+    }
+
+    #[test]
+    fn a_value_that_is_not_finite_has_no_interval_though_those_without_a_cluster_are() {
+        let values = singles(&[1.0, 2.0, 3.0]);
+        let beyond = ClusterFunction::new(&values, |x: &mut [f64]| {
+            Some(if x.len() == 3 { f64::INFINITY } else { 1.0 })
+        });
+        for scale in [IntervalScale::Plain, IntervalScale::Logarithmic] {
+            assert_eq!(jackknife_t_interval(&beyond, scale, 0.95), None);
+        }
     }
 
     #[test]
