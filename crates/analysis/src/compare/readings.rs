@@ -333,6 +333,40 @@ mod tests {
     }
 
     #[test]
+    fn what_one_launch_or_an_interval_beyond_zero_cannot_tell_is_not_there() {
+        let value = |measurement: &Measurement, statistic| {
+            Readings::of(measurement).unwrap().value(statistic, 7)
+        };
+        let one: [&[f64]; 1] = [&[100.0, 110.0, 120.0]];
+        for metric in [Metric::Time, ops()] {
+            let found = value(&of(metric, &one), Statistic::LaunchStdDev);
+            assert_eq!(found, None);
+        }
+        let two: [&[f64]; 2] = [&[100.0, 100.0], &[110.0, 110.0]];
+        near(
+            figure(&of(Metric::Time, &two), Statistic::LaunchStdDev),
+            50.0_f64.sqrt(),
+        );
+        // Means of 1 and 1,000 ns: Student's interval reaches below zero, where there is no rate.
+        let apart: [&[f64]; 2] = [&[1.0; 10], &[1_000.0; 10]];
+        let margin = Statistic::SubselectionMargin;
+        assert!(value(&of(Metric::Time, &apart), margin).is_some());
+        assert_eq!(value(&of(ops(), &apart), margin), None);
+        let near_each_other: [&[f64]; 4] = [&[100.0; 4], &[101.0; 4], &[102.0; 4], &[101.0; 4]];
+        let of_times = value(&of(Metric::Time, &near_each_other), margin).unwrap();
+        let of_rates = value(&of(ops(), &near_each_other), margin).unwrap();
+        // Means of 101 ns with a margin each, and half of what lies between their rates.
+        let between = 1e9 / (101.0 - of_times) - 1e9 / (101.0 + of_times);
+        assert!((of_rates / (between / 2.0) - 1.0).abs() < 1e-9);
+        // Launches of 100 and 125 ns: of the reciprocals of their rates the deviation is 12.5 ns, the mean 112.5 ns; that over its square.
+        let rates: [&[f64]; 2] = [&[100.0, 100.0], &[125.0, 125.0]];
+        near(
+            figure(&of(ops(), &rates), Statistic::LaunchStdDev),
+            12.5e-9 / 112.5e-9 / 112.5e-9,
+        );
+    }
+
+    #[test]
     fn m_x8_positive_always_means_worse_and_a_spread_is_never_good() {
         let (times, rates) = (of(Metric::Time, &[&[1.0]]), of(ops(), &[&[1.0]]));
         let percent = |measurement: &Measurement, figure, new, base| {

@@ -151,3 +151,26 @@ fn levels_of_looks(at_most: u32, significance_level: f64) -> Vec<(u32, f64)> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::Estimate;
+
+    #[test]
+    fn the_test_of_ranks_has_the_half_of_the_level_that_floors_leave() {
+        let host = Resolution {
+            rounds: 60,
+            difference: Estimate::unbounded(0.0),
+            floor: 1e9,
+            ranks: 0.01,
+            least_error: 0.0,
+        };
+        // scipy.stats.norm: isf(0.005) = 2.575829303548901, isf(0.1) = 1.281551565544600; a hundredth over the root of a hundred rounds.
+        let expected = (2.575_829_303_548_901 + 1.281_551_565_544_600) / 1_000.0;
+        let reach = host.reach(100, 0.01, 0.9);
+        assert!((reach / expected - 1.0).abs() < 1e-9, "{reach}");
+        // Of five rounds with all signs alike p is 1 in 32.
+        assert!(host.reach(5, 0.01, 0.9) > 1e6);
+    }
+}

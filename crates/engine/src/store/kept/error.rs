@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::privacy::{NO_DIRECTORY, NO_FILE};
 use perfcheck_analysis::model::RunId;
+
+/// What is wrong with something else in the place of a file or of a directory.
+pub(super) const NO_FILE: &str = "is not a regular file";
+pub(super) const NO_DIRECTORY: &str = "is not a directory";
 
 /// A kept executable that is refused.
 #[derive(Debug, thiserror::Error)]

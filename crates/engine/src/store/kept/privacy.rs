@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::super::StoreError;
-use super::error::KeptError;
+use super::error::{KeptError, NO_DIRECTORY, NO_FILE};
 
 /// Refuses a store that another user owns or may write, with the files beside it and the directory of contents.
 pub(super) fn check_store(store: &Path, contents: &Path) -> Result<(), StoreError> {
@@ -91,8 +91,6 @@ pub(super) fn create_private(directory: &Path) -> Result<(), StoreError> {
 const FOREIGN: &str = "belongs to another user";
 const WRITABLE: &str = "can be written by others";
 const READABLE: &str = "can be entered by others";
-pub(super) const NO_FILE: &str = "is not a regular file";
-pub(super) const NO_DIRECTORY: &str = "is not a directory";
 #[cfg(not(unix))]
 const UNKNOWN: &str = "lies on a system where it cannot be told who may write it";
 

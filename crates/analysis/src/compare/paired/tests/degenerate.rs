@@ -257,3 +257,26 @@ fn sides_that_disturb_each_other_show_by_positions() {
         Verdict::Unchanged
     );
 }
+
+#[test]
+fn a_pair_of_which_one_sample_has_no_time_is_left_out() {
+    let whole = quiet(20, 1.0);
+    let mut broken = whole.clone();
+    for round in &mut broken {
+        round.base[3].elapsed = Nanos(0);
+        round.candidate[7].elapsed = Nanos(0);
+    }
+    let mut without = whole;
+    for round in &mut without {
+        for side in [&mut round.base, &mut round.candidate] {
+            side.remove(7);
+            side.remove(3);
+        }
+    }
+    let (found, expected) = (judged(&broken), judged(&without));
+    assert_eq!(found.change, expected.change);
+    assert_eq!(
+        (found.verdict, expected.verdict),
+        (Verdict::Unchanged, Verdict::Unchanged)
+    );
+}
