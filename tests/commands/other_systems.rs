@@ -257,7 +257,8 @@ fn n33_n35_s_x4_too_few_launches_are_not_tested_and_the_reason_is_said() {
         .run()
         .expect_code(0);
     assert!(
-        run.stdout.contains("not tested: a side has 3 observations"),
+        run.stdout
+            .contains("not tested: this test needs 5 observations on each side, and one has 3"),
         "{run}"
     );
     let explained = crate_like

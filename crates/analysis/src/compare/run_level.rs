@@ -245,6 +245,14 @@ mod tests {
     }
 
     #[test]
+    fn variances_of_launches_are_pooled_by_their_degrees_of_freedom() {
+        // 1 with two and 8 with one.
+        let runs = [run(&[1.0, 2.0, 3.0]), run(&[10.0, 14.0]), run(&[5.0])];
+        close(launch_variance(&runs), (2.0 * 1.0 + 8.0) / 3.0);
+        close(launch_variance(&runs[2..]), 0.0);
+    }
+
+    #[test]
     fn a_single_reference_run_leaves_the_prior_with_four_degrees_of_freedom() {
         let base = [run(&[1.0; 5])];
         let level = floors(&run(&[1.1; 5]), &base, &base, HostClass::Shared);

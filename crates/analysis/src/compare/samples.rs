@@ -108,3 +108,27 @@ fn launches(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32,
         .map(|(launch, times)| (launch.launch, times))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+
+    #[test]
+    fn each_launch_that_has_samples_is_described_by_itself() {
+        let launch = |number, times: &[f64]| flat_launch(number, ITERATIONS, times);
+        let found = measurement(vec![
+            launch(0, &[100.0, 102.0, 104.0]),
+            launch(1, &[]),
+            launch(2, &[200.0, 210.0]),
+        ]);
+        let decision = DecisionSettings::default();
+        let each = SampleDescription::of_each_launch(&found, &decision);
+        let each = each
+            .into_iter()
+            .map(|(launch, one)| (launch, one.counts.used, one.of_used.mean));
+        assert_eq!(each.collect::<Vec<_>>(), [(0, 3, 102.0), (2, 2, 205.0)]);
+        let all = SampleDescription::of(&found, &decision).unwrap();
+        assert_eq!((all.counts.used, all.of_used.mean), (5, 716.0 / 5.0));
+    }
+}
