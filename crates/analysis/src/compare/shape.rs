@@ -285,6 +285,16 @@ mod tests {
     }
 
     #[test]
+    fn the_median_of_the_picture_is_that_of_nearest_rank() {
+        let measured = measurement(vec![
+            flat_launch(0, 1000, &[104.0, 101.0, 109.0]),
+            flat_launch(1, 1000, &[102.0, 130.0, 103.0]),
+        ]);
+        // The third of six, and not between it and the fourth.
+        assert_eq!(Shape::of(&measured, &REDUCED).unwrap().median(), 103.0);
+    }
+
+    #[test]
     fn quantiles_of_the_picture_are_those_of_the_record() {
         let measured = launches(4, 100.0);
         let summary = summarize(&measured, 0.95, 1000, 1).unwrap();
