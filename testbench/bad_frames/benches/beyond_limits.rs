@@ -14,10 +14,22 @@ fn main() {
         ("many_launches", r#","settings":{"launches":4000000000}"#),
         ("one_sample", r#","settings":{"samples":1}"#),
         ("many_samples", r#","settings":{"samples":1000001}"#),
-        ("long_warm_up", r#","settings":{"warm_up_ns":18446744073709551615}"#),
-        ("long_measurement", r#","settings":{"measurement_ns":9223372036854775808}"#),
-        ("less_than_no_noise", r#","settings":{"noise_threshold":-1}"#),
-        ("many_bytes", r#","throughput":{"bytes":18446744073709551615,"elements":1}"#),
+        (
+            "long_warm_up",
+            r#","settings":{"warm_up_ns":18446744073709551615}"#,
+        ),
+        (
+            "long_measurement",
+            r#","settings":{"measurement_ns":9223372036854775808}"#,
+        ),
+        (
+            "less_than_no_noise",
+            r#","settings":{"noise_threshold":-1}"#,
+        ),
+        (
+            "many_bytes",
+            r#","throughput":{"bytes":18446744073709551615,"elements":1}"#,
+        ),
     ];
     serve(|| {
         for (id, rest) in announced {
