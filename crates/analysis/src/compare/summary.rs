@@ -351,6 +351,14 @@ mod tests {
             })
             .collect();
         assert_eq!(summary(launches).unwrap().overhead_ns, None);
+        // 10, 60 and 110: 60 give or take 4.303 times 50 over the root of 3. Half of the level would do, and so would 1.886 times.
+        let launches = (0..3)
+            .map(|k| {
+                let intercept = 10.0 + 50.0 * f64::from(k);
+                with_ramp(flat_launch(k, 1000, &[50.0]), 10, 20, 50.0, intercept)
+            })
+            .collect();
+        assert_eq!(summary(launches).unwrap().overhead_ns, None);
     }
 
     #[test]
