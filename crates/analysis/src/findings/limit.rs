@@ -220,6 +220,38 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_unit_has_its_size() {
+        for (text, unit, expected) in [
+            ("7", Unit::Bytes, 7.0),
+            ("7B", Unit::Bytes, 7.0),
+            ("7kB", Unit::Bytes, 7e3),
+            ("7MB", Unit::Bytes, 7e6),
+            ("7GB", Unit::Bytes, 7e9),
+            ("7KiB", Unit::Bytes, 7_168.0),
+            ("7MiB", Unit::Bytes, 7_340_032.0),
+            ("7 GiB", Unit::Bytes, 7_516_192_768.0),
+            ("7ns", Unit::Time, 7.0),
+            ("7us", Unit::Time, 7e3),
+            ("7 µs", Unit::Time, 7e3),
+            ("7ms", Unit::Time, 7e6),
+            ("0.5s", Unit::Time, 5e8),
+            ("7", Unit::Count, 7.0),
+        ] {
+            assert_eq!(value(text, unit), Ok(expected), "{text}");
+        }
+        for (text, unit) in [
+            ("7", Unit::Time),
+            ("7B", Unit::Count),
+            ("7ns", Unit::Bytes),
+            ("-7B", Unit::Bytes),
+            ("B", Unit::Bytes),
+            ("7TB", Unit::Bytes),
+        ] {
+            assert!(value(text, unit).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_rule_is_a_statistic_and_a_limit_behind_a_pattern_if_it_has_one() {
         for (text, pattern, statistic, ceiling) in [
             ("median:5%", None, Statistic::Median, Ceiling::Change(0.05)),
