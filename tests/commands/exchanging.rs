@@ -210,11 +210,20 @@ fn json_files(root: &Path) -> Vec<(PathBuf, Value)> {
     found
 }
 
-/// Numbers are the same up to `tolerance`, everything else exactly; bounds and errors of intervals are random and left out.
+/// Numbers are the same up to `tolerance`, everything else exactly. Bounds of intervals are random: each lies within a quarter of the other's interval;
+/// their errors are left out.
 fn agree(ours: &Value, theirs: &Value, tolerance: f64, place: &str) {
     match (ours, theirs) {
         (Value::Object(one), Value::Object(other)) => {
             assert!(one.keys().eq(other.keys()), "{place}: {one:?} {other:?}");
+            if let (Some(ours), Some(theirs)) = (bounds(ours), bounds(theirs)) {
+                let near = (theirs[1] - theirs[0]) / 4.0 + tolerance * theirs[1].abs();
+                let apart = [ours[0] - theirs[0], ours[1] - theirs[1]].map(f64::abs);
+                assert!(
+                    apart.iter().all(|apart| *apart <= near),
+                    "{place}: {ours:?} {theirs:?}"
+                );
+            }
             for (name, value) in one {
                 if !["lower_bound", "upper_bound", "standard_error"].contains(&name.as_str()) {
                     agree(value, &other[name], tolerance, &format!("{place}.{name}"));
@@ -236,6 +245,13 @@ fn agree(ours: &Value, theirs: &Value, tolerance: f64, place: &str) {
         }
         _ => assert_eq!(ours, theirs, "{place}"),
     }
+}
+
+fn bounds(interval: &Value) -> Option<[f64; 2]> {
+    Some([
+        interval["lower_bound"].as_f64()?,
+        interval["upper_bound"].as_f64()?,
+    ])
 }
 
 #[test]
