@@ -3,6 +3,7 @@
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
 use cargo_perfcheck::exchange::{FileFormat, ForeignRun, detect};
 use std::fmt::Write as _;
+use std::fs;
 
 /// Everything that was read, in lines.
 fn text(runs: &[ForeignRun]) -> String {
@@ -78,4 +79,32 @@ fn every_baseline_of_criterions_trees_is_a_run_with_all_of_its_samples() {
         assert_eq!(names, ["after", "before"], "{name}");
         insta::assert_snapshot!(name.replace('.', "_"), text(&runs));
     }
+}
+
+/// `new` is what was measured last: a run of its own, unless a baseline of the same tree has the same numbers.
+#[test]
+fn the_newest_numbers_of_a_tree_are_a_run_where_no_baseline_has_them() {
+    let place = tempfile::tempdir().unwrap();
+    let whole = directory().join("criterion-0.8/alone");
+    let put = |from: &str, to: &str| {
+        let to = place.path().join("tree/alone").join(to);
+        fs::create_dir_all(&to).unwrap();
+        for file in ["benchmark.json", "sample.json"] {
+            fs::copy(whole.join(from).join(file), to.join(file)).unwrap();
+        }
+    };
+    let names = || {
+        let runs = runs_of_tree(place.path().join("tree")).unwrap();
+        runs.into_iter()
+            .filter_map(|run| run.name)
+            .collect::<Vec<_>>()
+    };
+    put("before", "new");
+    assert_eq!(names(), ["new"]);
+    put("before", "before");
+    assert_eq!(names(), ["before"]);
+    put("after", "new");
+    assert_eq!(names(), ["before", "new"]);
+    put("after", "after");
+    assert_eq!(names(), ["after", "before"]);
 }

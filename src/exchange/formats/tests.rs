@@ -1,5 +1,6 @@
 //! Files in the programs' formats with what is rare in them, and what they may not do. Files that the programs wrote are in `tests/exchange`.
 
+use clap::ValueEnum;
 use proptest::prelude::*;
 
 use super::super::input::InputContent;
@@ -472,5 +473,12 @@ proptest! {
         let file = [content("a", &bytes)];
         detect(&file[0]);
         let _ = read_foreign(&Requested::Files(&file, ALL[which].1), None);
+    }
+}
+
+#[test]
+fn a_format_is_called_what_the_command_line_takes() {
+    for format in FileFormat::value_variants() {
+        assert_eq!(FileFormat::from_str(format.name(), false), Ok(*format));
     }
 }
