@@ -67,6 +67,14 @@ fn s1_columns_are_read_as_they_are_declared() {
 }
 
 #[test]
+fn s1_values_of_different_decimals_are_what_the_file_says() {
+    let text = "n,v\na,1.5\na,1.25\na,2\na,0.001\na,12345.6789\n";
+    let found = read(text, "id=n,value=v", &in_unit("ns")).unwrap();
+    let expected = [1.5, 1.25, 2.0, 0.001, 12_345.678_9];
+    assert_eq!(times(&found.groups[0], 0), expected);
+}
+
+#[test]
 fn s2_a_unit_by_row_must_not_mix_times_and_rates() {
     let text = "n,v,u\na,1,ms\na,1000,us\nb,5,ops/s\na,5,ops/s\n";
     let reading = Reading {

@@ -165,6 +165,14 @@ fn a_run_is_the_same_measurement_under_other_names_and_another_one_with_another_
 }
 
 #[test]
+fn a_run_may_end_in_the_moment_in_which_it_began() {
+    let mut brief = run(&[(10, 1_000)], None);
+    brief.head.finished = brief.head.begun.started;
+    let read = read(&written(&[brief])).expect("it holds together");
+    assert_eq!(read[0].head.finished, read[0].head.begun.started);
+}
+
+#[test]
 fn what_does_not_hold_together_is_refused_with_its_line() {
     let good = String::from_utf8(written(&[run(&[(10, 20)], None)])).unwrap();
     let lines: Vec<&str> = good.lines().collect();
