@@ -151,6 +151,17 @@ fn both_sides_of_a_pair_come_back_and_one_alone_is_refused() {
     assert_eq!(read(&written(&runs)), Ok(runs.clone()));
     let alone = read(&written(&runs[..1])).unwrap_err();
     assert!(alone.contains("one side of a pair"), "{alone}");
+    // The base is written first.
+    let mut turned = runs;
+    for run in &mut turned {
+        let pair = run.head.pair.as_mut().expect("a side");
+        pair.side = match pair.side {
+            Side::Base => Side::Candidate,
+            Side::Candidate => Side::Base,
+        };
+    }
+    let refused = read(&written(&turned)).unwrap_err();
+    assert!(refused.contains("comes after its candidate"), "{refused}");
 }
 
 #[test]
