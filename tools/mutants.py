@@ -30,7 +30,7 @@ PLACES = {
     "crates/analysis/src/findings/check_limits.rs": ["-p", "perfcheck-analysis", "--lib"],
     "crates/analysis/src/findings/limit.rs": ["-p", "perfcheck-analysis", "--lib"],
     "src/exchange/*": ["--lib", "--test", "library", "--", "exchange", "systems"],
-    "src/app/commands/compare/pivot/*": ["--lib", "--test", "cli", "--", "pivot"],
+    "src/app/commands/compare/pivot/*": ["--lib", "--test", "cli", "--", "pivot", "commands::filters", "commands::serializers"],
 }
 # The tests of statistics through the whole tool.
 WIDE = ["--test", "library", "--test", "cli", "--", "systems", "exchange", "commands::", "against::"]

@@ -263,6 +263,15 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
             "a:3",
             "without NUL",
         ),
+    ] {
+        is_refused(&good, &text, place, reason);
+    }
+}
+
+#[test]
+fn what_is_beyond_the_limits_is_refused_with_its_line() {
+    let good = String::from_utf8(written(&[run(&[(10, 20)], None)])).unwrap();
+    for (text, place, reason) in [
         (
             good.replace(
                 "\"target\":\"t\",\"ordinal\"",
@@ -287,11 +296,16 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
             "its throughput of 9223372036854775808 is not below 2^63",
         ),
     ] {
-        assert_ne!(text, good, "{reason}");
-        let refused = read(text.as_bytes()).expect_err(reason);
-        assert!(refused.starts_with(place), "{place}: {refused}");
-        assert!(refused.contains(reason), "{reason}: {refused}");
+        is_refused(&good, &text, place, reason);
     }
+}
+
+#[track_caller]
+fn is_refused(good: &str, text: &str, place: &str, reason: &str) {
+    assert_ne!(text, good, "{reason}");
+    let refused = read(text.as_bytes()).expect_err(reason);
+    assert!(refused.starts_with(place), "{place}: {refused}");
+    assert!(refused.contains(reason), "{reason}: {refused}");
 }
 
 proptest! {
