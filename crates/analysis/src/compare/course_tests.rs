@@ -176,3 +176,12 @@ fn the_same_values_give_the_same_course_and_names_have_random_numbers_of_their_o
         Course::of(&points, &RULES, "other").levels.len()
     );
 }
+
+#[test]
+fn fences_are_tukeys_and_no_nearer_to_the_quartiles_than_the_tolerance() {
+    // Quartiles 4.75 and 14.25, three times 9.5 beyond them.
+    let values: Vec<f64> = (0..20).map(f64::from).collect();
+    assert_eq!(fences(&values, 1.0), -23.75..=42.75);
+    assert_eq!(fences(&values, 40.0), 4.75 - 40.0..=14.25 + 40.0);
+    assert_eq!(fences(&[1.0], 1.0), f64::NEG_INFINITY..=f64::INFINITY);
+}
