@@ -35,7 +35,7 @@ PLACES = {
 # The tests of statistics through the whole tool.
 WIDE = ["--test", "library", "--test", "cli", "--", "systems", "exchange", "commands::", "against::"]
 # Seconds, longer than tests and their builds take: of a package, and of the whole tool.
-TIMEOUT, WIDE_TIMEOUT = 120, 900
+TIMEOUT, WIDE_TIMEOUT = 240, 900
 # Bytes: a fault may ask for all memory there is.
 MEMORY = 16 << 30
 

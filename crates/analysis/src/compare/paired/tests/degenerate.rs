@@ -280,3 +280,24 @@ fn a_pair_of_which_one_sample_has_no_time_is_left_out() {
         (Verdict::Unchanged, Verdict::Unchanged)
     );
 }
+
+#[test]
+fn a_side_whose_fastest_samples_are_slower_and_whose_others_are_faster_is_neither() {
+    let mut noise = Noise::new(8);
+    // The base reaches 100 ns in one sample of thirty, else it takes 115; the candidate always 105. And the other way round.
+    let mut two_speeds = |of: Side| {
+        rounds_of(20, |_, side, i| {
+            let ns = match (side == of, i % SAMPLES) {
+                (true, 7) => 100.0,
+                (true, _) => 115.0,
+                (false, _) => 105.0,
+            };
+            ns * (1.0 + 0.001 * noise.exponential())
+        })
+    };
+    for of in [Side::Base, Side::Candidate] {
+        let found = judged(&two_speeds(of));
+        assert_eq!(found.verdict, Verdict::Inconclusive, "{found:?}");
+        assert!(found.p_value.is_none_or(|p| p > 0.5), "{found:?}");
+    }
+}
