@@ -29,7 +29,7 @@ PLACES = {
     "crates/analysis/src/compare/*": ["-p", "perfcheck-analysis", "--lib"],
     "crates/analysis/src/findings/check_limits.rs": ["-p", "perfcheck-analysis", "--lib"],
     "crates/analysis/src/findings/limit.rs": ["-p", "perfcheck-analysis", "--lib"],
-    "src/exchange/*": ["--lib", "--test", "library", "--", "exchange", "systems"],
+    "src/exchange/*": ["--lib", "--test", "library", "--test", "cli", "--", "exchange", "systems", "exchanging", "importing"],
     "src/app/commands/compare/pivot/*": ["--lib", "--test", "cli", "--", "pivot", "commands::filters", "commands::serializers"],
 }
 # The tests of statistics through the whole tool.

@@ -12,6 +12,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::commands::crates::Crate;
 use crate::commands::scripted::{QUICK, steady, stored};
 use crate::support::{Machine, Perfcheck};
 
@@ -608,4 +609,33 @@ fn a_conclusion_of_another_version_is_the_stores_trouble() {
         let said = "what run 2 found was stored by another version";
         assert!(refused.stderr.contains(said), "{refused}");
     }
+}
+
+#[test]
+fn the_throughput_of_bencher_metric_format_is_of_a_second() {
+    let machine = Machine::new();
+    let source = r#"
+use perfcheck::{Suite, Throughput, black_box};
+fn measured(suite: &mut Suite) {
+    suite.bench("a", |b| {
+        b.throughput(Throughput::elements(50));
+        b.iter(|| black_box(7_u64) + 1);
+    });
+}
+perfcheck::main!(measured);
+"#;
+    let made = Crate::with_source(&machine, &[], source);
+    made.measure(&machine, &[], &[("a", 200.0)])
+        .run()
+        .expect_code(0);
+    let words = ["export", "--format", "bmf"];
+    let bmf = made.perfcheck(&machine, &words).run().expect_code(0);
+    let metrics: Value = serde_json::from_str(&bmf.stdout).unwrap();
+    let of = |measure: &str| metrics["a"][measure]["value"].as_f64().unwrap();
+    // 50 elements in some 200 ns: 250 million a second.
+    assert!(
+        (of("throughput") * of("latency") / 50e9 - 1.0).abs() < 1e-12,
+        "{bmf}"
+    );
+    assert!((of("throughput") / 250e6 - 1.0).abs() < 0.05, "{bmf}");
 }
