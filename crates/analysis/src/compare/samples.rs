@@ -83,19 +83,16 @@ impl SampleDescription {
     }
 }
 
-/// Whether a policy takes the place of what the filter of an import leaves.
-fn is_filtered(decision: &DecisionSettings) -> bool {
-    decision.analysis.outliers != Outliers::Keep || decision.analysis.drop_first
-}
-
 fn first_of(measurement: &Measurement, decision: &DecisionSettings) -> FirstSample {
-    let apart = is_filtered(decision) && is_first_apart(measurement);
-    FirstSample::dropped_if(decision.analysis.drop_first || apart)
+    let analysis = &decision.analysis;
+    let apart = analysis.leaves_out() && is_first_apart(measurement);
+    FirstSample::dropped_if(analysis.drop_first || apart)
 }
 
 /// The samples of each launch that has any, with its number.
 fn launches(measurement: &Measurement, decision: &DecisionSettings) -> Vec<(u32, Vec<f64>)> {
-    let found = if is_filtered(decision) {
+    // A policy takes the place of what the filter of an import leaves.
+    let found = if decision.analysis.leaves_out() {
         let launches = measurement.launches.iter();
         let apart = is_first_apart(measurement);
         let all = launches.map(|launch| (launch, times_with_first(launch, apart)));

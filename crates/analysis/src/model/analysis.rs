@@ -213,12 +213,14 @@ impl Analysis {
         *self == Self::default()
     }
 
+    /// Whether samples are to be left out, or replaced, before they are described.
+    pub fn leaves_out(&self) -> bool {
+        self.outliers != Outliers::Keep || self.drop_first
+    }
+
     /// Whether a summary of its own was asked for.
     pub fn summarizes(&self) -> bool {
-        self.outliers != Outliers::Keep
-            || self.drop_first
-            || self.center.is_some()
-            || self.quantile.is_some()
+        self.leaves_out() || self.center.is_some() || self.quantile.is_some()
     }
 
     /// What stands for a launch: tests of ranks come from a system that states medians, the others from ones that state means.

@@ -59,7 +59,7 @@ impl Hello {
     }
 
     /// What of it lies beyond the limits, in words.
-    fn beyond_limits(&self) -> Option<String> {
+    pub(super) fn beyond_limits(&self) -> Option<String> {
         let names = [("harness", &self.harness), ("version", &self.version)];
         let long = names.into_iter().find_map(|(what, text)| {
             let why = limits::name(text).err()?;

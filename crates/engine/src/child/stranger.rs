@@ -84,12 +84,14 @@ impl<'a> Stranger<'a> {
                 Wait::Came(Either::Second(incoming)) => return Ok(Greeting::Runner(incoming)),
                 Wait::Came(Either::First(Incoming::Line(line))) => {
                     match Frame::parse(&line) {
-                        Ok(frame @ Frame::Hello(_)) if frame.beyond_limits().is_some() => {
-                            let why = frame.beyond_limits().unwrap_or_default();
-                            let what = format!("its hello is refused: {why}");
-                            return Err(ChildError::Protocol { what });
+                        Ok(Frame::Hello(hello)) => {
+                            return match hello.beyond_limits() {
+                                Some(why) => Err(ChildError::Protocol {
+                                    what: format!("its hello is refused: {why}"),
+                                }),
+                                None => Ok(Greeting::Hello(hello)),
+                            };
                         }
-                        Ok(Frame::Hello(hello)) => return Ok(Greeting::Hello(hello)),
                         Err(error) if Frame::attempts_hello(&line) => {
                             let what =
                                 format!("its hello `{}` is no frame ({error})", quote(&line));

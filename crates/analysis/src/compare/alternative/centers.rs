@@ -71,18 +71,20 @@ fn side_center(
     analysis: &Analysis,
     thresholds: &Thresholds,
 ) -> Option<SideCenter> {
-    let side = SideSamples::of(runs, seed);
-    let raw = side.launches.iter().map(Vec::len).sum();
-    let whole = |value_ns: f64| SideCenter {
-        value_ns,
-        raw,
-        skipped: 0,
-        removed: 0,
-        used: raw,
+    let of_whole = |center: fn(&SideSamples) -> Option<f64>| {
+        let side = SideSamples::of(runs, seed);
+        let raw = side.launches.iter().map(Vec::len).sum();
+        Some(SideCenter {
+            value_ns: center(&side)?,
+            raw,
+            skipped: 0,
+            removed: 0,
+            used: raw,
+        })
     };
     match analysis.center_in_force() {
-        Statistic::Slope => side.slope().map(whole),
-        Statistic::Subselection => side.subselection().map(|found| whole(found.centre)),
+        Statistic::Slope => of_whole(SideSamples::slope),
+        Statistic::Subselection => of_whole(|side| Some(side.subselection()?.centre)),
         center => {
             let apart = runs.iter().any(|run| is_first_apart(run));
             let launches = runs.iter().flat_map(|run| &run.launches);
