@@ -3,6 +3,7 @@
 //! Times come from the scripted clock, so that every verdict is exact; no test depends on how fast the machine is.
 
 pub mod crates;
+mod criterion_trees;
 pub mod scripted;
 
 mod accepting;

@@ -107,8 +107,6 @@ fn a_store_that_is_locked_for_too_long_is_an_error_and_loses_nothing() {
 #[test]
 fn a_full_disk_is_an_error_and_what_was_stored_stays() {
     let machine = Machine::new();
-    let disk = machine.home().join("disk");
-    fs::create_dir(&disk).unwrap();
     let script = r#"
         mount -t tmpfs -o size=1m tmpfs "$1" || exit 77
         export PERFCHECK_STORE="$1/perfcheck.db"
@@ -121,28 +119,7 @@ fn a_full_disk_is_an_error_and_what_was_stored_stays() {
         "$1" perfcheck show 1 --manifest-path "$4" > /dev/null && echo "still readable"
         "$@" > /dev/null && echo "and writable again"
     "#;
-    let mut command = machine.command("unshare");
-    command
-        .args([
-            "--user",
-            "--map-root-user",
-            "--mount",
-            "bash",
-            "-c",
-            script,
-            "bash",
-        ])
-        .arg(&disk)
-        .arg(env!("CARGO_BIN_EXE_cargo-perfcheck"))
-        .args(["perfcheck", "--manifest-path"])
-        .arg(support::testbench(""))
-        .args(
-            "-p steady --launches 3 --warm-up-time 1ms --measurement-time 5ms --seed 7".split(' '),
-        )
-        .env(
-            "PERFCHECK_SCRIPTED_CLOCK",
-            "arithmetic=100;memory=100;text=100",
-        );
+    let command = with_small_disk(&machine, script);
     if !can_mount() {
         support::skipped("no name space in which to mount a small disk");
         return;
@@ -157,8 +134,6 @@ fn a_full_disk_is_an_error_and_what_was_stored_stays() {
 #[test]
 fn a_file_system_for_reading_alone_is_read_and_said_to_be_one() {
     let machine = Machine::new();
-    let disk = machine.home().join("disk");
-    fs::create_dir(&disk).unwrap();
     let script = r#"
         mount -t tmpfs -o size=9m tmpfs "$1" || exit 77
         disk="$1"
@@ -174,24 +149,7 @@ fn a_file_system_for_reading_alone_is_read_and_said_to_be_one() {
         "$1" perfcheck export 1 --output "$disk/x" --manifest-path "$4"
         echo "export: status $?"
     "#;
-    let mut command = machine.command("unshare");
-    command
-        .args([
-            "--user",
-            "--map-root-user",
-            "--mount",
-            "bash",
-            "-c",
-            script,
-            "bash",
-        ])
-        .arg(&disk)
-        .arg(env!("CARGO_BIN_EXE_cargo-perfcheck"))
-        .args(["perfcheck", "--manifest-path"])
-        .arg(support::testbench(""))
-        .args(
-            "-p steady --launches 3 --warm-up-time 1ms --measurement-time 5ms --seed 7".split(' '),
-        );
+    let command = with_small_disk(&machine, script);
     if !can_mount() {
         support::skipped("no name space in which to mount a small disk");
         return;
@@ -243,6 +201,27 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_death() {
     assert!(!Path::new(&file).exists());
     // What was stored before is still there.
     show(&machine).expect_code(0);
+}
+
+/// Runs a script of the shell in a mount name space of its own: it is given a directory to mount a disk on, and a command that measures.
+fn with_small_disk(machine: &Machine, script: &str) -> Command {
+    let disk = machine.home().join("disk");
+    fs::create_dir(&disk).expect("a new directory");
+    let measuring = "-p steady --launches 3 --warm-up-time 1ms --measurement-time 5ms --seed 7";
+    let mut command = machine.command("unshare");
+    command
+        .args(["--user", "--map-root-user", "--mount"])
+        .args(["bash", "-c", script, "bash"])
+        .arg(&disk)
+        .arg(env!("CARGO_BIN_EXE_cargo-perfcheck"))
+        .args(["perfcheck", "--manifest-path"])
+        .arg(support::testbench(""))
+        .args(measuring.split(' '))
+        .env(
+            "PERFCHECK_SCRIPTED_CLOCK",
+            "arithmetic=100;memory=100;text=100",
+        );
+    command
 }
 
 fn can_mount() -> bool {

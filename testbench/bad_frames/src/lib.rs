@@ -3,6 +3,8 @@
 //! Its times are made up: an iteration takes 1000 ns.
 
 use std::io::{BufRead, Write};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// One wrong thing to say. The benchmark of the same name says it; those around it are fine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,10 +148,26 @@ pub fn send(line: impl AsRef<[u8]>) {
 
 /// Says a good hello.
 pub fn send_hello() {
+    send_hello_of(r#""addressable","allocations""#, 100);
+}
+
+/// Says hello with these capabilities, as they stand in JSON, and steps of the clock.
+pub fn send_hello_of(capabilities: &str, quantum_ns: u64) {
     send("");
-    send(
-        r#"{"type":"hello","protocol":1,"harness":"by hand","version":"0.0.0","capabilities":["addressable","allocations"],"quantum_ns":100}"#,
-    );
+    send(format!(
+        r#"{{"type":"hello","protocol":1,"harness":"by hand","version":"0.0.0","capabilities":[{capabilities}],"quantum_ns":{quantum_ns}}}"#
+    ));
+}
+
+/// Answers `list` with benchmarks for ever, and rests after each.
+pub fn announce_for_ever(rest: Duration) {
+    send_hello();
+    serve(|| {
+        for number in 0_u64.. {
+            send_benchmark(&number.to_string());
+            sleep(rest);
+        }
+    });
 }
 
 /// Announces a benchmark of this plain id.
