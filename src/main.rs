@@ -9,6 +9,7 @@ use cargo_perfcheck::escape::{Commands, Guarded, Visible};
 use cargo_perfcheck::report::{Charset, InCharset, MessageFormat, ProgressMode, write_error};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_engine::host::{TerminalCharacters, Variables};
+use perfcheck_engine::link::stand_in;
 use perfcheck_engine::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
 use std::io::{self, IsTerminal, Write};
 use std::process;
@@ -27,6 +28,12 @@ fn main() -> process::ExitCode {
         .is_some_and(|argument| argument == app::WORKLOADS_ARGUMENT)
     {
         return app::run_workloads();
+    }
+    if let Some(linked) = stand_in(&arguments) {
+        return linked.unwrap_or_else(|error| {
+            let _ = write_error(&mut io::stderr(), &error.to_string());
+            process::ExitCode::FAILURE
+        });
     }
     let parsed = match cli::parse(arguments) {
         Ok(parsed) => parsed,

@@ -338,6 +338,8 @@ pub struct Effort {
     pub rounds: Option<u32>,
     /// Time of all rounds together.
     pub time_budget: Option<Duration>,
+    /// Whether executables run as they were built, with no other layout of their code.
+    pub as_built: bool,
 }
 
 impl Effort {
@@ -346,7 +348,7 @@ impl Effort {
 
     /// The time after which a benchmark gets no more rounds than it needs at least.
     pub(super) fn patience(&self) -> Option<Duration> {
-        (*self == Self::default()).then_some(Self::PATIENCE)
+        (self.rounds.is_none() && self.time_budget.is_none()).then_some(Self::PATIENCE)
     }
 }
 

@@ -45,6 +45,10 @@ pub(super) struct AgainstFlags {
     /// Time for all rounds, where what is left goes to the benchmarks in doubt; or for all launches of a plain run
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
+    /// Measure executables as they were linked. Else both sides are linked anew with their functions at the same places, and again with other
+    /// places for each round before a change is called
+    #[arg(long)]
+    as_built: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -69,6 +73,7 @@ impl AgainstFlags {
         Effort {
             rounds: self.rounds,
             time_budget: self.time_budget,
+            as_built: self.as_built,
         }
     }
 

@@ -17,6 +17,10 @@ pub(super) struct PairedFlags {
     /// Time for the rounds of a comparison
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
+    /// Measure executables as they were linked. Else both sides are linked anew with their functions at the same places, and again with other
+    /// places for each round before a change is called
+    #[arg(long)]
+    as_built: bool,
     /// Longest time to wait for a bench beyond what is expected of it
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
@@ -37,6 +41,7 @@ impl PairedFlags {
             effort: Effort {
                 rounds: self.rounds,
                 time_budget: self.time_budget,
+                as_built: self.as_built,
             },
             timeout: self.timeout,
             comparison: ComparisonOptions {

@@ -26,8 +26,9 @@ pub const LAYERS: [(&str, Layers); 3] = [
             ("child", &["process"]),
             ("host", &[]),
             ("store", &[]),
-            ("measure", &["process", "cargo", "child", "host"]),
-            ("sides", &["process", "cargo", "host"]),
+            ("link", &[]),
+            ("measure", &["process", "cargo", "child", "host", "link"]),
+            ("sides", &["process", "cargo", "host", "link"]),
         ],
     ),
     (

@@ -129,6 +129,7 @@ impl Recipe {
         };
         let iterations = (1e6 / self.base).ceil().max(1.0) as u64;
         LaunchSeries {
+            layout: None,
             launch,
             quantum: Nanos(1),
             conduct: None,

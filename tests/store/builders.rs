@@ -141,6 +141,7 @@ pub fn launch(ordinal: u32, ids: &[&str]) -> LaunchRecord {
             attempt: 0,
             started: Timestamp(1_700_000_000_000_000_001 + i64::from(ordinal)),
             padding_bytes: ordinal % 4096,
+            layout: None,
             harness: Some(Harness {
                 name: "perfcheck".into(),
                 version: "0.1.0".into(),

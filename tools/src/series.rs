@@ -10,6 +10,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
     let launches = (0_u32..)
         .zip(launches)
         .map(|(launch, (linear, flat))| LaunchSeries {
+            layout: None,
             launch,
             quantum: Nanos(20),
             conduct: None,

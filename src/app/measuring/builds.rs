@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::cache_build::{CacheBuild, cache_directory, in_words};
+use super::layouts::Relinking;
 use super::pairing::{TargetName, name};
 use super::prepare::{build, find_benchmarks};
 use super::request::Request;
@@ -35,6 +36,8 @@ pub(in crate::app) struct BothBuilds {
     pub(in crate::app) environment: Environment,
     pub(in crate::app) base_git: Option<GitState>,
     pub(in crate::app) words: String,
+    /// What can be linked anew.
+    pub(in crate::app) relinking: Relinking,
     /// What a reader must know of the builds.
     pub(in crate::app) remarks: Vec<RunRemark>,
     pub(in crate::app) _in_use: InUse,
@@ -104,6 +107,7 @@ fn beside_executable(
         },
         base_git: None,
         words: format!("the executable {}", path.display()),
+        relinking: Relinking::Impossible("nobody knows what an executable was linked from"),
         remarks: Vec::new(),
         _in_use: InUse::Stage(stage),
     })
@@ -125,10 +129,12 @@ pub(in crate::app) fn beside_revision(
     let built = order.sides(revision, world)?;
     let mut identical = BTreeSet::new();
     let mut remarks = Vec::new();
+    let mut on_both = Vec::new();
     for pair in built.pairs() {
         let TargetPair::Both { base, candidate } = pair else {
             continue;
         };
+        on_both.push(BySide { base, candidate });
         let differing = base.differing_sources(candidate);
         // What an executable reads while it runs is not in it.
         let is_data = |path: &&Path| path.extension().is_none_or(|extension| extension != "rs");
@@ -155,6 +161,11 @@ pub(in crate::app) fn beside_revision(
             },
         });
     }
+    let relinking = if request.effort.as_built {
+        Relinking::Unwanted
+    } else {
+        Relinking::of(on_both.into_iter(), &cache_directory(world)?)?
+    };
     let targets = |side: &BuiltSide| {
         side.targets
             .iter()
@@ -173,6 +184,7 @@ pub(in crate::app) fn beside_revision(
         },
         base_git: Some(revision.state()),
         words: in_words(revision),
+        relinking,
         remarks,
         _in_use: InUse::Sides(vec![built.base, built.candidate]),
     })

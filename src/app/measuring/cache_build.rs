@@ -62,6 +62,7 @@ impl CacheBuild<'_> {
         if !self.quiet {
             name_left_out(self.context, self.cargo, world.stderr);
         }
+        let stand_in = std::env::current_exe().ok();
         let request = SidesRequest {
             cache: &cache,
             cargo: &world.variables.cargo,
@@ -69,6 +70,7 @@ impl CacheBuild<'_> {
             workspace: &self.context.workspace,
             checkout: self.context.require_checkout()?,
             benches_from: self.benches_from,
+            stand_in: stand_in.as_deref(),
             supervisor: world.supervisor,
             interrupt: world.interrupt,
         };

@@ -108,7 +108,7 @@ fn measure_again(
         base: only_hits(found.base),
         candidate: only_hits(found.candidate),
     };
-    let pairing = Pairing::of(
+    let mut pairing = Pairing::of(
         found,
         &built.identical,
         false,
@@ -121,13 +121,16 @@ fn measure_again(
         pairing.planned(),
         Purpose::Confirmation,
     );
+    let as_built = built.relinking.prepare(&mut pairing.pairs, request.seed);
     let measured = turns.measure(store, workspace, pairing.pairs, world)?;
     let host = request.context.host_class(&built.environment);
     let left = pair_left_incomplete(&measured.runs);
     let concluded = (world.interrupt).while_computing(&left, || {
+        let mut basis = measured.basis(built.words.clone(), host);
+        basis.remarks.extend(as_built);
         conclude(
             measured.rows(&pairing.settled),
-            measured.basis(built.words.clone(), host),
+            basis,
             Terms::of_verdicts(&[Verdict::Regressed]),
         )
     });

@@ -8,6 +8,7 @@ pub(in crate::app) mod cache_build;
 pub(in crate::app) mod confirm;
 pub(in crate::app) mod in_turn;
 pub(in crate::app) mod keep;
+pub(in crate::app) mod layouts;
 pub(in crate::app) mod pairing;
 pub(in crate::app) mod pins;
 pub(in crate::app) mod prepare;

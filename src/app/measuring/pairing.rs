@@ -144,6 +144,7 @@ impl Pairing {
                     base: other.driver,
                     candidate: candidate.driver,
                 },
+                layouts: None,
             });
         }
         for gone in base.into_values() {

@@ -39,6 +39,7 @@ impl Recorded {
                     base,
                     candidate,
                     led: Vec::new(),
+                    layout: None,
                 })
             })
             .collect()

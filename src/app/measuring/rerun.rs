@@ -6,6 +6,7 @@ use std::path::Path;
 use super::builds::{BothBuilds, InUse, beside_revision, discover_both, same_bytes};
 use super::cache_build::cache_directory;
 use super::keep::secret;
+use super::layouts::Relinking;
 use super::pairing::name;
 use super::prepare::build;
 use super::request::Request;
@@ -135,6 +136,7 @@ impl RunAgain<'_> {
             },
             base_git: self.head.git.clone(),
             words: format!("{}, run again", self.words),
+            relinking: Relinking::Impossible("what a kept executable was linked from is not kept"),
             remarks,
             _in_use: InUse::Stage(stage),
         };

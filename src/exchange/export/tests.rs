@@ -30,6 +30,7 @@ fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurem
         noise_threshold: 0.02,
         launches: (launches.iter().zip(0..))
             .map(|(samples, launch)| LaunchSeries {
+                layout: None,
                 launch,
                 quantum: Nanos(1),
                 conduct: None,

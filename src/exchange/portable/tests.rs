@@ -55,6 +55,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
                 attempt: 1,
                 started: Timestamp(1_700_000_000_200_000_000),
                 padding_bytes: 7,
+                layout: None,
                 harness: Some(Harness {
                     name: "perfcheck".to_owned(),
                     version: "0.1.0".to_owned(),

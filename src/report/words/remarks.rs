@@ -21,6 +21,16 @@ pub(crate) fn remark(remark: &Remark) -> String {
         Remark::MoreRounds { needed } => {
             format!("about {needed} rounds in all would settle it (`--rounds {needed}`)")
         }
+        Remark::OtherLayouts { layouts, first } => {
+            let first = first.map_or_else(String::new, |change| {
+                format!("; in the first it was {}", units::change(change))
+            });
+            format!(
+                "the change is that over {}{first}",
+                units::counted(*layouts, "layout of the code")
+            )
+        }
+        Remark::OneLayout => "it looks changed in one layout of the code, and there was no time for others: give it more time".to_owned(),
         Remark::Identical => IDENTICAL.to_owned(),
         Remark::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision)".to_owned(),
         Remark::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
@@ -154,6 +164,10 @@ pub fn run_remark(remark: &RunRemark) -> String {
         ),
         RunRemark::RoundsAsLaunches => "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned(),
         RunRemark::Incomplete { run } => incomplete(*run),
+        RunRemark::AsBuilt { targets, why } => format!(
+            "the functions of {} stay where the linker put them, as {why}",
+            targets.join(", ")
+        ),
         RunRemark::SmallChanges => "changes below 3 % may come from another layout of the code rather than from what it does; in tight loops larger ones may, too".to_owned(),
         RunRemark::ConcludedElsewhere => "this was concluded in another store, before the runs were imported: where a sentence of that time names a run, it has its number there".to_owned(),
     }

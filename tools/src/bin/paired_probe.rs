@@ -20,7 +20,8 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Launcher, PairedPlan, PairedTarget, RoundSettings, Spent, discover,
+    Campaign, CampaignSink, Launcher, Needs, PairedPlan, PairedTarget, RoundSettings, Spent,
+    discover,
 };
 use perfcheck_engine::process::{Interrupt, Supervisor};
 
@@ -75,6 +76,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .flat_map(|t| t.benchmarks)
         .collect();
     let pair = PairedTarget {
+        layouts: None,
         targets: BySide {
             base: target(base, "probe"),
             candidate: target(candidate, "probe"),
@@ -100,9 +102,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let campaign = Campaign::in_turn(vec![pair], |_| 0.01, plan, launcher);
     let mut sink = CampaignSink {
         record: &mut |_, _| Ok::<(), Infallible>(()),
-        settled: &mut |key, _, rounds| {
+        needs: &mut |key, _, rounds| {
             all.insert(key.clone(), rounds.to_vec());
-            false
+            Needs::MoreRounds
         },
     };
     let (_, spent) = campaign.run(&mut sink)?;

@@ -262,6 +262,7 @@ fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> Launc
             attempt: 0,
             started: Timestamp(started + i64::from(ordinal)),
             padding_bytes: ordinal * 16,
+            layout: None,
             harness: Some(Harness {
                 name: "perfcheck".into(),
                 version: "0.1.0".into(),

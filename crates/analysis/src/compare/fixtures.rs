@@ -22,6 +22,7 @@ pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> Launch
         elapsed: Nanos(1),
     };
     LaunchSeries {
+        layout: None,
         launch,
         quantum: Nanos(1),
         conduct: None,

@@ -46,7 +46,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
     pub fn rows(&self) -> Vec<Row<'m>> {
         let measured = self.candidate;
         let summaries = summarize_all(measured, self.decision, self.plan.seed);
-        let mut comparisons = self.comparisons();
+        let (mut comparisons, mut layouts) = self.comparisons();
         let mut rows: Vec<Row<'m>> = measured
             .iter()
             .zip(summaries)
@@ -57,7 +57,9 @@ impl<'m> RoundsEvidence<'_, 'm> {
                         Some(found) if has_enough(measurement, found) => found.verdict,
                         _ => Verdict::Failed,
                     }),
-                    remarks: more_rounds(comparison.as_ref()).into_iter().collect(),
+                    remarks: (layouts.remove(&measurement.benchmark.key).into_iter())
+                        .chain(more_rounds(comparison.as_ref()))
+                        .collect(),
                     comparison,
                     reference: vec![Some(self.runs.base)],
                     seconds: self
@@ -75,9 +77,15 @@ impl<'m> RoundsEvidence<'_, 'm> {
         rows
     }
 
-    /// The comparison of each benchmark that both sides have measured in whole rounds, about the metric that was asked for.
-    fn comparisons(&self) -> BTreeMap<BenchmarkKey, Comparison> {
-        let both: Vec<(&Measurement, &Measurement, Vec<Round>)> = self
+    /// The comparison of each benchmark that both sides have measured in whole rounds, about the metric that was asked for, and what there is to
+    /// say of the layouts of its code.
+    fn comparisons(
+        &self,
+    ) -> (
+        BTreeMap<BenchmarkKey, Comparison>,
+        BTreeMap<BenchmarkKey, Remark>,
+    ) {
+        let both: Vec<(&Measurement, &Measurement, DecidingRounds)> = self
             .candidate
             .iter()
             .filter_map(|candidate| {
@@ -85,21 +93,31 @@ impl<'m> RoundsEvidence<'_, 'm> {
                 let mut base = self.base.iter();
                 let base = base.find(|base| base.benchmark.key == *key)?;
                 let rounds = rounds(base, candidate);
-                (!rounds.is_empty()).then_some((base, candidate, rounds))
+                let deciding = DecidingRounds::of(rounds);
+                (!deciding.rounds.is_empty()).then_some((base, candidate, deciding))
             })
             .collect();
-        let series: Vec<PairedSeries<'_>> = both
-            .iter()
-            .map(|(_, candidate, rounds)| PairedSeries {
-                key: &candidate.benchmark.key,
-                rounds,
-                noise_threshold: self.noise_threshold.unwrap_or(candidate.noise_threshold),
-            })
-            .collect();
-        let judged = judge(&series, self.plan).into_iter();
+        let series =
+            |rounds: for<'r> fn(&'r DecidingRounds) -> &'r [Round]| -> Vec<PairedSeries<'_>> {
+                both.iter()
+                    .map(|(_, candidate, deciding)| PairedSeries {
+                        key: &candidate.benchmark.key,
+                        rounds: rounds(deciding),
+                        noise_threshold: self.noise_threshold.unwrap_or(candidate.noise_threshold),
+                    })
+                    .collect()
+            };
+        let before = judge(&series(|deciding| &deciding.before), self.plan);
+        let judged = judge(&series(|deciding| &deciding.rounds), self.plan).into_iter();
+        let mut remarks = BTreeMap::new();
         let mut comparisons: Vec<Comparison> = judged
             .zip(&both)
-            .map(|(found, (base, candidate, _))| {
+            .zip(before)
+            .map(|((mut found, (base, candidate, deciding)), before)| {
+                let key = &candidate.benchmark.key;
+                if let Some(remark) = deciding.settle(&mut found, &before) {
+                    remarks.insert(key.clone(), remark);
+                }
                 found.with_extras_in_turn(base, candidate, self.plan)
             })
             .collect();
@@ -109,7 +127,52 @@ impl<'m> RoundsEvidence<'_, 'm> {
             self.decision,
         );
         let keys = both.iter().map(|(_, found, _)| found.benchmark.key.clone());
-        keys.zip(comparisons).collect()
+        (keys.zip(comparisons).collect(), remarks)
+    }
+}
+
+/// The rounds of a benchmark that decide about it: those of which each has a layout of its own, where there are any.
+struct DecidingRounds {
+    rounds: Vec<Round>,
+    /// Those before them, all of one layout.
+    before: Vec<Round>,
+}
+
+impl DecidingRounds {
+    fn of(rounds: Vec<Round>) -> Self {
+        let is_other = |round: &Round| round.layout.is_some_and(|layout| layout > 0);
+        let (others, first): (Vec<Round>, Vec<Round>) = rounds.into_iter().partition(is_other);
+        if others.is_empty() {
+            Self {
+                rounds: first,
+                before: Vec::new(),
+            }
+        } else {
+            Self {
+                rounds: others,
+                before: first,
+            }
+        }
+    }
+
+    /// What there is to say of layouts. A change that was seen in one of many is no verdict: neither confirmed nor refuted.
+    fn settle(&self, found: &mut Comparison, before: &Comparison) -> Option<Remark> {
+        if !self.before.is_empty() {
+            return Some(Remark::OtherLayouts {
+                layouts: self.rounds.len(),
+                first: before.change.map(|change| change.estimate),
+            });
+        }
+        let is_one_of_many = self.rounds.iter().any(|round| round.layout.is_some());
+        let verdict = match found.verdict {
+            Verdict::Regressed => Verdict::Suspect,
+            Verdict::Improved => Verdict::Inconclusive,
+            _ => return None,
+        };
+        is_one_of_many.then(|| {
+            found.verdict = verdict;
+            Remark::OneLayout
+        })
     }
 }
 
@@ -139,6 +202,7 @@ fn rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
                 base: of_base.remove(&launch.launch)?,
                 candidate: launch.series.alike(),
                 led: launch.extras.led.clone(),
+                layout: launch.layout,
             })
         })
         .collect()

@@ -18,6 +18,15 @@ pub enum Remark {
         /// The rounds in all that it takes, about.
         needed: u64,
     },
+    /// It looked changed in one layout of the code, so rounds of other layouts decided.
+    OtherLayouts {
+        /// The rounds of other layouts, each of its own.
+        layouts: usize,
+        /// The change in the first layout, a fraction.
+        first: Option<f64>,
+    },
+    /// It looked changed in one layout of the code, and there was no time for others.
+    OneLayout,
     /// Nothing was measured: both sides are the same executable.
     Identical,
     /// Nothing was measured: the base does not have the benchmark.
@@ -141,6 +150,13 @@ pub enum RunRemark {
     Incomplete {
         /// The run.
         run: RunId,
+    },
+    /// Executables ran as they were built: their code has one layout on each side.
+    AsBuilt {
+        /// The names of their bench targets.
+        targets: Vec<String>,
+        /// Why they could not be linked anew.
+        why: String,
     },
     /// A called change is so small that another layout of the same code could make it.
     SmallChanges,

@@ -68,6 +68,8 @@ fn of_row(remark: &mut Remark, again: &mut dyn FnMut(&mut Option<RunId>)) {
         Remark::NotMeasuredAgain(Obstacle::NoRerun(_) | Obstacle::Failed)
         | Remark::CutShort { .. }
         | Remark::MoreRounds { .. }
+        | Remark::OtherLayouts { .. }
+        | Remark::OneLayout
         | Remark::Identical
         | Remark::OnlyCandidate
         | Remark::OtherVersion
@@ -99,6 +101,7 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
         | RunRemark::Imported
         | RunRemark::LaunchesUnknown
         | RunRemark::RoundsAsLaunches
+        | RunRemark::AsBuilt { .. }
         | RunRemark::SmallChanges
         | RunRemark::ConcludedElsewhere => Some(()),
     }

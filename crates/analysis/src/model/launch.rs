@@ -31,6 +31,9 @@ pub struct LaunchHead {
     pub started: Timestamp,
     /// Bytes of padding in its environment.
     pub padding_bytes: u32,
+    /// Which layout of its code the executable had, from 0; `None`: it ran as it was built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<u32>,
     /// What it said about itself; `None` if it never did.
     pub harness: Option<Harness>,
     /// How the process ran, where the system tells.

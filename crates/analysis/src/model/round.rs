@@ -11,4 +11,6 @@ pub struct Round {
     pub candidate: Vec<Sample>,
     /// For each quad whether the candidate was sampled first; empty where that is not known.
     pub led: Vec<bool>,
+    /// Which layout of the code the executables had, from 0; `None`: they ran as they were built.
+    pub layout: Option<u32>,
 }

@@ -169,6 +169,8 @@ pub struct LaunchSeries {
     pub quantum: Nanos,
     /// How the process ran, where the system told.
     pub conduct: Option<Conduct>,
+    /// Which layout of its code the executable had, from 0; `None`: it ran as it was built.
+    pub layout: Option<u32>,
     /// What was measured.
     pub series: Series,
     /// What was measured besides the samples.

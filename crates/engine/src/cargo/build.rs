@@ -64,7 +64,7 @@ pub struct BuildOrder<'a> {
     /// Which targets, and how.
     pub options: &'a CargoOptions,
     /// Variables for cargo, beside those that it inherits; `None`: not to be inherited.
-    pub variables: &'a [(&'static str, Option<OsString>)],
+    pub variables: &'a [(String, Option<OsString>)],
     /// Starts processes.
     pub supervisor: &'a Supervisor,
     /// Whether the user wants to stop.

@@ -22,6 +22,8 @@ pub struct Toolchain {
     pub(super) configured_environment: Vec<(String, OsString, bool)>,
     /// A program that cargo would start executables with, and its arguments.
     pub(super) runner: Vec<OsString>,
+    /// The linker that cargo's configuration names.
+    pub linker: Option<PathBuf>,
 }
 
 impl Toolchain {
@@ -66,6 +68,7 @@ impl Toolchain {
                 words.extend(runner.args);
                 words
             });
+        let linker = config.linker(target.as_str())?;
         let target_flag = ["--print", "target-libdir", "--target", &target];
         let target_libraries = run(&rustc.path, &rustc.args, &target_flag)?;
         Ok(Self {
@@ -82,6 +85,7 @@ impl Toolchain {
                 .map(|(name, entry)| (name.clone(), entry.value.clone(), entry.force))
                 .collect(),
             runner,
+            linker,
         })
     }
 

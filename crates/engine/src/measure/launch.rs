@@ -62,7 +62,13 @@ pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> La
 }
 
 /// The record of a launch that begins now.
-pub(super) fn begun(target: &BenchTarget, round: u32, attempt: u32, padding: u32) -> LaunchRecord {
+pub(super) fn begun(
+    target: &BenchTarget,
+    layout: Option<u32>,
+    round: u32,
+    attempt: u32,
+    padding: u32,
+) -> LaunchRecord {
     LaunchRecord {
         head: LaunchHead {
             package: target.package.clone(),
@@ -71,6 +77,7 @@ pub(super) fn begun(target: &BenchTarget, round: u32, attempt: u32, padding: u32
             attempt,
             started: host::now(),
             padding_bytes: padding,
+            layout,
             harness: None,
             conduct: None,
             failure: None,

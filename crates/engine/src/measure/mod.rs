@@ -51,5 +51,5 @@ pub use filter::Filter;
 pub use launcher::Launcher;
 pub use plan::{PairedPlan, RoundSettings};
 pub use schedule::FlatSchedule;
-pub use subject::Resolved;
+pub use subject::{Needs, Resolved};
 pub use target::PairedTarget;

@@ -7,6 +7,7 @@ use super::driver::Driver;
 use super::sides::OneOrTwo;
 use super::subject::{Resolved, Subject};
 use crate::cargo::BenchTarget;
+use crate::link::CodeLayouts;
 use perfcheck_analysis::model::{Benchmark, BySide};
 
 /// A bench target on both sides, with the benchmarks that both have.
@@ -18,6 +19,8 @@ pub struct PairedTarget {
     pub benchmarks: Vec<Benchmark>,
     /// What they are written against.
     pub drivers: BySide<Driver>,
+    /// Links both anew, where that is possible.
+    pub layouts: Option<CodeLayouts>,
 }
 
 impl PairedTarget {
@@ -33,6 +36,7 @@ impl PairedTarget {
                 base: found.driver.clone(),
                 candidate: found.driver,
             },
+            layouts: None,
         }
     }
 }
@@ -55,6 +59,10 @@ pub(super) struct Target {
     /// Drives both sides alike.
     pub(super) drivers: OneOrTwo<Driver>,
     pub(super) coexistence: Coexistence,
+    /// Links the executables of both sides anew.
+    pub(super) layouts: Option<CodeLayouts>,
+    /// The layout that they have, if not that of their build.
+    pub(super) layout: Option<u32>,
     pub(super) subjects: Vec<Subject>,
     /// How long its last round of launches took.
     pub(super) round_time: Duration,
@@ -78,10 +86,17 @@ impl Target {
             executables,
             drivers,
             coexistence: Coexistence::Together,
+            layouts: None,
+            layout: None,
             subjects: subjects.collect(),
             round_time: Duration::ZERO,
             late: None,
         }
+    }
+
+    /// Whether a benchmark of it is to be visited again.
+    pub(super) fn is_open(&self) -> bool {
+        self.subjects.iter().any(Subject::is_open)
     }
 
     /// The ids of the benchmarks at `places`. A campaign counts places; a bench that goes through its benchmarks by itself names them.

@@ -26,6 +26,10 @@ use super::state::State;
 use super::workbench::Workbench;
 use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
 use crate::host::{HOOK_VARIABLES, Revision, build_environment};
+use crate::link::{KeptLink, Relinkable};
+
+/// An executable that is linked to see whether its link can be repeated.
+const AGAIN: &str = "again";
 
 /// Builds `base` and the work tree, in this order, so that the copy of the sources is the work tree's in the end.
 pub fn build_sides(
@@ -96,6 +100,12 @@ impl Workbench<'_, '_> {
                     executable: bench.executable,
                     executable_hash: known.executable_hash.clone(),
                     companions_hash: record.made.companions_hash.clone(),
+                    relinkable: known.link.as_ref().and_then(|link| {
+                        Some(Relinkable {
+                            link: KeptLink::read(&place.directory.join(link))?,
+                            leads: record.leads.clone(),
+                        })
+                    }),
                     sources: known.sources.clone(),
                 })
             })
@@ -152,7 +162,7 @@ impl Workbench<'_, '_> {
         self.lay_out(state)?;
         let output = self.call_cargo(state)?;
         let build_time = began.elapsed();
-        let made = self.made(&output)?;
+        let mut made = self.made(&output)?;
         // Without a commit, what came out is the key.
         let key = key.unwrap_or_else(|| Key::of(&(&state.root, &output, &made)));
         if state.commit.is_none()
@@ -172,10 +182,13 @@ impl Workbench<'_, '_> {
             place: &self.kept.path(&key),
             source: (&source, &state.root),
         };
+        let (copied, leads) = copying.copy_out(&output)?;
+        self.keep_links(&output, &mut made, &unfinished)?;
         let record = BuildRecord {
-            output: copying.copy_out(&output)?,
+            output: copied,
             source,
             made,
+            leads,
             build_time,
         };
         record.write(&unfinished)?;
@@ -249,13 +262,17 @@ impl Workbench<'_, '_> {
             }
         }
         let target = self.folder.target().into();
-        let mut variables: Vec<(&'static str, Option<OsString>)> =
-            vec![("CARGO_BUILD_BUILD_DIR", Some(target))];
+        let mut variables: Vec<(String, Option<OsString>)> =
+            vec![("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))];
         if let Some(name) = self.toolchain.rustup_name() {
-            variables.push(("RUSTUP_TOOLCHAIN", Some(name.to_owned())));
+            variables.push(("RUSTUP_TOOLCHAIN".to_owned(), Some(name.to_owned())));
         }
         // Build scripts that ask git are to find the repository beside the sources.
-        variables.extend(HOOK_VARIABLES.map(|name| (name, None)));
+        variables.extend(HOOK_VARIABLES.map(|name| (name.to_owned(), None)));
+        if let Some(keeping) = &self.link_keeping {
+            let of_linker = keeping.variables(&self.toolchain.facts.target);
+            variables.extend(of_linker.map(|(name, value)| (name, Some(value))));
+        }
         let order = BuildOrder {
             cargo: request.cargo,
             workspace: &workspace,
@@ -278,6 +295,7 @@ impl Workbench<'_, '_> {
         for bench in output.executables() {
             let record = BenchRecord {
                 executable_hash: hash_file(&bench.executable)?,
+                link: None,
                 sources: own_sources(&bench, &workspace_root, source)?,
             };
             benches.insert(bench_name(&bench.package, &bench.target), record);
@@ -293,6 +311,38 @@ impl Workbench<'_, '_> {
             companions_hash: Key::of(&companions).as_str().to_owned(),
             locked: versions(&locked.unwrap_or_default()),
         })
+    }
+
+    /// Copies what the benches were linked from into the folder of the build, where repeating the link gives the same bytes.
+    fn keep_links(
+        &self,
+        output: &BuildOutput,
+        made: &mut Made,
+        unfinished: &Path,
+    ) -> Result<(), SidesError> {
+        let links = self.folder.links();
+        for (nth, bench) in output.executables().into_iter().enumerate() {
+            self.check_interrupt()?;
+            let Some(known) = made
+                .benches
+                .get_mut(&bench_name(&bench.package, &bench.target))
+            else {
+                continue;
+            };
+            let Some(link) = KeptLink::of(&links, &bench.executable) else {
+                continue;
+            };
+            let again = links.join(AGAIN);
+            let is_repeated = link.repeat(&again).is_ok()
+                && hash_file(&again).is_ok_and(|hash| hash == known.executable_hash);
+            let _ = fs::remove_file(&again);
+            let place = Path::new("links").join(nth.to_string());
+            // Without it the executable stays as it is.
+            if is_repeated && link.copy_to(&unfinished.join(&place)).is_ok() {
+                known.link = Some(place);
+            }
+        }
+        Ok(())
     }
 
     fn key(&self, state: &State, commit: &Revision) -> Result<Key, SidesError> {

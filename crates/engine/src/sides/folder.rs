@@ -7,6 +7,7 @@
 //!   cargo-target-for-either-state/   cargo's target directory, for both sides
 //!   trees/KEY/                       where the executables of a state run: a revision checked out, or a link to the work tree
 //!   kept/KEY/                        executables that were built, with what they need
+//!   links/NAME/                      what an executable in the target directory was linked from
 //! ```
 //!
 //! The long names are as long as `trees/KEY` and `kept/KEY`: a path that was compiled into an executable can be led from the one to the other.
@@ -108,6 +109,11 @@ impl WorkspaceFolder {
     /// What was built.
     pub(super) fn kept(&self) -> PathBuf {
         self.root.join("kept")
+    }
+
+    /// What executables in the target directory were linked from.
+    pub(super) fn links(&self) -> PathBuf {
+        self.root.join("links")
     }
 
     /// A file of notes.

@@ -4,6 +4,7 @@
 //! KEY/
 //!   record.json   what cargo said about the build, hashes
 //!   release/...   executables, private dynamic libraries, laid out as in cargo's target directory
+//!   links/N/      what the Nth bench executable was linked from
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -14,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::{SidesError, about};
-use super::leads::{Lead, apply};
 use crate::cargo::BuildOutput;
+use crate::link::{Lead, apply};
 
 /// An output directory of a build script that is larger stays in the target directory.
 const LARGEST_OUTPUT: u64 = 64 << 20;
@@ -28,6 +29,8 @@ pub(super) struct BuildRecord {
     pub(super) source: PathBuf,
     /// What it made.
     pub(super) made: Made,
+    /// Paths in executables that are led to the files of the side.
+    pub(super) leads: Vec<Lead>,
     /// What the build took.
     pub(super) build_time: Duration,
 }
@@ -47,6 +50,8 @@ pub(super) struct Made {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BenchRecord {
     pub(super) executable_hash: String,
+    /// The folder of what it was linked from, seen from the folder of the build, where the link can be repeated.
+    pub(super) link: Option<PathBuf>,
     pub(super) sources: BTreeMap<PathBuf, String>,
 }
 
@@ -84,8 +89,11 @@ pub(super) struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    /// Copies what `output` names, and returns the description of what will stand in place.
-    pub(super) fn copy_out(&self, output: &BuildOutput) -> Result<BuildOutput, SidesError> {
+    /// Copies what `output` names; returns the description of what will stand in place, and where paths in it were led.
+    pub(super) fn copy_out(
+        &self,
+        output: &BuildOutput,
+    ) -> Result<(BuildOutput, Vec<Lead>), SidesError> {
         let mut programs: Vec<PathBuf> = output
             .executables()
             .into_iter()
@@ -115,7 +123,7 @@ impl Copying<'_> {
         }));
         for program in &programs {
             if let Some(copy) = self.file(program)? {
-                apply(&leads, &copy)?;
+                apply(&leads, &copy).map_err(about("cannot write", &copy))?;
             }
         }
         let moved = |path: &Path| {
@@ -124,7 +132,7 @@ impl Copying<'_> {
                 !relative.as_os_str().is_empty() && self.unfinished.join(relative).exists();
             copied.then(|| self.place.join(relative))
         };
-        Ok(output.relocated(&moved)?)
+        Ok((output.relocated(&moved)?, leads))
     }
 
     /// Copies a file to where it stands relative to the target directory.

@@ -12,7 +12,6 @@ mod error;
 mod folder;
 mod kept;
 mod layout;
-mod leads;
 mod lock_file;
 mod mirror;
 mod outcome;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::cargo::BenchTarget;
 use crate::host::Revision;
+use crate::link::Relinkable;
 use perfcheck_analysis::model::BuildFacts;
 
 /// Both sides, ready to be launched.
@@ -59,6 +60,8 @@ pub struct SideTarget {
     pub executable_hash: String,
     /// Hash over the private dynamic libraries of the build and the binaries beside it.
     pub companions_hash: String,
+    /// What it was linked from, where that can be repeated.
+    pub relinkable: Option<Relinkable>,
     /// The bench target's own sources and the data files beside them, seen from the top of the repository, with their hashes.
     pub sources: BTreeMap<PathBuf, String>,
 }

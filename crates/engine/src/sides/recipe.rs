@@ -8,7 +8,7 @@ use crate::cargo::CargoOptions;
 use perfcheck_analysis::model::BuildFacts;
 
 /// To be counted up whenever builds are made or kept in another way.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// The name of something kept. All have the same length.
 #[derive(Debug, Clone, PartialEq, Eq)]

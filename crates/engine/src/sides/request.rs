@@ -22,6 +22,8 @@ pub struct SidesRequest<'a> {
     pub checkout: &'a Checkout,
     /// Whose bench targets a revision is built with.
     pub benches_from: BenchesFrom,
+    /// A program that calls [`crate::link::stand_in`]: with it executables can be linked anew.
+    pub stand_in: Option<&'a Path>,
     /// Starts processes.
     pub supervisor: &'a Supervisor,
     /// Whether the user wants to stop.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{SidesError, about};
 use super::folder::make_private;
+use perfcheck_analysis::model::BySide;
 
 /// Below the cache: a directory for each run that is going on.
 const STAGES: &str = "running";
@@ -57,6 +58,19 @@ impl Stage {
     /// Where the `ordinal`-th executable of the reference goes; does not exist yet.
     pub fn base(&self, ordinal: usize) -> PathBuf {
         self.root.join("base").join(ordinal.to_string())
+    }
+
+    /// Where the `ordinal`-th executable of both sides goes, called `name`.
+    pub fn places(&self, ordinal: usize, name: &Path) -> Result<BySide<PathBuf>, SidesError> {
+        let place = |side: &str| {
+            let directory = self.root.join(side).join(ordinal.to_string());
+            make_private(&directory)?;
+            Ok::<_, SidesError>(directory.join(name))
+        };
+        Ok(BySide {
+            base: place("base")?,
+            candidate: place("cand")?,
+        })
     }
 
     /// Copies an executable of the candidate to where it stands beside the reference's of this name.

@@ -19,6 +19,7 @@ use super::sources::ignored;
 use super::state::{Present, State};
 use crate::cargo::Toolchain;
 use crate::host::{Revision, build_environment};
+use crate::link::LinkKeeping;
 
 /// How many builds are kept, and how many revisions stay checked out, beside those that are in use.
 const MOST_KEPT: usize = 16;
@@ -39,6 +40,8 @@ pub(super) struct Workbench<'a, 'e> {
     /// A directory that a manifest names and that contains the repository.
     pub(super) above: Option<PathBuf>,
     pub(super) configuration: Vec<PathBuf>,
+    /// Keeps what is linked; `None` where executables cannot be linked anew.
+    pub(super) link_keeping: Option<LinkKeeping>,
 }
 
 impl<'a, 'e> Workbench<'a, 'e> {
@@ -90,6 +93,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
             },
             manifest: relative.to_owned(),
             configuration: configuration::files(&here, cargo_home.as_deref()),
+            link_keeping: link_keeping(request, &folder, &toolchain),
             request,
             events,
             folder,
@@ -175,6 +179,9 @@ impl<'a, 'e> Workbench<'a, 'e> {
     }
 
     pub(super) fn prune(&self) -> Result<(), SidesError> {
+        if let Some(keeping) = &self.link_keeping {
+            keeping.prune();
+        }
         self.trees.prune()?;
         self.kept.prune()
     }
@@ -185,6 +192,20 @@ impl<'a, 'e> Workbench<'a, 'e> {
         }
         Ok(())
     }
+}
+
+/// What keeps the links of a build, where the linker that comes with the toolchain can repeat them.
+fn link_keeping(
+    request: &SidesRequest<'_>,
+    folder: &WorkspaceFolder,
+    toolchain: &Toolchain,
+) -> Option<LinkKeeping> {
+    let program = request.stand_in?;
+    if !toolchain.facts.target.contains("-linux-") {
+        return None;
+    }
+    let linker = toolchain.linker.as_deref().unwrap_or(Path::new("cc"));
+    LinkKeeping::in_folder(&folder.links(), linker, program).ok()
 }
 
 /// The manifest that cargo would choose: the one that is named, or the nearest one above the current directory.

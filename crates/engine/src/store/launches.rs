@@ -29,7 +29,7 @@ impl Store {
         self.read(|connection| {
             let mut statement = connection.prepare(
                 "SELECT package, target, ordinal, attempt, started, padding_bytes,
-                        harness, harness_version, quantum_ns, failure, conduct
+                        harness, harness_version, quantum_ns, failure, conduct, layout
                  FROM launches WHERE run = ?1 ORDER BY package, target, ordinal, attempt",
             )?;
             let heads = statement.query_map([run.0], |row| {
@@ -48,6 +48,7 @@ impl Store {
                     attempt: row.get(3)?,
                     started: Timestamp(row.get(4)?),
                     padding_bytes: row.get(5)?,
+                    layout: row.get(11)?,
                     harness,
                     failure: row.get(9)?,
                     conduct: row
@@ -82,8 +83,8 @@ fn insert_head(connection: &Connection, run: RunId, head: &LaunchHead) -> Attemp
     Ok(connection
         .prepare_cached(
             "INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes,
-                                   harness, harness_version, quantum_ns, failure, conduct)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                                   harness, harness_version, quantum_ns, failure, conduct, layout)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .insert(params![
             run.0,
@@ -98,6 +99,7 @@ fn insert_head(connection: &Connection, run: RunId, head: &LaunchHead) -> Attemp
             harness.map(|harness| Unsigned::from(harness.quantum)),
             head.failure,
             head.conduct.map(Json),
+            head.layout,
         ])?)
 }
 

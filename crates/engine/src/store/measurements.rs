@@ -91,7 +91,7 @@ fn source_of(connection: &Connection, run: RunId) -> Attempt<Option<Source>> {
 
 fn series_of(connection: &Connection, run_benchmark: i64) -> Attempt<Vec<LaunchSeries>> {
     let mut statement = connection.prepare_cached(
-        "SELECT l.ordinal, l.quantum_ns, s.samples, s.led, s.allocations, s.latencies, l.conduct
+        "SELECT l.ordinal, l.quantum_ns, s.samples, s.led, s.allocations, s.latencies, l.conduct, l.layout
          FROM series s JOIN launches l ON l.id = s.launch
          WHERE s.run_benchmark = ?1 ORDER BY l.ordinal, l.attempt",
     )?;
@@ -108,6 +108,7 @@ fn series_of(connection: &Connection, run_benchmark: i64) -> Attempt<Vec<LaunchS
             conduct: row
                 .get::<_, Option<Json<_>>>(6)?
                 .map(|Json(conduct)| conduct),
+            layout: row.get(7)?,
             series: codec::decode(bytes).map_err(Fault::Content)?,
             extras: Extras {
                 led: row.get::<_, FlagsRead>(3)?.0,

@@ -5,8 +5,9 @@ use super::options::BisectOptions;
 use super::search::Finding;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::measuring::cache_build::CacheBuild;
+use crate::app::measuring::cache_build::{CacheBuild, cache_directory};
 use crate::app::measuring::in_turn::{InTurn, MeasuredInTurn, finish, pair_left_incomplete};
+use crate::app::measuring::layouts::Relinking;
 use crate::app::measuring::prepare::{find_benchmarks, timeout};
 use crate::app::measuring::request::Request;
 use crate::app::options::StoreOptions;
@@ -223,7 +224,8 @@ impl Workshop<'_> {
         turns.decision = decision;
         turns.plan.significance_level = decision.significance_level;
         turns.lengthen(longer);
-        let pair = PairedTarget {
+        let relinking;
+        let mut pairs = [PairedTarget {
             targets: BySide {
                 base: good.target.target.clone(),
                 candidate: built.target.target.clone(),
@@ -233,13 +235,25 @@ impl Workshop<'_> {
                 base: good.driver.clone(),
                 candidate: built.driver.clone(),
             },
+            layouts: None,
+        }];
+        let as_built = if request.effort.as_built {
+            None
+        } else {
+            let sides = BySide {
+                base: &good.target,
+                candidate: &built.target,
+            };
+            relinking = Relinking::of(std::iter::once(sides), &cache_directory(world)?)?;
+            relinking.prepare(&mut pairs, request.seed)
         };
         let store = &mut ledger.store;
-        let found = turns.measure(store, ledger.workspace, vec![pair], world)?;
+        let found = turns.measure(store, ledger.workspace, pairs.into(), world)?;
         let host = request.context.host_class(&self.environment);
         let left = pair_left_incomplete(&found.runs);
         let concluded = (world.interrupt).while_computing(&left, || {
-            let basis = found.basis(format!("commit {}", good.revision.short()), host);
+            let mut basis = found.basis(format!("commit {}", good.revision.short()), host);
+            basis.remarks.extend(as_built);
             let terms = Terms::of_verdicts(&[Verdict::Regressed]);
             conclude(found.rows(&[]), basis, terms)
         });

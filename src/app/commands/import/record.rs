@@ -200,6 +200,7 @@ pub(super) fn run(
                 attempt: 0,
                 started,
                 padding_bytes: 0,
+                layout: None,
                 harness: None,
                 conduct: None,
                 failure: None,

@@ -144,7 +144,7 @@ impl RunCommand<'_> {
             return Err(nothing_found(&options.filter, &found.candidate));
         }
         let wants_control = options.against.as_ref().is_some_and(|how| how.control);
-        let pairing = Pairing::of(
+        let mut pairing = Pairing::of(
             found,
             &built.identical,
             wants_control || options.save_baseline.is_some(),
@@ -165,6 +165,7 @@ impl RunCommand<'_> {
         if options.save_baseline.is_some() {
             turns.watches = watch(&pairing.targets.iter().collect::<Vec<_>>());
         }
+        let as_built = built.relinking.prepare(&mut pairing.pairs, request.seed);
         let (mut store, workspace) = request.context.store()?;
         let baseline = self.named_baseline(&store, workspace)?;
         let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
@@ -172,7 +173,8 @@ impl RunCommand<'_> {
         let host = request.context.host_class(&built.environment);
         let reference = format!("{} (run {})", built.words, measured.runs.base);
         let mut basis = interrupt.while_computing(&left, || measured.basis(reference, host));
-        let known = built.remarks.iter().cloned().chain(self.not_for_rounds());
+        let known = built.remarks.iter().cloned();
+        let known = known.chain(as_built).chain(self.not_for_rounds());
         basis.remarks.splice(0..0, known);
         let fail_on = self.fail_on();
         let terms = self.terms(&fail_on, pairing.failed_targets, true);

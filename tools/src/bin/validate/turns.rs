@@ -29,6 +29,7 @@ pub fn rounds(
                     .collect()
             };
             Round {
+                layout: None,
                 base: side(),
                 candidate: side(),
                 led: Vec::new(),
@@ -55,6 +56,7 @@ pub fn compared(candidate: &[f64], base: &[f64]) -> Comparison {
         .iter()
         .zip(base)
         .map(|(candidate, base)| Round {
+            layout: None,
             base: sample(base),
             candidate: sample(candidate),
             led: Vec::new(),

@@ -94,6 +94,7 @@ fn in_turn(rounds: u32, factor: f64) -> Comparison {
     };
     let rounds: Vec<Round> = (0..rounds)
         .map(|round| Round {
+            layout: None,
             base: side(round, 1.0),
             candidate: side(round * 3, factor),
             led: Vec::new(),

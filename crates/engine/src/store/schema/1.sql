@@ -109,6 +109,8 @@ CREATE TABLE launches (
     attempt INTEGER NOT NULL,
     started INTEGER NOT NULL,
     padding_bytes INTEGER NOT NULL,
+    -- Of its code, from 0; NULL: as it was built.
+    layout INTEGER,
     harness TEXT,
     harness_version TEXT,
     quantum_ns INTEGER,

@@ -113,6 +113,7 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
         };
         vec![
             Round {
+                layout: None,
                 base: side(base),
                 candidate: side(candidate),
                 led: Vec::new(),

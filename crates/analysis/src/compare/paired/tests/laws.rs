@@ -19,6 +19,7 @@ fn noisy(seed: u64, count: usize, factor: f64, spread: f64) -> Vec<Round> {
 
 fn exchanged(rounds: &[Round]) -> Vec<Round> {
     let exchange = |round: &Round| Round {
+        layout: None,
         base: round.candidate.clone(),
         candidate: round.base.clone(),
         led: round.led.iter().map(|led| !led).collect(),
@@ -39,6 +40,7 @@ fn scaled(rounds: &[Round], base: f64, candidate: f64) -> Vec<Round> {
     rounds
         .iter()
         .map(|round| Round {
+            layout: None,
             base: longer(&round.base, base),
             candidate: longer(&round.candidate, candidate),
             led: round.led.clone(),

@@ -53,6 +53,7 @@ fn rounds_of(count: usize, mut time: impl FnMut(usize, Side, usize) -> f64) -> V
     let mut side = |round, side| (0..SAMPLES).map(|i| sample(time(round, side, i))).collect();
     (0..count)
         .map(|round| Round {
+            layout: None,
             base: side(round, Side::Base),
             candidate: side(round, Side::Candidate),
             led: Vec::new(),

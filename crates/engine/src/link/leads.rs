@@ -4,21 +4,21 @@
 //! read the same files, and start the same programs: those that were built last. A path of the same length takes their place, in the copy that
 //! is kept; nothing else changes, and whether two sides are identical is decided before.
 
+use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::{Path, PathBuf};
-
-use super::error::{SidesError, about};
+use std::io;
+use std::path::Path;
 
 /// What takes the place of what. Both have the same length.
-#[derive(Debug, Clone)]
-pub(super) struct Lead {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Lead {
     from: Vec<u8>,
     to: Vec<u8>,
 }
 
 impl Lead {
     /// `None` where the lengths differ.
-    pub(super) fn new(from: &Path, to: &Path) -> Option<Self> {
+    pub(crate) fn new(from: &Path, to: &Path) -> Option<Self> {
         let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
         let lead = Self {
             from: bytes(from),
@@ -29,25 +29,22 @@ impl Lead {
 }
 
 /// Applies all leads to a file.
-pub(super) fn apply(leads: &[Lead], path: &PathBuf) -> Result<(), SidesError> {
+pub(crate) fn apply(leads: &[Lead], path: &Path) -> io::Result<()> {
     // Elsewhere executables are signed, and would not start any more.
     if !cfg!(target_os = "linux") {
         return Ok(());
     }
-    let mut bytes = fs::read(path).map_err(about("cannot read", path))?;
+    let mut bytes = fs::read(path)?;
     let mut changed = false;
     for lead in leads {
         changed |= replace_all(&mut bytes, lead);
     }
     if changed {
         // A new file: nobody can be running it.
-        let permissions = fs::metadata(path)
-            .map_err(about("cannot read", path))?
-            .permissions();
-        fs::remove_file(path).map_err(about("cannot remove", path))?;
-        fs::write(path, bytes)
-            .and_then(|()| fs::set_permissions(path, permissions))
-            .map_err(about("cannot write", path))?;
+        let permissions = fs::metadata(path)?.permissions();
+        fs::remove_file(path)?;
+        fs::write(path, bytes)?;
+        fs::set_permissions(path, permissions)?;
     }
     Ok(())
 }

@@ -1,0 +1,311 @@
+//! A link that was kept: what it was made of, so that it can be repeated with further arguments.
+//!
+//! ```text
+//! NAME/
+//!   link.json   the linker, its arguments in order
+//!   0, 1, ...   the files among them that a later build would overwrite
+//! ```
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it starts linkers, which take milliseconds"
+)]
+
+use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::error::{LinkError, about};
+
+const RECORD: &str = "link.json";
+
+/// An argument of the linker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum LinkArgument {
+    /// As it is.
+    Plain(String),
+    /// A file in the folder of the link.
+    Kept(String),
+    /// Where the executable goes.
+    Output,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct LinkRecord {
+    linker: PathBuf,
+    directory: PathBuf,
+    arguments: Vec<LinkArgument>,
+}
+
+/// A link that was kept.
+#[derive(Debug, Clone)]
+pub struct KeptLink {
+    folder: PathBuf,
+    record: LinkRecord,
+}
+
+impl KeptLink {
+    /// Keeps a link that has just gone well, if it gave an executable in cargo's `deps`.
+    pub(super) fn keep(links: &Path, linker: &Path, arguments: &[OsString]) -> io::Result<()> {
+        let Some((output, executable)) = output(arguments) else {
+            return Ok(());
+        };
+        let Some(name) = name_of(&executable) else {
+            return Ok(());
+        };
+        let folder = links.join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)?;
+        // Others' libraries stay where they are.
+        let workspace = links.parent().unwrap_or(links);
+        let mut kept = Vec::new();
+        for (at, argument) in arguments.iter().enumerate() {
+            let path = Path::new(argument);
+            let is_passing =
+                path.starts_with(workspace) || path.extension() != Some(OsStr::new("rlib"));
+            kept.push(if at == output {
+                LinkArgument::Output
+            } else if path.is_absolute() && is_passing && path.is_file() {
+                let name = at.to_string();
+                let copy = folder.join(&name);
+                fs::hard_link(path, &copy).or_else(|_| fs::copy(path, &copy).map(|_| ()))?;
+                LinkArgument::Kept(name)
+            } else {
+                let Some(text) = argument.to_str() else {
+                    return fs::remove_dir_all(&folder);
+                };
+                LinkArgument::Plain(text.to_owned())
+            });
+        }
+        let record = LinkRecord {
+            linker: linker.to_owned(),
+            directory: std::env::current_dir()?,
+            arguments: kept,
+        };
+        fs::write(folder.join(RECORD), serde_json::to_vec(&record)?)
+    }
+
+    /// The link of `executable`, if it was kept in `links`.
+    pub(crate) fn of(links: &Path, executable: &Path) -> Option<Self> {
+        Self::read(&links.join(name_of(executable)?))
+    }
+
+    /// The link that lies in `folder`.
+    pub(crate) fn read(folder: &Path) -> Option<Self> {
+        let text = fs::read(folder.join(RECORD)).ok()?;
+        let record = serde_json::from_slice(&text).ok()?;
+        Some(Self {
+            folder: folder.to_owned(),
+            record,
+        })
+    }
+
+    /// Copies it into the folder `to`, by links where that is possible.
+    pub(crate) fn copy_to(&self, to: &Path) -> io::Result<()> {
+        fs::create_dir_all(to)?;
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            let copy = to.join(path.file_name().unwrap_or_default());
+            fs::hard_link(&path, &copy).or_else(|_| fs::copy(&path, &copy).map(|_| ()))?;
+        }
+        Ok(())
+    }
+
+    /// Links `executable` as it was linked.
+    pub(crate) fn repeat(&self, executable: &Path) -> Result<(), LinkError> {
+        self.link(executable, |_| true, Vec::new())
+    }
+
+    /// Links `executable` with all names of functions, and what else is asked for.
+    pub(super) fn repeat_with(
+        &self,
+        executable: &Path,
+        further: &[(&str, &Path)],
+    ) -> Result<(), LinkError> {
+        let is_driver = self.takes_arguments_of_a_compiler();
+        let mut arguments: Vec<OsString> = Vec::new();
+        if let Some(directory) = self.bundled_linker() {
+            arguments.push(joined("-B", directory.as_os_str()));
+            arguments.push("-fuse-ld=lld".into());
+        }
+        for (option, value) in further {
+            let option = if is_driver && option.starts_with("--") {
+                format!("-Wl,{option}")
+            } else {
+                (*option).to_owned()
+            };
+            arguments.push(joined(&option, value.as_os_str()));
+        }
+        let strips = |argument: &str| {
+            matches!(
+                argument,
+                "-s" | "-Wl,-s" | "-Wl,--strip-all" | "--strip-all"
+            )
+        };
+        self.link(executable, |argument| !strips(argument), arguments)
+    }
+
+    fn link(
+        &self,
+        executable: &Path,
+        wanted: impl Fn(&str) -> bool,
+        further: Vec<OsString>,
+    ) -> Result<(), LinkError> {
+        let mut command = Command::new(&self.record.linker);
+        if self.record.directory.is_dir() {
+            command.current_dir(&self.record.directory);
+        }
+        for argument in &self.record.arguments {
+            match argument {
+                LinkArgument::Plain(text) => command.args(wanted(text).then_some(text)),
+                LinkArgument::Kept(name) => command.arg(self.folder.join(name)),
+                LinkArgument::Output => command.arg(executable),
+            };
+        }
+        let output = command.args(further).output();
+        let output = output.map_err(about("cannot start", &self.record.linker))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(LinkError::Linker {
+            program: self.record.linker.clone(),
+            said: said
+                .trim()
+                .lines()
+                .next_back()
+                .unwrap_or("it said nothing")
+                .to_owned(),
+        })
+    }
+
+    /// Whether the linker is called through a compiler, as `cc` is.
+    fn takes_arguments_of_a_compiler(&self) -> bool {
+        let name = self.record.linker.file_stem().unwrap_or_default();
+        let name = name.to_string_lossy();
+        !(name == "ld" || name.ends_with("lld") || name.starts_with("ld.") || name.ends_with("-ld"))
+    }
+
+    /// The directory of the linker that comes with the toolchain, where the link did not use it.
+    fn bundled_linker(&self) -> Option<PathBuf> {
+        let plain = self
+            .record
+            .arguments
+            .iter()
+            .filter_map(|argument| match argument {
+                LinkArgument::Plain(text) => Some(text),
+                LinkArgument::Kept(_) | LinkArgument::Output => None,
+            });
+        if !self.takes_arguments_of_a_compiler() || plain.clone().any(|text| text == "-fuse-ld=lld")
+        {
+            return None;
+        }
+        // SYSROOT/lib/rustlib/TARGET/lib/libstd.rlib, SYSROOT/lib/rustlib/HOST/bin/gcc-ld/ld.lld
+        let mut directories = plain.filter_map(|text| {
+            let library = Path::new(text);
+            let target = library.parent()?.parent()?;
+            let directory = target.join("bin/gcc-ld");
+            directory.join("ld.lld").is_file().then_some(directory)
+        });
+        directories.next()
+    }
+}
+
+fn joined(option: &str, value: &OsStr) -> OsString {
+    let mut argument = OsString::from(option);
+    argument.push(value);
+    argument
+}
+
+/// The place of the output among the arguments, and the output, where it is an executable in cargo's `deps`.
+fn output(arguments: &[OsString]) -> Option<(usize, PathBuf)> {
+    if arguments
+        .iter()
+        .any(|argument| argument == "-shared" || argument == "-r")
+    {
+        return None;
+    }
+    let option = arguments.iter().position(|argument| argument == "-o")?;
+    let executable = PathBuf::from(arguments.get(option + 1)?);
+    let is_dependency = executable.parent()?.file_name()? == "deps";
+    is_dependency.then_some((option + 1, executable))
+}
+
+/// Under which name the link of an executable is kept.
+fn name_of(executable: &Path) -> Option<&OsStr> {
+    executable.file_name()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_links_of_executables_in_deps_are_kept() {
+        let arguments =
+            |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
+        let found = output(&arguments("a.o -o /t/release/deps/bench-1 -pie"));
+        assert_eq!(found, Some((2, PathBuf::from("/t/release/deps/bench-1"))));
+        assert_eq!(
+            output(&arguments("a.o -o /t/release/build/x/build_script_build-1")),
+            None
+        );
+        assert_eq!(
+            output(&arguments("-shared a.o -o /t/release/deps/libm.so")),
+            None
+        );
+    }
+
+    #[test]
+    fn a_kept_link_is_repeated_after_its_objects_are_gone() {
+        let place = tempfile::tempdir().expect("a directory");
+        let links = place.path().join("links");
+        let deps = place.path().join("deps");
+        fs::create_dir_all(&deps).expect("made");
+        let source = place.path().join("a.c");
+        fs::write(&source, "int main(void) { return 0; }").expect("written");
+        let object = deps.join("a.o");
+        let cc = |arguments: &[&OsStr]| {
+            let status = Command::new("cc")
+                .args(arguments)
+                .status()
+                .expect("cc runs");
+            assert!(status.success());
+        };
+        cc(&[
+            "-c".as_ref(),
+            source.as_ref(),
+            "-o".as_ref(),
+            object.as_ref(),
+        ]);
+        let executable = deps.join("a-1");
+        let arguments: [&OsStr; 3] = [object.as_ref(), "-o".as_ref(), executable.as_ref()];
+        cc(&arguments);
+        let owned: Vec<OsString> = arguments
+            .iter()
+            .map(|argument| (*argument).to_owned())
+            .collect();
+        KeptLink::keep(&links, Path::new("cc"), &owned).expect("kept");
+        fs::remove_file(&object).expect("removed");
+        let link = KeptLink::of(&links, &executable).expect("it was kept");
+        let moved = place.path().join("moved");
+        link.copy_to(&moved).expect("copied");
+        fs::remove_dir_all(&links).expect("removed");
+        let again = deps.join("again");
+        let link = KeptLink::read(&moved).expect("whole");
+        link.repeat(&again).expect("linked");
+        assert_eq!(
+            fs::read(&again).expect("read"),
+            fs::read(&executable).expect("read")
+        );
+        fs::remove_file(moved.join("0")).expect("removed");
+        let error = link
+            .repeat(&again)
+            .expect_err("its object is gone")
+            .to_string();
+        assert!(error.starts_with("the linker `cc` failed: "), "{error}");
+    }
+}

@@ -1,0 +1,263 @@
+//! Executables of both sides for one map after the other.
+
+use object::{Architecture, Endianness, Object};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use super::error::{LinkError, about};
+use super::filler;
+use super::functions::functions;
+use super::kept::KeptLink;
+use super::leads::{self, Lead};
+use super::places::{Functions, Piece, draw};
+use perfcheck_analysis::model::BySide;
+
+/// An executable that can be linked anew.
+#[derive(Debug, Clone)]
+pub struct Relinkable {
+    /// Its link.
+    pub(crate) link: KeptLink,
+    /// Paths in it that are led to the files of its side.
+    pub(crate) leads: Vec<Lead>,
+}
+
+/// The executables of both sides, linked anew as often as is asked.
+#[derive(Debug, Clone)]
+pub struct CodeLayouts {
+    sides: BySide<LinkedSide>,
+    architecture: Architecture,
+    endianness: Endianness,
+    seed: u64,
+    functions: BySide<Functions>,
+}
+
+#[derive(Debug, Clone)]
+struct LinkedSide {
+    from: Relinkable,
+    executable: PathBuf,
+}
+
+impl CodeLayouts {
+    /// Of executables that were `built` and can be relinked; what comes out is to lie at `places`.
+    pub fn of(
+        from: BySide<Relinkable>,
+        built: BySide<&Path>,
+        places: BySide<PathBuf>,
+        seed: u64,
+    ) -> Result<Self, LinkError> {
+        let sides = BySide {
+            base: LinkedSide {
+                from: from.base,
+                executable: places.base,
+            },
+            candidate: LinkedSide {
+                from: from.candidate,
+                executable: places.candidate,
+            },
+        };
+        let functions = BySide {
+            base: sides.base.functions(built.base)?,
+            candidate: sides.candidate.functions(built.candidate)?,
+        };
+        let bytes = fs::read(built.candidate).map_err(about("cannot read", built.candidate))?;
+        let file = object::File::parse(&*bytes).map_err(|error| LinkError::Functions {
+            path: built.candidate.to_owned(),
+            why: error.to_string(),
+        })?;
+        Ok(Self {
+            architecture: file.architecture(),
+            endianness: file.endianness(),
+            sides,
+            seed,
+            functions,
+        })
+    }
+
+    /// Where the executables are.
+    pub fn executables(&self) -> BySide<&Path> {
+        BySide {
+            base: &self.sides.base.executable,
+            candidate: &self.sides.candidate.executable,
+        }
+    }
+
+    /// Links both sides by the map `ordinal`.
+    pub fn link(&self, ordinal: u32) -> Result<(), LinkError> {
+        let map = draw(&self.functions, self.seed, ordinal);
+        let link = |side: &LinkedSide, pieces: &[Piece]| {
+            side.link(pieces, self.architecture, self.endianness)
+        };
+        thread::scope(|scope| {
+            let base = scope.spawn(|| link(&self.sides.base, &map.base));
+            let candidate = link(&self.sides.candidate, &map.candidate);
+            let base = base
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            base.and(candidate)
+        })
+    }
+}
+
+impl LinkedSide {
+    /// The functions of the executable that was `built`, or of one with all names where it was stripped.
+    fn functions(&self, built: &Path) -> Result<Functions, LinkError> {
+        let of = |path: &Path| {
+            let bytes = fs::read(path).map_err(about("cannot read", path))?;
+            functions(&bytes).map_err(|why| LinkError::Functions {
+                path: path.to_owned(),
+                why,
+            })
+        };
+        of(built).or_else(|_| {
+            self.from.link.repeat_with(&self.executable, &[])?;
+            of(&self.executable)
+        })
+    }
+
+    fn link(
+        &self,
+        pieces: &[Piece],
+        architecture: Architecture,
+        endianness: Endianness,
+    ) -> Result<(), LinkError> {
+        let written = filler::write(pieces, architecture, endianness);
+        let (object, order) = written.map_err(|why| LinkError::Functions {
+            path: self.executable.clone(),
+            why,
+        })?;
+        let fillers = self.executable.with_added_extension("fillers.o");
+        let ordering = self.executable.with_added_extension("order");
+        fs::write(&fillers, object).map_err(about("cannot write", &fillers))?;
+        fs::write(&ordering, order).map_err(about("cannot write", &ordering))?;
+        let further = [
+            ("", &*fillers),
+            ("--symbol-ordering-file=", &*ordering),
+            ("--no-warn-symbol-ordering", Path::new("")),
+        ];
+        self.from.link.repeat_with(&self.executable, &further)?;
+        leads::apply(&self.from.leads, &self.executable)
+            .map_err(about("cannot lead paths in", &self.executable))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::ffi::OsString;
+    use std::process::Command;
+
+    /// The names without hashes of functions that share them with no other, and their addresses in the page.
+    fn places(executable: &Path) -> BTreeMap<String, u64> {
+        let bytes = fs::read(executable).expect("readable");
+        let found = functions(&bytes).expect("names");
+        let alone = found.into_iter().filter(|(_, all)| all.len() == 1);
+        alone
+            .map(|(name, all)| (name, all[0].address % 4096))
+            .collect()
+    }
+
+    /// Builds a program in `place`; the link, and the executable.
+    fn built(place: &Path, source: &str) -> (KeptLink, PathBuf) {
+        let deps = place.join("deps");
+        fs::create_dir_all(&deps).expect("made");
+        let path = place.join("main.rs");
+        fs::write(&path, source).expect("written");
+        let executable = deps.join("main-1");
+        let linker = place.join("cc");
+        // What the stand-in sees.
+        let script = "#!/bin/sh\nfor a in \"$@\"; do printf '%s\\n' \"$a\"; case $a in *.rcgu.o|*symbols.o) ln $a $0.$(basename $a);; esac; done > $0.arguments\nexec cc \"$@\"\n";
+        fs::write(&linker, script).expect("written");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&linker, mode).expect("set");
+        let status = Command::new("rustc")
+            .args(["-O", "--edition=2024", "-C"])
+            .arg(format!("linker={}", linker.display()))
+            .arg("-o")
+            .arg(&executable)
+            .arg(&path)
+            .status()
+            .expect("rustc runs");
+        assert!(status.success());
+        let text = fs::read_to_string(place.join("cc.arguments")).expect("arguments");
+        let arguments: Vec<OsString> = text
+            .lines()
+            .map(|line| {
+                let copy = place.join(format!(
+                    "cc.{}",
+                    Path::new(line)
+                        .file_name()
+                        .unwrap_or_default()
+                        .to_string_lossy()
+                ));
+                let copied = line.ends_with(".o") && copy.is_file();
+                if copied { copy.into() } else { line.into() }
+            })
+            .collect();
+        let links = place.join("links");
+        KeptLink::keep(&links, Path::new("cc"), &arguments).expect("kept");
+        let link = KeptLink::of(&links, &executable).expect("it was kept");
+        (link, executable)
+    }
+
+    const BASE: &str = r#"
+        use std::collections::BTreeMap;
+        fn main() {
+            let map: BTreeMap<String, usize> = std::env::args().map(|word| (word.clone(), word.len())).collect();
+            println!("{map:?} {}", "12".parse::<u32>().unwrap());
+        }
+    "#;
+
+    #[test]
+    fn both_sides_have_their_functions_at_the_same_places_of_pages_and_do_what_they_did() {
+        let place = tempfile::tempdir().expect("a directory");
+        let (old, new) = (place.path().join("old"), place.path().join("new"));
+        let (base, base_built) = built(&old, BASE);
+        // Another function, and one that is longer.
+        let source = BASE.replace("fn main() {", "#[unsafe(no_mangle)] pub extern \"C\" fn dead(a: u64) -> u64 { (0..a).map(|i| i ^ a).sum() }\nfn main() { dead(std::env::args().count() as u64);");
+        let (candidate, candidate_built) = built(&new, &source);
+        let relinkable = |link| Relinkable {
+            link,
+            leads: Vec::new(),
+        };
+        let layouts = CodeLayouts::of(
+            BySide {
+                base: relinkable(base),
+                candidate: relinkable(candidate),
+            },
+            BySide {
+                base: &base_built,
+                candidate: &candidate_built,
+            },
+            BySide {
+                base: place.path().join("a"),
+                candidate: place.path().join("b"),
+            },
+            7,
+        )
+        .expect("functions");
+        let mut maps = Vec::new();
+        for ordinal in 0..2 {
+            layouts.link(ordinal).expect("linked");
+            let executables = layouts.executables();
+            let (here, there) = (places(executables.base), places(executables.candidate));
+            let both = here
+                .iter()
+                .filter_map(|(name, at)| Some((name, at, there.get(name)?)));
+            let (same, other): (Vec<_>, Vec<_>) = both.partition(|(_, a, b)| a == b);
+            assert!(
+                same.len() > 100 && other.is_empty(),
+                "{} alike, not {other:?}",
+                same.len()
+            );
+            let output = Command::new(executables.candidate)
+                .output()
+                .expect("it runs");
+            assert!(String::from_utf8_lossy(&output.stdout).ends_with(" 12\n"));
+            maps.push(here);
+        }
+        let moved = maps[0].iter().filter(|(name, at)| maps[1][*name] != **at);
+        assert!(moved.count() > 100);
+    }
+}

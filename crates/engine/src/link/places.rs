@@ -1,0 +1,241 @@
+//! One map for two sides: where each function lies in a page, the same on both (pure).
+//!
+//! Functions come in a random order. Each has room for the larger of both sides' code, begins at a multiple of 16 bytes after a random gap, and does
+//! not cross the end of a page unless it is longer than what is left of one. A filler before it takes up what is left of the room. Where the size of a
+//! function is not what its symbol says, the next page begins at its place all the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::functions::Function;
+use perfcheck_analysis::model::{BySide, Side};
+use perfcheck_stats::{Draws, Stream};
+
+/// What a page of memory has, and what processors tell addresses apart by where they look at few bits.
+const PAGE: u64 = 4096;
+/// Compilers align functions to this; more is left to chance.
+const STEP: u64 = 16;
+/// The gap before a function is less than so many steps: a cache line has four.
+const GAPS: u32 = 4;
+
+/// Room before a function, to be filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Filler {
+    pub(super) size: u64,
+    pub(super) alignment: u64,
+}
+
+/// What stands in the executable, in this order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Filler(Filler),
+    /// The symbol of a function.
+    Function(String),
+}
+
+/// The functions of one side by name.
+pub(super) type Functions = BTreeMap<String, Vec<Function>>;
+
+/// What each side is to be linked from, so that what both have lies at the same places; `ordinal` tells one map from another.
+pub(super) fn draw(sides: &BySide<Functions>, seed: u64, ordinal: u32) -> BySide<Vec<Piece>> {
+    let block = u64::from(ordinal);
+    let mut slots = slots(sides);
+    let name = "order of functions";
+    let mut order = Draws::new(Stream { seed, name }, block);
+    for last in (1..slots.len()).rev() {
+        slots.swap(last, order.index(last as u32 + 1));
+    }
+    let name = "gaps between functions";
+    let mut gaps = Draws::new(Stream { seed, name }, block);
+    let mut map = BySide {
+        base: Strip::default(),
+        candidate: Strip::default(),
+    };
+    let mut end = 0_u64;
+    for slot in slots {
+        let gap = STEP * gaps.index(GAPS) as u64;
+        let mut start = end.next_multiple_of(STEP) + gap;
+        let room = slot.base.map_or(0, |function| function.size);
+        let room = room.max(slot.candidate.map_or(0, |function| function.size));
+        let fits = start / PAGE == (start + room.max(1) - 1) / PAGE;
+        if !fits {
+            // A filler of no bytes would have no alignment.
+            start = end.next_multiple_of(PAGE) + STEP + gap;
+        }
+        for side in Side::BOTH {
+            let strip = map.of_mut(side);
+            strip.fill_to(start, fits);
+            strip.put(*slot.of(side));
+        }
+        end = start + room;
+    }
+    BySide {
+        base: map.base.pieces,
+        candidate: map.candidate.pieces,
+    }
+}
+
+/// The functions of one name, one of each side, where it has them.
+type Slot<'f> = BySide<Option<&'f Function>>;
+
+fn slots(sides: &BySide<Functions>) -> Vec<Slot<'_>> {
+    let names: BTreeSet<&String> = sides.base.keys().chain(sides.candidate.keys()).collect();
+    let mut slots = Vec::new();
+    for name in names {
+        let of =
+            |side| -> Vec<&Function> { sides.of(side).get(name).into_iter().flatten().collect() };
+        let (base, mut candidate) = (of(Side::Base), of(Side::Candidate));
+        // Of those that share the name, first those of one size belong together, then whatever is left.
+        let mut others = Vec::new();
+        for function in base {
+            let same = candidate
+                .iter()
+                .position(|other| other.size == function.size);
+            match same {
+                Some(at) => slots.push(BySide {
+                    base: Some(function),
+                    candidate: Some(candidate.remove(at)),
+                }),
+                None => others.push(function),
+            }
+        }
+        for nth in 0..others.len().max(candidate.len()) {
+            slots.push(BySide {
+                base: others.get(nth).copied(),
+                candidate: candidate.get(nth).copied(),
+            });
+        }
+    }
+    slots
+}
+
+/// One side's pieces so far.
+#[derive(Default)]
+struct Strip {
+    pieces: Vec<Piece>,
+    end: u64,
+}
+
+impl Strip {
+    /// Fills up to `start`: from where the side is, or from the beginning of the page.
+    fn fill_to(&mut self, start: u64, from_here: bool) {
+        let filler = if from_here {
+            Filler {
+                size: start - self.end,
+                alignment: 1,
+            }
+        } else {
+            Filler {
+                size: start % PAGE,
+                alignment: PAGE,
+            }
+        };
+        if filler.size > 0 {
+            self.pieces.push(Piece::Filler(filler));
+        }
+        self.end = start;
+    }
+
+    fn put(&mut self, function: Option<&Function>) {
+        if let Some(function) = function {
+            self.pieces.push(Piece::Function(function.symbol.clone()));
+            self.end += function.size;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn side(sizes: &[(&str, u64)], hash: &str) -> Functions {
+        let mut found = Functions::new();
+        for (name, size) in sizes {
+            found.entry((*name).to_owned()).or_default().push(Function {
+                symbol: format!("{name}{hash}{size}"),
+                size: *size,
+                address: 0,
+            });
+        }
+        found
+    }
+
+    /// Where each function comes to lie in its page, by symbol without hash and size.
+    fn places(pieces: &[Piece], side: &Functions) -> BTreeMap<String, u64> {
+        let sizes: BTreeMap<&str, (&str, u64)> = side
+            .iter()
+            .flat_map(|(name, all)| all.iter().map(move |f| (&*f.symbol, (&**name, f.size))))
+            .collect();
+        let mut at = 0_u64;
+        let mut found = BTreeMap::new();
+        for piece in pieces {
+            match piece {
+                Piece::Filler(filler) => at = at.next_multiple_of(filler.alignment) + filler.size,
+                Piece::Function(symbol) => {
+                    let (name, size) = sizes[&**symbol];
+                    assert_eq!(at % STEP, 0, "the linker would align it");
+                    found.insert(name.to_owned(), at % PAGE);
+                    at += size;
+                }
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn what_both_sides_have_lies_at_the_same_place_of_a_page(
+            sizes in prop::collection::vec((1_u64..9000, 0_u64..300, 0_u8..6), 1..80),
+            seed in 0_u64..1000,
+            ordinal in 0_u32..10,
+        ) {
+            let names: Vec<String> = (0..sizes.len()).map(|i| format!("f{i}")).collect();
+            let (mut base, mut candidate) = (Vec::new(), Vec::new());
+            for (name, (size, growth, kind)) in names.iter().zip(&sizes) {
+                if *kind != 0 { base.push((&**name, *size)); }
+                if *kind != 1 { candidate.push((&**name, size + if *kind == 2 { *growth } else { 0 })); }
+            }
+            let sides = BySide { base: side(&base, "h1"), candidate: side(&candidate, "h2") };
+            let map = draw(&sides, seed, ordinal);
+            let found = [places(&map.base, &sides.base), places(&map.candidate, &sides.candidate)];
+            prop_assert_eq!(found[0].len(), base.len());
+            prop_assert_eq!(found[1].len(), candidate.len());
+            for (name, place) in &found[0] {
+                if let Some(other) = found[1].get(name) {
+                    prop_assert_eq!(place, other, "{}", name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_map_has_another_order_and_the_same_ordinal_the_same_map() {
+        let sizes: Vec<(String, u64)> = (0..40).map(|i| (format!("f{i}"), 100 + i)).collect();
+        let sizes: Vec<(&str, u64)> = sizes.iter().map(|(name, size)| (&**name, *size)).collect();
+        let sides = BySide {
+            base: side(&sizes, "a"),
+            candidate: side(&sizes, "b"),
+        };
+        let map = draw(&sides, 3, 1);
+        assert_eq!(map, draw(&sides, 3, 1));
+        assert_ne!(map, draw(&sides, 3, 2));
+        assert_ne!(map, draw(&sides, 4, 1));
+    }
+
+    #[test]
+    fn a_function_that_is_not_what_its_symbol_says_shifts_its_own_page_alone() {
+        // 40 functions of 400 bytes: nine or ten a page.
+        let sizes: Vec<(String, u64)> = (0..40).map(|i| (format!("f{i}"), 400)).collect();
+        let sizes: Vec<(&str, u64)> = sizes.iter().map(|(name, size)| (&**name, *size)).collect();
+        let sides = BySide {
+            base: side(&sizes, "a"),
+            candidate: side(&sizes, "b"),
+        };
+        let map = draw(&sides, 3, 1);
+        let mut larger = sides.base.clone();
+        larger.get_mut("f7").expect("it is there")[0].size += 64;
+        let (told, real) = (places(&map.base, &sides.base), places(&map.base, &larger));
+        let moved = told.iter().filter(|(name, place)| real[*name] != **place);
+        assert!(moved.count() < 11);
+    }
+}

@@ -1,0 +1,108 @@
+//! Cargo's linker during our builds: it links as asked, and keeps what the link was made of.
+//!
+//! Rustc removes the objects of a crate as soon as it is linked, so whoever wants to repeat a link has to be there. The stand-in is this program, started by
+//! rustc under the name of the linker that it stands in for: rustc tells from the name which arguments a linker takes.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it is the linker of a build: it starts the real one"
+)]
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use super::error::{LinkError, about};
+use super::kept::KeptLink;
+
+/// The folder of kept links; the stand-in lies in it, so that nobody else is taken for it.
+const FOLDER_VARIABLE: &str = "PERFCHECK_LINKS";
+/// The linker that it stands in for.
+const LINKER_VARIABLE: &str = "PERFCHECK_LINKER";
+/// Where the stand-in lies in the folder.
+const STAND_INS: &str = "linkers";
+/// Links of executables in the target directory that are remembered.
+const MOST_LINKS: usize = 64;
+
+/// Links in place of the real linker, if that is what this process was started for: its exit status then.
+pub fn stand_in(arguments: &[OsString]) -> Option<Result<ExitCode, LinkError>> {
+    let (own, rest) = arguments.split_first()?;
+    let folder = PathBuf::from(std::env::var_os(FOLDER_VARIABLE)?);
+    let linker = PathBuf::from(std::env::var_os(LINKER_VARIABLE)?);
+    if !Path::new(own).starts_with(folder.join(STAND_INS)) {
+        return None;
+    }
+    let status = match Command::new(&linker).args(rest).status() {
+        Ok(status) => status,
+        Err(error) => return Some(Err(about("cannot start the linker", &linker)(error))),
+    };
+    if status.success() {
+        // A link that is not kept is not repeated: nothing is lost.
+        let _ = KeptLink::keep(&folder, &linker, rest);
+    }
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Some(Ok(code.map_or(ExitCode::FAILURE, ExitCode::from)))
+}
+
+/// The stand-in, ready to be given to cargo.
+pub(crate) struct LinkKeeping {
+    folder: PathBuf,
+    linker: PathBuf,
+    stand_in: PathBuf,
+}
+
+impl LinkKeeping {
+    /// Lays `program`, which calls [`stand_in`], into `folder` as the stand-in of `linker`.
+    pub(crate) fn in_folder(
+        folder: &Path,
+        linker: &Path,
+        program: &Path,
+    ) -> Result<Self, LinkError> {
+        let stand_ins = folder.join(STAND_INS);
+        std::fs::create_dir_all(&stand_ins).map_err(about("cannot make", &stand_ins))?;
+        let name = linker.file_name().unwrap_or(OsStr::new("cc"));
+        let stand_in = stand_ins.join(name);
+        if std::fs::read_link(&stand_in).ok().as_deref() != Some(program) {
+            let _ = std::fs::remove_file(&stand_in);
+            std::os::unix::fs::symlink(program, &stand_in)
+                .map_err(about("cannot make", &stand_in))?;
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+            linker: linker.to_owned(),
+            stand_in,
+        })
+    }
+
+    /// Forgets the links that were made longest ago, but for [`MOST_LINKS`].
+    pub(crate) fn prune(&self) {
+        let entries = std::fs::read_dir(&self.folder);
+        let mut by_age: Vec<_> = entries
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| {
+                let path = entry.ok()?.path();
+                let made = std::fs::metadata(&path).ok()?.modified().ok()?;
+                (!path.ends_with(STAND_INS)).then_some((made, path))
+            })
+            .collect();
+        by_age.sort();
+        for (_, path) in by_age.iter().rev().skip(MOST_LINKS) {
+            // What cannot be removed now is tried again.
+            let _ = std::fs::remove_dir_all(path);
+        }
+    }
+
+    /// The variables that make cargo use it for `target`.
+    pub(crate) fn variables(&self, target: &str) -> [(String, OsString); 3] {
+        let name = target.to_uppercase().replace(['-', '.'], "_");
+        [
+            (
+                format!("CARGO_TARGET_{name}_LINKER"),
+                self.stand_in.clone().into(),
+            ),
+            (FOLDER_VARIABLE.to_owned(), self.folder.clone().into()),
+            (LINKER_VARIABLE.to_owned(), self.linker.clone().into()),
+        ]
+    }
+}
