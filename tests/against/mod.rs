@@ -10,6 +10,7 @@ mod executables;
 mod explaining;
 mod extras;
 mod hosts;
+mod layouts;
 mod mixing;
 mod printed;
 mod project;

@@ -24,7 +24,8 @@ HERE = Path(__file__).resolve().parent
 TOOL = HERE.parents[1] / "target" / "release" / "cargo-perfcheck"
 CONDITIONS = ("quiet", "noisy")
 MAIN, MORE, SLOW_PATH = ("alu", "sort", "alloc"), ("mem", "hash", "parse"), ("slow_path",)
-TARGETS = {"main": MAIN, "more": MORE, "slow_path": SLOW_PATH}
+CODE = ("tree", "dyn", "graph", "utf8", "format", "hot", "words")
+TARGETS = {"main": MAIN, "more": MORE, "code": CODE, "slow_path": SLOW_PATH}
 FAILURES_IN_A_ROW = 3
 
 
@@ -42,7 +43,7 @@ class Row:
     conditions: tuple = CONDITIONS
 
 
-def rows(layouts):
+def rows(layouts, links):
     table = {
         "identical": Row("base", "base", 84, ("--control",)),
         "plus2": Row("slow-2", "base", 34),
@@ -55,6 +56,9 @@ def rows(layouts):
         "layout": [Row(tag, "base", 4) for tag in layouts],
         "layout-long": [Row(tag, "base", 1, ("--noise-threshold", "0.25%", "--time-budget", "60s"), alone=True, conditions=("quiet",))
                         for tag in layouts],
+        "links": [Row(tag, "links-00", 2, (), ("code",)) for tag in links if tag != "links-00"],
+        "code-plus2": Row("slow-2", "base", 34, (), ("code",)),
+        "code-plus5": Row("slow-5", "base", 34, (), ("code",)),
     }
     return {name: entry if isinstance(entry, list) else [entry] for name, entry in table.items()}
 
@@ -81,9 +85,9 @@ class Trial:
         return int.from_bytes(hashlib.sha256(self.key().encode()).digest()[:6])
 
 
-def schedule(options, layouts):
+def schedule(options, layouts, links):
     """All trials, each at its share of the way through the series with a random offset."""
-    table, placed = rows(layouts), []
+    table, placed = rows(layouts, links), []
     rng = random.Random(f"schedule/{options.seed}")
     for name in options.rows.split(","):
         if name not in table:
@@ -199,11 +203,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repo", type=Path)
     parser.add_argument("results", type=Path)
-    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same")
+    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, code-plus2, code-plus5")
     parser.add_argument("--trials", type=int, help="commands for each row, pair and condition, in place of a full series")
     parser.add_argument("--conditions", default=",".join(CONDITIONS))
-    parser.add_argument("--targets", help="main, more or both, in place of main")
-    parser.add_argument("--pairs", help="only these layouts, comma-separated tags")
+    parser.add_argument("--targets", help="main, more, code or several, in place of main")
+    parser.add_argument("--pairs", help="only these layouts or links, comma-separated tags")
     parser.add_argument("--label", default="", help="told apart in the table")
     parser.add_argument("--seed", type=int, default=1, help="of order and noise")
     parser.add_argument("--store", type=Path, help="default: RESULTS.db")
@@ -214,7 +218,8 @@ def main():
     options.arguments, options.repo = extra, options.repo.resolve()
     options.store = (options.store or options.results.with_suffix(".db")).resolve()
     planted = json.loads((options.repo / ".git" / "arena.json").read_text())
-    trials = schedule(options, options.pairs.split(",") if options.pairs else sorted(planted["layouts"]))
+    chosen = options.pairs.split(",") if options.pairs else None
+    trials = schedule(options, chosen or sorted(planted["layouts"]), chosen or planted["links"])
     results = Results(options.results)
     left = [trial for trial in trials if trial.key() not in results.done]
     print(f"{len(trials)} commands, {len(left)} of them left", flush=True)

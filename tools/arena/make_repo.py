@@ -7,6 +7,7 @@ Tags:
     base, slow-1, slow-2, slow-5, slow-10, fast-5    the constant of src/slow.rs: 1000, 1010, 1020, 1050, 1100, 950 per mille
     same                                             another commit with the code of base: only README.md differs
     layout-00 ...                                    the work of base in an executable of other bytes (see `layout`)
+    links-00 ...                                     the objects of base, their functions linked in another order
     slow-path-base, slow-path                        benchmark `slow_path`: no slow windows, 5 % of windows 40 % slower
     bisect-00 ... bisect-15                          a line of commits; one makes everything 10 % slower, the last one adds the benchmarks
 
@@ -148,6 +149,13 @@ def layout(files, index, rng):
     return files | {"src/workloads.rs": text.rstrip("\n") + "\n", "src/layout.rs": layout_rs}, sorted(chosen)
 
 
+def shuffled(files, seed):
+    """The same objects, their functions in an order that the linker draws from `seed`."""
+    # Of the benches alone, so that objects stay as they are.
+    script = f'fn main() {{\n    println!("cargo:rustc-link-arg-benches=-Wl,--shuffle-sections=.text*={seed}");\n}}\n'
+    return files | {"build.rs": script}
+
+
 def without_benchmarks(files):
     manifest = files["Cargo.toml"]
     manifest = manifest[:manifest.index("[dev-dependencies]")].rstrip() + "\n"
@@ -178,13 +186,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="directory to write, which must not exist")
     parser.add_argument("--seed", type=int, default=1, help="of the layouts")
-    parser.add_argument("--layouts", type=int, default=25)
+    parser.add_argument("--layouts", type=int, default=25, help="how many layouts, and how many links")
     parser.add_argument("--bisect-seed", type=int, default=1, help="chooses the commit that is slower")
     parser.add_argument("--unbuildable", type=int, default=0, help="how many commits of the bisect line do not compile")
     options = parser.parse_args()
     options.out.mkdir(parents=True)
 
-    repository, files, planted = Repository(options.out), subject(), {"slow_per_mille": {}, "layouts": {}}
+    repository, files, planted = Repository(options.out), subject(), {"slow_per_mille": {}, "layouts": {}, "links": []}
     repository.commit("base", files)
     repository.commit("same", files | {"README.md": files["README.md"] + "\nOne more sentence.\n"})
     for tag, per_mille in SPEEDS.items():
@@ -194,6 +202,10 @@ def main():
         tag = f"layout-{index:02}"
         tree, planted["layouts"][tag] = layout(files, index, random.Random(f"{options.seed}/{index}"))
         repository.commit(tag, tree)
+    for index in range(options.layouts):
+        tag = f"links-{index:02}"
+        repository.commit(tag, shuffled(files, index + 1))
+        planted["links"].append(tag)
     repository.commit("slow-path-base", slow_windows(files, 0))
     repository.commit("slow-path", slow_windows(files, 50))
     planted["bisect"] = bisect_line(repository, files, random.Random(f"bisect/{options.bisect_seed}"), options.unbuildable)

@@ -99,6 +99,8 @@ struct InTurnNumbers {
     rounds: usize,
     /// Whether it was settled before the last look.
     stopped_early: bool,
+    /// How many layouts of the code the rounds had; 0: the executables ran as they were built.
+    layouts: usize,
     /// The standard error of the difference of logarithms; null where nothing was tested.
     standard_error: Option<f64>,
     /// The finding of the slow-path test; null where it has none.
@@ -127,6 +129,7 @@ impl InTurnNumbers {
         let Extent::InTurn {
             rounds,
             stopped_early,
+            layouts,
         } = comparison.extent
         else {
             return None;
@@ -145,6 +148,7 @@ impl InTurnNumbers {
         Some(Self {
             rounds,
             stopped_early,
+            layouts,
             standard_error: look.map(|look| look.standard_error),
             slow_path,
             rounds_needed: look.and_then(|look| look.rounds_needed),

@@ -26,8 +26,8 @@ pub(crate) fn remark(remark: &Remark) -> String {
                 format!("; in the first it was {}", units::change(change))
             });
             format!(
-                "the change is that over {}{first}",
-                units::counted(*layouts, "layout of the code")
+                "the change is that over {} of the code{first}",
+                units::counted(*layouts, "layout")
             )
         }
         Remark::OneLayout => "it looks changed in one layout of the code, and there was no time for others: give it more time".to_owned(),

@@ -271,6 +271,7 @@ fn rounds(record: &Record, samples: usize) -> Vec<Round> {
     let rounds = record.rounds.iter();
     rounds
         .map(|[base, candidate]| Round {
+            layout: None,
             base: side(base),
             candidate: side(candidate),
             led: Vec::new(),
@@ -288,6 +289,7 @@ fn exchanged(rounds: &[Round], number: u64) -> Vec<Round> {
     let rounds = rounds.iter().cloned().map(|round| {
         if number > 0 && draws.index(2) == 1 {
             Round {
+                layout: None,
                 base: round.candidate,
                 candidate: round.base,
                 led: Vec::new(),

@@ -160,6 +160,7 @@ fn series(
             bursts.pass(SAMPLE_MS * SAMPLES as f64 * 2.0, numbers);
             let [base, candidate] = sides;
             Round {
+                layout: None,
                 base,
                 candidate,
                 led: Vec::new(),

@@ -60,6 +60,8 @@ pub enum Extent {
         rounds: usize,
         /// Whether it was settled before the last look.
         stopped_early: bool,
+        /// How many layouts of the code they had; 0: executables ran as they were built.
+        layouts: usize,
     },
 }
 

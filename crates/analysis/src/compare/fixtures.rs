@@ -1,8 +1,10 @@
 //! Measurements made up for tests.
 
+use super::comparison::{Comparison, Extent};
+use super::estimate::Estimate;
 use crate::model::{
     AuthorSettings, Benchmark, BenchmarkKey, Extras, LaunchSeries, Measurement, Metric, Nanos,
-    Sample, SamplingSettings, Series, TargetFacts, Throughput,
+    Sample, SamplingSettings, Series, TargetFacts, Throughput, Verdict,
 };
 
 /// A flat sample that lasts about a millisecond at ordinary values.
@@ -92,4 +94,18 @@ pub(super) fn floors(floors: &[f64], samples: u32) -> Measurement {
         })
         .collect();
     measurement(launches)
+}
+
+/// An A/B comparison with this verdict and change.
+pub(crate) fn called(verdict: Verdict, change: f64) -> Comparison {
+    let extent = Extent::InTurn {
+        rounds: 10,
+        stopped_early: true,
+        layouts: 1,
+    };
+    Comparison {
+        verdict,
+        change: Some(Estimate::unbounded(change)),
+        ..Comparison::undecided(0.01, extent)
+    }
 }

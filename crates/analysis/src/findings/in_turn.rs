@@ -163,16 +163,19 @@ impl DecidingRounds {
                 first: before.change.map(|change| change.estimate),
             });
         }
-        let is_one_of_many = self.rounds.iter().any(|round| round.layout.is_some());
         let verdict = match found.verdict {
             Verdict::Regressed => Verdict::Suspect,
             Verdict::Improved => Verdict::Inconclusive,
             _ => return None,
         };
-        is_one_of_many.then(|| {
-            found.verdict = verdict;
-            Remark::OneLayout
-        })
+        // As it was built it has no other.
+        self.rounds
+            .iter()
+            .any(|round| round.layout.is_some())
+            .then(|| {
+                found.verdict = verdict;
+                Remark::OneLayout
+            })
     }
 }
 
@@ -314,5 +317,69 @@ impl Row<'_> {
             Remark::MeasuredAgain { first, runs, .. } => Some((*first, *runs)),
             _ => None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::called;
+
+    fn round(layout: Option<u32>) -> Round {
+        Round {
+            base: Vec::new(),
+            candidate: Vec::new(),
+            led: Vec::new(),
+            layout,
+        }
+    }
+
+    fn deciding(layouts: &[Option<u32>]) -> DecidingRounds {
+        DecidingRounds::of(layouts.iter().copied().map(round).collect())
+    }
+
+    #[test]
+    fn rounds_of_layouts_of_their_own_decide_where_there_are_any() {
+        let found = deciding(&[Some(0), Some(0), Some(1), Some(2)]);
+        assert_eq!((found.before.len(), found.rounds.len()), (2, 2));
+        assert_eq!(found.rounds[1].layout, Some(2));
+        let one = deciding(&[Some(0), Some(0)]);
+        assert_eq!((one.before.len(), one.rounds.len()), (0, 2));
+        let built = deciding(&[None, None]);
+        assert_eq!((built.before.len(), built.rounds.len()), (0, 2));
+    }
+
+    #[test]
+    fn a_change_in_one_layout_of_many_is_no_verdict() {
+        let settled = |layouts: &[Option<u32>], verdict| {
+            let mut found = called(verdict, 0.05);
+            let remark = deciding(layouts).settle(&mut found, &called(Verdict::Improved, -0.2));
+            (found.verdict, remark)
+        };
+        let one = [Some(0), Some(0)];
+        let no_time = Some(Remark::OneLayout);
+        assert_eq!(
+            settled(&one, Verdict::Regressed),
+            (Verdict::Suspect, no_time.clone())
+        );
+        assert_eq!(
+            settled(&one, Verdict::Improved),
+            (Verdict::Inconclusive, no_time)
+        );
+        assert_eq!(
+            settled(&one, Verdict::Unchanged),
+            (Verdict::Unchanged, None)
+        );
+        assert_eq!(
+            settled(&[None], Verdict::Regressed),
+            (Verdict::Regressed, None)
+        );
+        let (verdict, remark) = settled(&[Some(0), Some(1), Some(2)], Verdict::Regressed);
+        assert_eq!(verdict, Verdict::Regressed);
+        let many = Remark::OtherLayouts {
+            layouts: 2,
+            first: Some(-0.2),
+        };
+        assert_eq!(remark, Some(many));
     }
 }

@@ -119,7 +119,7 @@ impl KeptLink {
         self.link(executable, |_| true, Vec::new())
     }
 
-    /// Links `executable` with all names of functions, and what else is asked for.
+    /// Links `executable` with all names of functions, and with these `further` options and values. Which order functions have is for us to say.
     pub(super) fn repeat_with(
         &self,
         executable: &Path,
@@ -139,13 +139,13 @@ impl KeptLink {
             };
             arguments.push(joined(&option, value.as_os_str()));
         }
-        let strips = |argument: &str| {
-            matches!(
-                argument,
-                "-s" | "-Wl,-s" | "-Wl,--strip-all" | "--strip-all"
-            )
+        let is_ours = |argument: &str| {
+            let option = argument.strip_prefix("-Wl,").unwrap_or(argument);
+            matches!(option, "-s" | "--strip-all")
+                || option.starts_with("--shuffle-sections")
+                || option.starts_with("--symbol-ordering-file")
         };
-        self.link(executable, |argument| !strips(argument), arguments)
+        self.link(executable, |argument| !is_ours(argument), arguments)
     }
 
     fn link(

@@ -4,6 +4,7 @@
 //! does the work. Commits differ in the value of one static (`slow.rs`), or in what changes the executable but not the work
 //! (`layout.rs`, the order of items in `workloads.rs`).
 
+pub mod code;
 pub mod layout;
 pub mod slow;
 pub mod slow_path;

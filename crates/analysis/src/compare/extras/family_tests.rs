@@ -21,6 +21,7 @@ fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) ->
     let extent = Extent::InTurn {
         rounds: 5,
         stopped_early: false,
+        layouts: 0,
     };
     Comparison::undecided(noise_threshold, extent).with_extras_in_turn(base, candidate, &plan)
 }

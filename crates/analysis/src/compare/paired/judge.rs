@@ -4,6 +4,7 @@
 //! for each test and each direction. One that stopped early with a change did so at the first step of that procedure and stays rejected.
 
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 use super::diagnostics;
 use super::floor_test;
@@ -150,6 +151,7 @@ impl Answer<'_> {
         let extent = Extent::InTurn {
             rounds: self.look.usable.rounds.len(),
             stopped_early: false,
+            layouts: self.layouts(),
         };
         Comparison {
             verdict: match self.look.refused {
@@ -160,6 +162,13 @@ impl Answer<'_> {
             },
             ..Comparison::undecided(threshold, extent)
         }
+    }
+
+    /// How many layouts of the code there were until the look.
+    fn layouts(&self) -> usize {
+        let rounds = self.series.rounds.iter().take(self.look.rounds);
+        let layouts: BTreeSet<u32> = rounds.filter_map(|round| round.layout).collect();
+        layouts.len()
     }
 
     fn decide(&self, speed: &SpeedTest, location: Location, comparison: &mut Comparison) {
@@ -183,6 +192,7 @@ impl Answer<'_> {
         comparison.extent = Extent::InTurn {
             rounds: look.usable.rounds.len(),
             stopped_early: !look.is_last,
+            layouts: self.layouts(),
         };
         let grounds = self.grounds(speed, location, comparison.verdict);
         comparison.basis = Basis::Look(grounds);

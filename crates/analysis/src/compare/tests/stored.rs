@@ -225,6 +225,7 @@ proptest! {
         found.extent = Extent::InTurn {
             rounds: count,
             stopped_early: true,
+            layouts: count,
         };
         found.notes = notes(other, count);
         let bytes = written(&found);

@@ -1,0 +1,137 @@
+//! Layouts of the code: both sides linked anew, by one map.
+
+use std::fs;
+
+use perfcheck_analysis::model::RunId;
+use perfcheck_engine::store::Store;
+
+use serde_json::{Value, json};
+
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::verdict;
+use crate::support::{Finished, Machine};
+
+/// The layouts of the launches of a run, in order.
+fn layouts(machine: &Machine, run: i64) -> Vec<Option<u32>> {
+    let store = Store::open(&machine.store()).expect("a store");
+    let launches = store.launches(RunId(run)).expect("there");
+    launches.into_iter().map(|launch| launch.layout).collect()
+}
+
+/// What was said of the comparison as a whole.
+fn said(run: &Finished) -> Value {
+    run.messages("run-finished")[0]["remarks"].clone()
+}
+
+#[test]
+fn a_change_is_called_over_layouts_that_both_sides_share() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.takes(120);
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
+    assert_eq!(verdict(&run, "constant"), "unchanged", "{run}");
+    let (base, candidate) = (layouts(&machine, 1), layouts(&machine, 2));
+    assert_eq!(base, candidate);
+    let first = candidate
+        .iter()
+        .take_while(|layout| **layout == Some(0))
+        .count();
+    let others: Vec<Option<u32>> = (1..).map(Some).take(candidate.len() - first).collect();
+    assert_eq!(candidate[first..], others, "each has its own");
+    assert!(first >= 10 && others.len() >= 10, "{candidate:?}");
+    let called = compared(&run, "cost");
+    assert_eq!(called["paired"]["layouts"], called["paired"]["rounds"]);
+    let expected = format!(
+        "the change is that over {} layouts of the code; in the first it was +20.0 %",
+        others.len()
+    );
+    assert_eq!(called["remarks"], json!([expected]));
+    let same = compared(&run, "constant");
+    assert_eq!(same["paired"]["layouts"], 1);
+    assert_eq!(same["remarks"], json!([]));
+    assert_eq!(said(&run), json!([]));
+    // What was stored says the same.
+    let stored = project.measure(&["compare", "1", "2"]).run().expect_code(1);
+    assert_eq!(compared(&stored, "cost"), called);
+}
+
+#[test]
+fn what_is_slower_in_one_layout_alone_is_unchanged() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    // A function that is slow where it lay when it was first measured.
+    let place = machine.home().join("place");
+    project.benchmarks(&format!(
+        r#"
+        let here = (takes as fn(&mut Bencher<'_>, u64) as usize & 4095).to_string();
+        let place = {place:?};
+        let is_relinked = std::env::current_exe().unwrap().to_string_lossy().contains("/running/");
+        if is_relinked && planted::NANOSECONDS == 130 && !std::path::Path::new(place).exists() {{
+            std::fs::write(place, &here).unwrap();
+        }}
+        let is_slow = std::fs::read_to_string(place).is_ok_and(|slow| slow == here);
+        suite.bench("cost", |b| takes(b, if is_slow {{ planted::NANOSECONDS }} else {{ 100 }}));
+        "#
+    ));
+    project.commit();
+    project.takes(130);
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    assert!(fs::exists(&place).expect("readable"), "{run}");
+    assert_eq!(verdict(&run, "cost"), "unchanged", "{run}");
+    let of_cost = compared(&run, "cost")["remarks"][0].to_string();
+    assert!(of_cost.contains("in the first it was +30.0 %"), "{of_cost}");
+    // Executables as they were built have no other layout.
+    fs::remove_file(&place).expect("removed");
+    let words = ["--against", "HEAD", "--as-built", "--rounds", "20"];
+    let run = project.measure(&words).run().expect_code(0);
+    assert_eq!(compared(&run, "cost")["paired"]["layouts"], 0);
+    assert!(layouts(&machine, 4).iter().all(Option::is_none));
+    assert_eq!(said(&run), json!([]));
+}
+
+#[test]
+fn where_a_link_cannot_be_repeated_that_is_said_and_executables_run_as_they_were_built() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    // The compiler takes the linker that it is told last.
+    project.write(
+        ".cargo/config.toml",
+        "[build]\nrustflags = [\"-Clinker=cc\"]\n",
+    );
+    project.commit();
+    project.takes(120);
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
+    let expected =
+        "the functions of costs stay where the linker put them, as its link cannot be repeated";
+    assert_eq!(said(&run), json!([expected]), "{run}");
+    assert!(layouts(&machine, 2).iter().all(Option::is_none));
+}
+
+#[test]
+fn links_that_the_author_shuffles_are_laid_out_alike() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let shuffled = |seed: u32| {
+        let script = format!(
+            "fn main() {{ println!(\"cargo:rustc-link-arg-benches=-Wl,--shuffle-sections=.text*={seed}\"); }}\n"
+        );
+        project.write("build.rs", &script);
+    };
+    // Slower by where it lies, and by nothing else.
+    project.benchmarks(
+        r#"
+        let place = takes as fn(&mut Bencher<'_>, u64) as usize & 4095;
+        suite.bench("cost", |b| takes(b, 100 + place as u64 / 16));
+        "#,
+    );
+    shuffled(1);
+    project.commit();
+    shuffled(2);
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    assert_eq!(verdict(&run, "cost"), "unchanged", "{run}");
+    let as_built = project.measure(&["--against", "HEAD", "--as-built"]).run();
+    assert_ne!(verdict(&as_built, "cost"), "unchanged", "{as_built}");
+}
