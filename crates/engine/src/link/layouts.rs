@@ -191,7 +191,7 @@ mod tests {
                         .unwrap_or_default()
                         .to_string_lossy()
                 ));
-                let copied = line.ends_with(".o") && copy.is_file();
+                let copied = copy.is_file();
                 if copied { copy.into() } else { line.into() }
             })
             .collect();
