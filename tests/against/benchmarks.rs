@@ -131,3 +131,48 @@ fn a_side_that_does_not_build_is_named() {
     project.benchmarks(TWO);
     project.measure(&["--against", &good]).run().expect_code(0);
 }
+
+#[test]
+fn current_benchmarks_that_the_revision_does_not_build_with_give_way_to_its_own() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    // A function comes together with its benchmark, and what both sides measure gets slower.
+    project.write(
+        "src/lib.rs",
+        "pub const NANOSECONDS: u64 = 200;\n\npub fn added() -> u64 {\n    3\n}\n",
+    );
+    project.benchmarks(
+        r#"
+        suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
+        suite.bench("younger", |b| takes(b, planted::added()));
+        "#,
+    );
+    let laid_over = ["--against", "HEAD", "--benches-from", "worktree"];
+    let run = project.measure(&laid_over).run().expect_code(1);
+    let run = run.expect_stderr(&["does not build with the current benchmarks"]);
+    assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
+    assert_eq!(verdict(&run, "younger"), "new", "{run}");
+    // 100 ns in the revision's own benchmark, 200 ns in the current one.
+    let change = compared(&run, "cost")["change"]["estimate"].as_f64();
+    assert!((change.expect("a number") - 1.0).abs() < 0.01, "{run}");
+    let table = project
+        .perfcheck(&laid_over)
+        .args(["--offline", "--seed", "7"]);
+    let table = table.run().expect_code(1);
+    let told = "the reference does not build with the current one";
+    assert!(table.stdout.contains(told), "{table}");
+    assert!(
+        !table.stdout.contains("gives both the current one"),
+        "{table}"
+    );
+    // A revision that does not build with its own benchmarks either is an error as ever.
+    project.write("src/lib.rs", "pub const NANOSECONDS: u64 = ;\n");
+    let broken = project.commit();
+    project.takes(100);
+    project.benchmarks(TWO);
+    project
+        .measure(&["--against", &broken, "--benches-from", "worktree"])
+        .run()
+        .expect_code(3)
+        .expect_stderr(&[&broken[..7], "expected expression"]);
+}

@@ -10,12 +10,13 @@ use super::prepare::{build, find_benchmarks};
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
+use crate::report;
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{BySide, Environment, GitState};
-use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::cargo::{BenchTarget, CargoError};
 use perfcheck_engine::host::{self, Revision};
 use perfcheck_engine::measure::Discovered;
-use perfcheck_engine::sides::{BenchesFrom, BuiltSide, Stage, TargetPair};
+use perfcheck_engine::sides::{BenchesFrom, BuiltSide, SidesError, Stage, TargetPair};
 
 /// What the work tree is measured against, in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +127,27 @@ pub(in crate::app) fn beside_revision(
         benches_from,
         quiet: request.common.output.quiet,
     };
-    let built = order.sides(revision, world)?;
+    let (built, current_does_not_build) = match order.sides(revision, world) {
+        // The current benches may call what the revision has not got yet; its own are better than no measurement.
+        Err(AppError::Sides(SidesError::Revision { source, .. }))
+            if benches_from == BenchesFrom::WorkTree
+                && matches!(source, CargoError::Build { .. }) =>
+        {
+            report::write_warning(
+                world.stderr,
+                &format!(
+                    "{} does not build with the current benchmarks; it is built with its own",
+                    in_words(revision)
+                ),
+            )?;
+            let own = CacheBuild {
+                benches_from: BenchesFrom::Revision,
+                ..order
+            };
+            (own.sides(revision, world)?, true)
+        }
+        built => (built?, false),
+    };
     let mut identical = BTreeSet::new();
     let mut remarks = Vec::new();
     let mut on_both = Vec::new();
@@ -149,6 +170,7 @@ pub(in crate::app) fn beside_revision(
             remarks.push(RunRemark::BenchDiffers {
                 target: candidate.target.target.clone(),
                 files,
+                current_does_not_build,
             });
         }
     }
@@ -190,7 +212,6 @@ pub(in crate::app) fn beside_revision(
     })
 }
 
-/// The bench target that `path` is an earlier build of, with that executable.
 /// The file of an executable, before anything is built for it.
 fn file_at(path: &Path) -> Result<PathBuf, AppError> {
     let found = path.canonicalize().map_err(|error| error.to_string());
@@ -209,6 +230,7 @@ fn file_at(path: &Path) -> Result<PathBuf, AppError> {
     })
 }
 
+/// The bench target that `path` is an earlier build of, with that executable.
 fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, AppError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // Cargo appends a hash to the target's name.

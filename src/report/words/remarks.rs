@@ -32,7 +32,7 @@ pub(crate) fn remark(remark: &Remark) -> String {
         }
         Remark::OneLayout => "it looks changed in one layout of the code, and there was no time for others: give it more time".to_owned(),
         Remark::Identical => IDENTICAL.to_owned(),
-        Remark::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision)".to_owned(),
+        Remark::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, where it builds with them)".to_owned(),
         Remark::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
         Remark::OtherHarness => "it is written against another harness there".to_owned(),
         Remark::TargetFailed { in_base } => {
@@ -117,9 +117,18 @@ pub fn run_remark(remark: &RunRemark) -> String {
         RunRemark::StoredAlone { reason } => {
             format!("this rests on stored numbers alone: {reason}")
         }
-        RunRemark::BenchDiffers { target, files } => format!(
-            "the bench target `{target}` itself differs between the sides ({}): a change may be the benchmark's (`--benches-from worktree` gives both the current one)",
-            files.join(", ")
+        RunRemark::BenchDiffers {
+            target,
+            files,
+            current_does_not_build,
+        } => format!(
+            "the bench target `{target}` itself differs between the sides ({}): a change may be the benchmark's ({})",
+            files.join(", "),
+            if *current_does_not_build {
+                "the reference does not build with the current one"
+            } else {
+                "`--benches-from worktree` gives both the current one, where the reference builds with it"
+            }
         ),
         RunRemark::DependencyDiffers { name, versions } => {
             let listed = |versions: &[String]| match versions {

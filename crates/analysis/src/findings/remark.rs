@@ -101,6 +101,8 @@ pub enum RunRemark {
         target: String,
         /// The files that differ.
         files: Vec<String>,
+        /// Whether the current benches were asked for, and the revision does not build with them.
+        current_does_not_build: bool,
     },
     /// A dependency has other versions on the two sides.
     DependencyDiffers {
