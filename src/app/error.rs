@@ -174,6 +174,7 @@ fn of_store(error: &StoreError) -> ExitCode {
         StoreError::NoDataDirectory
         | StoreError::Io { .. }
         | StoreError::NotAFile { .. }
+        | StoreError::DanglingLink { .. }
         | StoreError::NotADatabase { .. }
         | StoreError::Foreign { .. }
         | StoreError::Newer { .. }

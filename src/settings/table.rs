@@ -193,6 +193,10 @@ impl<'a> TablePlace<'a> {
         let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) else {
             return Ok(());
         };
+        if WORKSPACE_KEYS.contains(&key.as_str()) {
+            let why = "it is for the whole workspace and stands in `[workspace.metadata.perfcheck]` of the workspace's Cargo.toml";
+            return Err(self.wrong(key, why));
+        }
         let nearest = known
             .iter()
             .map(|known| (strsim::jaro_winkler(key, known), *known))

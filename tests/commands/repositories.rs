@@ -253,3 +253,20 @@ fn in_a_git_hook_the_history_is_the_same() {
     assert_eq!(reference_runs(&in_hook, "a"), [1]);
     assert_eq!(finish(&in_hook)["git"]["dirty"], false);
 }
+
+#[test]
+fn a_path_with_a_line_end_is_a_path() {
+    let machine = Machine::new();
+    let root = machine.home().join("two\nlines\n");
+    let made = Crate::write(root, &["a"], "").into_repository(&machine);
+    let against = ["--against", "HEAD", "--offline", "--rounds", "5"];
+    made.perfcheck(&machine, &against)
+        .env_remove("PERFCHECK_STORED")
+        .args(["--message-format", "json", "--seed", "7"])
+        .run()
+        .expect_code(0);
+    let commit = made.git(&machine, &["rev-parse", "HEAD"]).stdout;
+    for run in runs(&machine, &made) {
+        assert_eq!(run["git"]["commit"], commit.trim(), "{run}");
+    }
+}

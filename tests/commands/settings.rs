@@ -263,3 +263,26 @@ fn digits_of_latencies_are_those_of_the_nearest_table_and_of_the_command_line_be
     assert_eq!(digits(&both, &[]), (4, 1_241_920));
     assert_eq!(digits(&both, &["--latency-digits", "5"]), (5, 1_241_968));
 }
+
+#[test]
+fn a_key_of_the_workspace_in_a_table_of_a_package_is_led_to_its_place() {
+    let machine = Machine::new();
+    for (key, table) in [
+        ("method = \"welch\"", "[package.metadata.perfcheck]"),
+        ("resamples = 1000", "[package.metadata.perfcheck]"),
+        (
+            "fail-on = []",
+            "[[workspace.metadata.perfcheck.override]]\nmatch = \"*\"",
+        ),
+    ] {
+        let made = Crate::of(&machine, &["a"], &format!("{table}\n{key}\n"));
+        let name = key.split(' ').next().expect("a word");
+        made.perfcheck(&machine, &["runs"])
+            .run()
+            .expect_code(2)
+            .expect_stderr(&[
+                &format!("`{name}` in "),
+                "stands in `[workspace.metadata.perfcheck]` of the workspace's Cargo.toml",
+            ]);
+    }
+}

@@ -277,3 +277,13 @@ fn a_store_that_vanishes_during_a_run_is_an_error_and_is_not_made_anew() {
     assert!(!store.exists());
     assert!(machine.left_behind().is_empty());
 }
+
+#[test]
+fn a_link_to_nothing_is_refused_and_says_where_it_leads() {
+    let machine = Machine::new();
+    let target = machine.home().join("not-mounted/perfcheck.db");
+    std::os::unix::fs::symlink(&target, machine.store()).unwrap();
+    let target = target.display().to_string();
+    refused(&machine, &["symbolic link", &target, "does not exist"]);
+    assert!(fs::symlink_metadata(machine.store()).unwrap().is_symlink());
+}

@@ -3,6 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "asks git")]
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,19 +23,15 @@ pub struct Checkout {
 impl Checkout {
     /// The checkout that `directory` lies in.
     pub fn find(directory: &Path) -> Option<Self> {
-        let question = [
-            "rev-parse",
-            "--path-format=absolute",
-            "--git-common-dir",
-            "--show-prefix",
-        ];
-        let answer = git(directory, &question)?;
-        // At the top the prefix is an empty line, which the answer may have lost.
-        let (common, prefix) = answer.split_once('\n').unwrap_or((&answer, ""));
+        // One question for each path: a path may have line ends of its own.
+        let path = |question: &str| {
+            let question = ["rev-parse", "--path-format=absolute", question];
+            Some(path_of(&answer(directory, &question)?))
+        };
         Some(Self {
             directory: directory.to_owned(),
-            common_directory: PathBuf::from(common).canonicalize().ok()?,
-            prefix: prefix.trim_end_matches('/').into(),
+            common_directory: path("--git-common-dir")?.canonicalize().ok()?,
+            prefix: path("--show-prefix")?,
         })
     }
 
@@ -130,14 +128,29 @@ pub(super) fn git_command(directory: &Path) -> Command {
 }
 
 fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
+    String::from_utf8(answer(directory, arguments)?).ok()
+}
+
+/// What git answers, without the line end that it adds.
+fn answer(directory: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
     let output = git_command(directory)
         .args(arguments)
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
     output
         .status
         .success()
-        .then(|| text.trim_end_matches('\n').to_owned())
+        .then(|| trimmed(&output.stdout).to_owned())
+}
+
+/// An answer without the line end that git adds.
+pub(super) fn trimmed(answer: &[u8]) -> &[u8] {
+    answer.strip_suffix(b"\n").unwrap_or(answer)
+}
+
+/// Names are bytes to git; a directory's may end with a slash.
+pub(super) fn path_of(name: &[u8]) -> PathBuf {
+    let name = name.strip_suffix(b"/").unwrap_or(name);
+    PathBuf::from(OsStr::from_bytes(name))
 }

@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::git::{Checkout, git_command};
+use super::git::{Checkout, git_command, path_of, trimmed};
 use perfcheck_analysis::model::GitState;
 
 /// A commit, and the words that the user chose for it.
@@ -296,8 +296,7 @@ impl Checkout {
             run(directory, &environment, &init)
                 .or_else(|_| run(directory, &environment, &["init", "--quiet", "--template="]))?;
         }
-        let mut objects = self.common_directory.join("objects").into_os_string();
-        objects.push("\n");
+        let objects = alternate(&self.common_directory.join("objects"));
         let tags = [
             "for-each-ref",
             "--format=%(objectname) %(refname)",
@@ -309,7 +308,7 @@ impl Checkout {
         let shallow = std::fs::read(self.common_directory.join("shallow")).unwrap_or_default();
         let files: [(&str, &[u8]); 4] = [
             ("shallow", &shallow),
-            ("objects/info/alternates", objects.as_encoded_bytes()),
+            ("objects/info/alternates", &objects),
             ("packed-refs", &tags),
             ("HEAD", &head),
         ];
@@ -513,6 +512,27 @@ fn list_present(top: &Path, below: &Path, found: &mut PresentFiles) -> Result<()
     Ok(())
 }
 
+/// A line of `objects/info/alternates`. What would end the line, or begin a quotation, is quoted as in C.
+fn alternate(objects: &Path) -> Vec<u8> {
+    let name = objects.as_os_str().as_bytes();
+    let mut line = Vec::new();
+    if name.starts_with(b"\"") || name.contains(&b'\n') {
+        line.push(b'"');
+        for byte in name {
+            match byte {
+                b'\n' => line.extend(b"\\n"),
+                b'"' | b'\\' => line.extend([b'\\', *byte]),
+                _ => line.push(*byte),
+            }
+        }
+        line.push(b'"');
+    } else {
+        line.extend(name);
+    }
+    line.push(b'\n');
+    line
+}
+
 fn run(
     directory: &Path,
     environment: &[(&str, &Path)],
@@ -537,14 +557,4 @@ fn run(
             .trim_end()
             .to_owned(),
     })
-}
-
-fn trimmed(answer: &[u8]) -> &[u8] {
-    answer.strip_suffix(b"\n").unwrap_or(answer)
-}
-
-/// Names are bytes to git; a directory's may end with a slash.
-fn path_of(name: &[u8]) -> PathBuf {
-    let name = name.strip_suffix(b"/").unwrap_or(name);
-    PathBuf::from(OsStr::from_bytes(name))
 }

@@ -31,6 +31,14 @@ pub enum StoreError {
         /// The path that was to be the store.
         path: PathBuf,
     },
+    /// A symbolic link to nothing.
+    #[error("`{}` is a symbolic link to `{}`, which does not exist", path.display(), target.display())]
+    DanglingLink {
+        /// The path that was to be the store.
+        path: PathBuf,
+        /// What the link names.
+        target: PathBuf,
+    },
     /// A file that is no SQLite database. It was not touched.
     #[error("`{}` is not a database", path.display())]
     NotADatabase {
@@ -189,6 +197,7 @@ impl StoreError {
         match self {
             Self::NoDataDirectory => "name a store with `--store PATH` or PERFCHECK_STORE".into(),
             Self::Io { .. } => "check the path and its permissions, or name another store with `--store PATH`".into(),
+            Self::DanglingLink { .. } => "make the file's directory reachable again (is a disk not mounted?), remove the link, or name another store with `--store PATH`".into(),
             Self::NotAFile { .. } | Self::NotADatabase { .. } | Self::Foreign { .. } => {
                 "it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE".into()
             }

@@ -73,7 +73,16 @@ impl OpenFile {
         let mut files = open_files();
         let metadata = match std::fs::metadata(path) {
             Ok(metadata) => metadata,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return match std::fs::read_link(path) {
+                    // SQLite would make the file where the link leads; whoever mounts or moves things wants to be asked.
+                    Ok(target) => Err(StoreError::DanglingLink {
+                        path: path.to_owned(),
+                        target,
+                    }),
+                    Err(_) => Ok(None),
+                };
+            }
             Err(error) => return Err(failed(error)),
         };
         // Before anything is opened: a pipe would block.
