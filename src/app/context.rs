@@ -49,7 +49,7 @@ pub(super) struct Context {
     pub(super) workspace: Workspace,
     pub(super) tables: Tables,
     pub(super) checkout: Option<Checkout>,
-    store_path: PathBuf,
+    pub(super) store_path: PathBuf,
     /// Whether the command line says where the store is.
     store_named: bool,
 }

@@ -46,6 +46,11 @@ fn a_regression_is_annotated_and_in_the_summary_of_the_job() {
     let marker = "<!-- cargo-perfcheck: benchmarks/measure -->\n### Benchmarks: ";
     assert_eq!(summary.matches(marker).count(), 2, "{summary}");
     assert!(summary.contains("| ▲ **regressed** | +"), "{summary}");
+    // It names commands, and is read where the store is not.
+    let store = machine.store().display().to_string();
+    let commands = summary.find("cargo perfcheck explain ").expect("a command");
+    let place = summary.find(&format!("The commands read the store <code>{store}</code>"));
+    assert!(place.is_some_and(|place| place > commands), "{summary}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Reports for CI systems and pull requests, over the recorded runs: what they say, and what their readers make of them.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use super::recorded::{HOSTILE, Recorded};
 use cargo_perfcheck::report::{ReportContext, ReportKind, write_report};
@@ -24,6 +25,7 @@ fn written_with(kind: ReportKind, findings: &Findings<'_>, fail_on: &[Verdict]) 
     let context = ReportContext {
         key: "ci/bench",
         started: "2026-01-02T03:04:05Z",
+        store: Path::new("/home/runner/perfcheck.db"),
         fail_on,
         source_file: &|key: &BenchmarkKey| {
             (key.target == "sorting").then(|| "crates/algorithms/benches/sorting.rs".to_owned())

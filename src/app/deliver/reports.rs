@@ -201,6 +201,7 @@ impl Reporting<'_> {
         let context = ReportContext {
             key: key.unwrap_or(USUAL_KEY),
             started: &started,
+            store: &self.context.store_path,
             fail_on: self.fail_on,
             source_file: &source_file,
         };

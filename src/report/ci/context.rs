@@ -1,5 +1,7 @@
 //! What reports for other programs and for people elsewhere are told beside the findings.
 
+use std::path::Path;
+
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 
 /// What reports are told beside the findings.
@@ -9,6 +11,8 @@ pub struct ReportContext<'a> {
     pub key: &'a str,
     /// When the run began, as RFC 3339 has it.
     pub started: &'a str,
+    /// Where the store lies that the advised commands read.
+    pub store: &'a Path,
     /// Verdicts that make the exit status 1.
     pub fail_on: &'a [Verdict],
     /// The source file of a bench target, relative to the top of the repository, with `/`.

@@ -27,6 +27,8 @@ const MOST_REMARKS: usize = 20;
 /// Characters of a name, and of a sentence.
 const LONGEST_NAME: usize = 120;
 const LONGEST_REMARK: usize = 500;
+/// What advice has that names a command.
+const COMMAND: &str = "cargo perfcheck ";
 /// Bytes of a sentence with its escapes.
 const MOST_OF_REMARK: usize = 2_400;
 /// Characters that a key of a report may have.
@@ -43,7 +45,7 @@ pub(crate) fn write_markdown(
     add_head(&mut text, findings, context);
     add_failed_targets(&mut text, findings);
     add_first_rows(&mut text, &rows, findings, context);
-    add_remarks(&mut text, findings);
+    add_remarks(&mut text, findings, context);
     add_all_rows(&mut text, &rows, findings);
     add_notes(&mut text, &rows, findings);
     add_circumstances(&mut text, findings, context);
@@ -317,7 +319,7 @@ fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
 }
 
 /// What is to be known of the comparison as a whole, and what to do next.
-fn add_remarks(text: &mut String, findings: &Findings<'_>) {
+fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
     let Some(verdicts) = &findings.verdicts else {
         return;
     };
@@ -336,6 +338,21 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>) {
     let more = add_sentences(text, paragraphs, MOST_WITH_REMARKS);
     if more > 0 {
         line(text, &format!("{more} more remarks are left out here.\n"));
+    }
+    if verdicts
+        .advice
+        .iter()
+        .any(|advice| advice.contains(COMMAND))
+    {
+        // Whoever reads this is mostly not where it was measured.
+        let store = sentences::shortened(&context.store.display().to_string(), LONGEST_REMARK);
+        line(
+            text,
+            &format!(
+                "The commands read the store {} on the machine that measured. A CI runner takes it along when it goes: keep that file, or a page that needs no store (`--report html=FILE`).\n",
+                escape::markdown_code(&store)
+            ),
+        );
     }
 }
 
