@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perfcheck_analysis::model::BenchmarkKey;
+use perfcheck_analysis::model::{BenchmarkKey, as_in_cells};
 use perfcheck_engine::measure::Filter;
 
 /// An error lists so many benchmarks at most.
@@ -19,7 +19,10 @@ pub(super) fn candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k Be
     let those = |wanted: &dyn Fn(&BenchmarkKey) -> bool| -> Vec<&'k BenchmarkKey> {
         all.iter().copied().filter(|key| wanted(key)).collect()
     };
-    let exact = those(&|key| key.id == word || listed(key) == word);
+    let mut exact = those(&|key| key.id == word || listed(key) == word);
+    if exact.is_empty() {
+        exact = those(&|key| as_in_cells(&key.id) == word);
+    }
     if !exact.is_empty() {
         return exact;
     }
@@ -29,7 +32,7 @@ pub(super) fn candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k Be
     }
     match by_target.remove(word) {
         Some(of_target) if of_target.len() == 1 => of_target,
-        _ => those(&|key| key.id.contains(word)),
+        _ => those(&|key| key.id.contains(word) || as_in_cells(&key.id).contains(word)),
     }
 }
 

@@ -21,6 +21,7 @@ use crate::app::{
     AcceptOptions, BaselineAction, ExplainOptions, ExportOptions, PageOptions, PruneOptions,
     RunOptions, StoreOptions,
 };
+use crate::report::terminal_width;
 use perfcheck_analysis::model::parse_duration;
 use perfcheck_engine::measure::Filter;
 
@@ -48,8 +49,7 @@ Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark faile
     version,
     after_help = AFTER_HELP,
     args_conflicts_with_subcommands = true,
-    subcommand_help_heading = "Commands",
-    max_term_width = 110
+    subcommand_help_heading = "Commands"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -221,12 +221,21 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, cl
         arguments.remove(1);
     }
     let escaped = arguments.iter().any(|argument| argument == "--");
-    let mut matches = numbers_with_a_sign(command_line()).try_get_matches_from(arguments)?;
+    let command = numbers_with_a_sign(command_line()).term_width(help_width());
+    let mut matches = command.try_get_matches_from(arguments)?;
     let parsed = Arguments::from_arg_matches_mut(&mut matches)?;
     if let (None, Some(word), false) = (&parsed.command, parsed.run.filters.first(), escaped) {
         refuse_command_as_filter(word)?;
     }
     Ok(parsed.translate())
+}
+
+/// The columns of help: those of the terminal as far as lines stay readable. `COLUMNS` is not asked, which may say 0.
+fn help_width() -> usize {
+    match terminal_width() {
+        usize::MAX => 100,
+        columns => columns.min(110),
+    }
 }
 
 /// Values of flags that are numbers may begin with `-`: the flag's own error then says what it takes.

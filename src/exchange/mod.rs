@@ -27,5 +27,5 @@ pub use portable::{
     PortableConclusion, PortableHead, PortablePair, PortableReference, PortableRun,
     PortableVerdict, read_portable, write_portable,
 };
-pub use table::{TableLayout, cell_of_part, read_tables};
+pub use table::{TableLayout, read_tables};
 pub use unit::ValueUnit;

@@ -268,11 +268,6 @@ fn part(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The cell that a part of an imported id was.
-pub fn cell_of_part(part: &str) -> String {
-    part.replace("%2F", "/").replace("%252", "%2")
-}
-
 /// Numbers of lines by ascending places in a file.
 struct LineNumbers<'a> {
     bytes: &'a [u8],
@@ -308,6 +303,7 @@ impl<'a> LineNumbers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perfcheck_analysis::model::as_in_cells;
 
     #[test]
     fn lines_are_counted_past_empty_ones_and_with_either_end() {
@@ -325,7 +321,7 @@ mod tests {
         for cell in [
             "a/b", "a%2Fb", "a%252Fb", "%25/2F", "%/2F", "100%2", "plain",
         ] {
-            assert_eq!(cell_of_part(&part(cell)), cell);
+            assert_eq!(as_in_cells(&part(cell)), cell);
         }
     }
 }

@@ -4,7 +4,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::escape;
 use perfcheck_analysis::compare::{Estimate, HostSigns, Steadiness};
-use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput};
+use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Nanos, Throughput, as_in_cells};
 
 /// Keeps words of a table's cell on one line; readers get a blank.
 pub(super) const NO_BREAK: char = '\u{a0}';
@@ -24,9 +24,9 @@ pub(super) fn in_the_middle(text: &str, columns: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// An id on one line, whole and without anything that a terminal would obey.
+/// An id on one line, whole and without anything that a terminal would obey; of an imported one the cells as they were.
 pub(super) fn whole_name(id: &str) -> String {
-    id.escape_debug().to_string()
+    as_in_cells(id).escape_debug().to_string()
 }
 
 /// An id in a sentence in lines of so many columns: whole where lines are endless, so that it can be searched for, and else not too long.
@@ -73,10 +73,18 @@ pub(super) fn on_one_line(text: &str) -> String {
     escape::one_line(text)
 }
 
+/// A terminal that says that it has fewer columns does not know its own: nobody reads a word a line.
+const NARROWEST: usize = 20;
+
 /// The columns that stdout has; a file or a pipe has as many as are wanted.
-pub(super) fn terminal_width() -> usize {
+pub fn terminal_width() -> usize {
     let size = terminal_size::terminal_size_of(rustix::stdio::stdout());
-    size.map_or(usize::MAX, |(width, _)| usize::from(width.0))
+    let columns = size.map_or(0, |(width, _)| usize::from(width.0));
+    if columns < NARROWEST {
+        usize::MAX
+    } else {
+        columns
+    }
 }
 
 /// A value as its metric says: a time, units per second, an amount.

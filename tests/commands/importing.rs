@@ -540,3 +540,32 @@ fn s12_s20_eight_percent_of_one_serializer_are_found_with_holm_and_nothing_else_
         "{pivot}"
     );
 }
+
+#[test]
+fn a_slash_within_a_cell_is_shown_as_it_was_and_found_by_it() {
+    let machine = Machine::new();
+    let cells =
+        "codec,kind,ns\nfast,application/json,100\nfast,application/json,101\nfast,100%2,7\n";
+    let path = file(&machine, "cells.csv", cells);
+    import(&machine, &[&path], "id=codec/kind,value=ns", "--unit ns")
+        .args(FEW)
+        .run()
+        .expect_code(0);
+    let shown = stored(&machine, &["show", "1"]).run().expect_code(0);
+    assert!(shown.stdout.contains("application/json"), "{shown}");
+    assert!(shown.stdout.contains("100%2"), "{shown}");
+    assert!(
+        !shown.stdout.contains("%2F") && !shown.stdout.contains("%252"),
+        "{shown}"
+    );
+    // Machines get the id itself, in which parts stay apart.
+    let told = stored(&machine, &["show", "1", "application/json"])
+        .args(JSON)
+        .run();
+    let told = told.expect_code(0);
+    assert_eq!(
+        last(&told, "benchmark-measured")["benchmark"]["id"],
+        "fast/application%2Fjson"
+    );
+    assert_eq!(told.messages("benchmark-measured").len(), 1, "{told}");
+}

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::commands::crates::Crate;
 use crate::commands::scripted::{CLOCK, QUICK, script, steady, stored};
-use crate::support::{Finished, Machine};
+use crate::support::{Finished, Machine, run, testbench};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
@@ -183,4 +183,30 @@ fn two_benchmarks_of_one_cell_are_refused_and_cells_without_a_value_are_told() {
     assert!(partly.contains("are of the 2 rows"), "{partly}");
     let nothing = grouped(lines, "x*");
     assert!(nothing.contains("(nothing)"), "{nothing}");
+}
+
+#[test]
+fn a_terminal_that_does_not_know_its_width_gets_whole_lines() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    let shown = stored(&machine, &["show", "1"]).run().expect_code(0);
+    let columns_0 = stored(&machine, &["show", "--help"]).env("COLUMNS", "0");
+    let columns_0 = columns_0.run().expect_code(0);
+    assert!(
+        columns_0.stdout.starts_with("Show what a run measured\n"),
+        "{columns_0}"
+    );
+    let command = format!(
+        "stty cols 1 rows 24 && exec {} perfcheck show 1 --manifest-path {} --store {}",
+        env!("CARGO_BIN_EXE_cargo-perfcheck"),
+        testbench("").display(),
+        machine.store().display()
+    );
+    let mut terminal = machine.command("script");
+    terminal.args(["--quiet", "--return", "--command", &command, "/dev/null"]);
+    terminal.env("NO_COLOR", "1");
+    let in_terminal = run(terminal).expect_code(0);
+    let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
+    let (whole, seen) = (lines(&shown.stdout), lines(&in_terminal.stdout));
+    assert_eq!(seen.len(), whole.len(), "{in_terminal}\nbeside\n{shown}");
 }

@@ -300,6 +300,27 @@ class Page(unittest.TestCase):
                         self.assertEqual(bad, [])
                         self.assertLessEqual(beyond, 0)
 
+    def test_statistics_show_numbers_on_a_telephone(self):
+        for address in (self.links("story")[0], self.links("cases")[1]):
+            with self.subTest(address=address):
+                self.open(address=address, page="story" if address in self.links("story") else "cases", width=390)
+                ends = self.run_script("""
+                    const table = document.querySelector(".section table.plain"), box = table.parentElement.getBoundingClientRect();
+                    return [...table.querySelectorAll("tbody tr")].map((row) => row.cells[1].getBoundingClientRect().right - box.right)""")
+                self.assertGreater(len(ends), 8)
+                self.assertLessEqual(max(ends), 0.5, "the first column of numbers is cut")
+
+    def test_the_curve_of_the_mean_stands_at_the_mean(self):
+        self.open("story", next(link for link in self.links("story") if link.endswith("json%2F256")))
+        at = self.run_script("""
+            const svg = document.querySelector("figure[data-chart=change] svg");
+            const label = (word) => [...svg.querySelectorAll("text")].find((node) => node.textContent === word).getBoundingClientRect();
+            const curve = svg.querySelector(".area.of-mean").getBoundingClientRect();
+            return [label("decided").bottom, label("median").bottom, curve.top, curve.bottom, label("mean").top]""")
+        self.assertEqual(at[:2], sorted(at[:2]))
+        self.assertLessEqual(at[1], at[2] + 1)
+        self.assertLess(at[3], at[4] + 12)
+
     def test_charts_follow_the_width_of_the_window(self):
         address = self.links("story")[0]
         self.open("story", address, 1600)

@@ -57,7 +57,7 @@ pub use settings::{
     WarmUpGoal,
 };
 pub use side::{BySide, Side};
-pub use source::{Source, SourceDimension, SourceFile, SourceInterval, SourceValue};
+pub use source::{Source, SourceDimension, SourceFile, SourceInterval, SourceValue, as_in_cells};
 pub use statistic::{Statistic, StatisticSet, Unit};
 pub use system::System;
 pub use thresholds::{ThresholdKind, Thresholds};

@@ -34,6 +34,11 @@ pub struct Source {
     pub rows_skipped: u64,
 }
 
+/// An imported id, or a part of one, as its cells had it: with the `/` that are written `%2F` there.
+pub fn as_in_cells(id: &str) -> String {
+    id.replace("%2F", "/").replace("%252", "%2")
+}
+
 /// How the percentile bootstrap intervals of means are drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

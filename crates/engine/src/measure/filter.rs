@@ -1,5 +1,7 @@
 //! Which benchmarks the user named.
 
+use perfcheck_analysis::model::as_in_cells;
+
 /// `FILTER...` and `--exact`, as in `cargo bench`: a benchmark is wanted if its id contains (or is) any of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -10,14 +12,15 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether the benchmark with this id is wanted.
+    /// Whether the benchmark with this id is wanted, as it is or as tables show it.
     pub fn wants(&self, id: &str) -> bool {
+        let shown = as_in_cells(id);
         self.words.is_empty()
             || self.words.iter().any(|word| {
                 if self.exact {
-                    id == word
+                    id == word || shown == *word
                 } else {
-                    id.contains(word.as_str())
+                    id.contains(word.as_str()) || shown.contains(word.as_str())
                 }
             })
     }

@@ -24,30 +24,32 @@ function changeChart(one) {
   const level = percent(HEAD.level);
   const rows = [
     ["decided", found.change, toneOf(one)],
-    found.mean && ["mean", found.mean, "calm"],
     found.median && ["median", found.median, "calm"],
+    found.mean && ["mean", found.mean, "calm"],
   ].filter(Boolean);
   const text = (estimate) => `${change(estimate[0])} ${bounds(estimate, change)}`;
-  const curve = one.resampled;
+  const curve = found.mean ? one.resampled : null;
   return {
     name: "change", title: "The change", wide: true,
     words: `Change: ${text(found.change)}, noise threshold ${percent(found.threshold)}, verdict ${one.verdict}.`
       + (curve ? ` The resampled changes of the mean lie from ${change(curve.range[0])} to ${change(curve.range[1])}.` : ""),
     caption: together(
-      curve && `Curve: ${counted(curve.count, "resample")} of the change of the mean${sidesOf(one).every((side) => one[side].launches > 1) ? ", launch by launch" : ""}.`,
+      curve && `Curve, of the mean below it alone: ${counted(curve.count, "resample")} of its change${sidesOf(one).every((side) => one[side].launches > 1) ? ", launch by launch" : ""}.`,
       `Shaded: within the noise threshold of ${percent(found.threshold)}.`,
       `“Decided” is the interval that the verdict rests on; mean and median are described at ${level}.`,
     ),
     table: () => plainTable("The change", ["", "change", "lower", "upper"], rows.map(([name, estimate]) =>
       [name, ...estimate.map((value) => (isNumber(value) ? change(value) : "-"))])),
     draw(width) {
-      const box = { left: 74, right: width - 16, top: 16, bottom: (curve ? 96 : 16) + rows.length * 24 + 10 };
+      // The curve stands right above the mean, whose changes it is about: what was decided may rest on another value.
+      const room = curve ? 80 : 0;
+      const box = { left: 74, right: width - 16, top: 16, bottom: 16 + room + rows.length * 24 + 10 };
+      const rowAt = (index) => 28 + index * 24 + (index === rows.length - 1 ? room : 0);
       const known = rows.flatMap(([, estimate]) => estimate).concat(curve ? curve.range : [], [-found.threshold * 1.6, found.threshold * 1.6]).filter(isNumber);
       let low = Math.min(...known), high = Math.max(...known);
-      const room = (high - low) * 0.03;
-      low -= room; high += room;
+      const margin = (high - low) * 0.03;
+      low -= margin; high += margin;
       const x = changeAxis(low, high, box.left, box.right, width / 110);
-      const foot = curve ? 104 : 16;
       const nodes = [
         s("rect", { class: "band", x: number(x.at(-found.threshold)), width: number(x.at(found.threshold) - x.at(-found.threshold)), y: box.top - 6, height: box.bottom - box.top + 6 }),
         frame(box, x, null),
@@ -56,16 +58,18 @@ function changeChart(one) {
       if (curve) {
         const heights = places(curve.density, 2);
         const at = scale(0, heights.length - 1, x.at(curve.range[0]), x.at(curve.range[1]));
-        const points = heights.map((height, i) => [at(i), foot - 8 - height * 80]);
-        nodes.push(s("path", { class: "area", d: `${path([[at(0), foot - 8], ...points, [at(heights.length - 1), foot - 8]])}Z` }));
+        const foot = rowAt(rows.length - 1) - 10;
+        const points = heights.map((height, i) => [at(i), foot - height * (room - 4)]);
+        nodes.push(s("path", { class: "area of-mean", d: `${path([[at(0), foot], ...points, [at(heights.length - 1), foot]])}Z` }));
       }
       rows.forEach(([name, estimate, tone], index) => {
-        const y = foot + index * 24 + 12;
+        const y = rowAt(index);
         const end = (value, edge) => number(isNumber(value) ? x.at(value) : edge);
         nodes.push(
           s("text", { x: box.left - 10, y: y + 4, "text-anchor": "end", class: index ? null : "strong" }, name),
           s("path", { class: `bar-line s-${tone}`, d: `M${end(estimate[1], box.left)} ${y}H${end(estimate[2], box.right)}` }),
           [1, 2].filter((bound) => isNumber(estimate[bound])).map((bound) => s("path", { class: `bar-line s-${tone}`, d: `M${end(estimate[bound])} ${y - 5}v10` })),
+          [[1, box.left, -1], [2, box.right, 1]].filter(([bound]) => !isNumber(estimate[bound])).map(([, edge, side]) => goesOn(tone, edge, y, side)),
           s("circle", { class: `bar-dot f-${tone}`, cx: end(estimate[0]), cy: y, r: index ? 4 : 5.5 }),
         );
       });

@@ -39,6 +39,8 @@ function changeBar(one, reach) {
     s("path", { class: `bar-line s-${toneOf(one)}`, d: `M${number(from)} ${middle}H${number(to)}` }),
     [lower, upper].some(isNumber) && [[lower, from], [upper, to]].filter(([bound]) => isNumber(bound) && Math.abs(bound) <= reach)
       .map(([, end]) => s("path", { class: `bar-line s-${toneOf(one)}`, d: `M${number(end)} ${middle - 6}v12` })),
+    [lower, upper].some(isNumber) && [[lower, from, -1], [upper, to, 1]].filter(([bound, , side]) => !(isNumber(bound) && Math.abs(bound) <= reach) && !(beyond && estimate * side > 0))
+      .map(([, end, side]) => goesOn(toneOf(one), end, middle, side)),
     beyond
       ? s("path", { class: `f-${toneOf(one)}`, d: estimate > 0 ? `M${number(dot - 5)} ${middle - 6}l9 6l-9 6z` : `M${number(dot + 5)} ${middle - 6}l-9 6l9 6z` })
       : s("circle", { class: `bar-dot f-${toneOf(one)}`, cx: number(dot), cy: middle, r: 3.2 }));

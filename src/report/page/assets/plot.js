@@ -82,6 +82,9 @@ function frame(box, x, y) {
   return found;
 }
 
+/** The end of an interval that goes on beyond the picture: an arrow that points to the left (-1) or right (1). */
+const goesOn = (tone, x, y, to) => s("path", { class: `bar-line goes-on s-${tone}`, d: `M${number(x - 5 * to)} ${y - 5}l${5 * to} 5l${-5 * to} 5` });
+
 /** An axis of values of a metric. */
 function valueAxis(metric, low, high, from, to, wanted, title) {
   const values = ticks(low, high, wanted);

@@ -86,7 +86,10 @@ impl ChangeBars {
         let last = self.width - 1;
         let of_estimate = self.half_of(change.estimate) / 2.0;
         let off = change.estimate.abs() > self.limit();
-        if (of_estimate.floor().max(0.0) as usize).min(last) == cell {
+        // The arrow of an interval that is cut off stands at the edge: the dot has the character beside it.
+        let first = usize::from(!off && change.lower < -self.limit());
+        let farthest = last - usize::from(!off && change.upper > self.limit());
+        if (of_estimate.floor().max(0.0) as usize).clamp(first, farthest) == cell {
             let mark = match off {
                 true if change.estimate < 0.0 => '«',
                 true => '»',
@@ -184,6 +187,9 @@ mod tests {
             (change(-0.05, -0.3, 0.0), "‹━━━━●━━╾─┤··        "),
             (change(0.5, 0.3, 0.7), "        ··│··       »"),
             (change(0.5, 0.05, 0.7), "        ··│··  ╺━━━━»"),
+            // The dot leaves the edge to the arrow that says that the interval goes on.
+            (change(0.099, 0.05, 0.3), "        ··│··  ╺━━━●›"),
+            (change(-0.1, -0.3, -0.05), "‹●━━━╸  ··│··        "),
             (
                 change(0.0, f64::NEG_INFINITY, f64::INFINITY),
                 "‹━━━━━━━╾─●─╼━━━━━━━›",

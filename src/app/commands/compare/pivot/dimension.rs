@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::exchange::cell_of_part;
-use perfcheck_analysis::model::{BenchmarkKey, Source};
+use perfcheck_analysis::model::{BenchmarkKey, Source, as_in_cells};
 
 /// What a label is where an id has no such part.
 const NO_PART: &str = "(none)";
@@ -79,7 +78,7 @@ impl Dimension {
         let parts: Vec<&str> = key.id.split('/').collect();
         let part = |at: usize| match parts.get(at) {
             // An import writes so what is no separator.
-            Some(part) if !names.is_empty() => cell_of_part(part),
+            Some(part) if !names.is_empty() => as_in_cells(part),
             Some(part) => (*part).to_owned(),
             None => NO_PART.to_owned(),
         };
