@@ -149,6 +149,66 @@ fn the_runs_are_those_of_the_branch_that_is_checked_out_or_of_the_one_it_left() 
 }
 
 #[test]
+fn runs_of_another_branch_are_shown_and_are_no_part_of_a_level() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "").into_repository(&machine);
+    let measure = |ns| made.measure(&machine, &[], &[("a", ns)]).run();
+    measure(150.0).expect_code(0);
+    measure(150.0).expect_code(0);
+    made.git(&machine, &["checkout", "--quiet", "-b", "side"]);
+    measure(60.0).expect_code(0);
+    measure(60.0).expect_code(0);
+    let words = ["history", "a", "--all-branches"];
+    let told = made.perfcheck(&machine, &words).args(JSON).run();
+    let told = told.expect_code(0);
+    let history = &told.messages("benchmark-history")[0];
+    let levels = history["levels"].as_array().expect("levels");
+    // The two runs of `side`; all four together would have a mean of 95 ns on the scale of logarithms.
+    assert_eq!(levels.len(), 1, "{told}");
+    let level = levels[0]["value"].as_f64().expect("a value");
+    assert!((level - 60.0).abs() < 1.0, "{told}");
+    let points = told.messages("history-point");
+    let other = Value::from("other-branch");
+    let expected = [
+        (150.0, &other),
+        (150.0, &other),
+        (60.0, &Value::Null),
+        (60.0, &Value::Null),
+    ];
+    assert_eq!(points.len(), expected.len(), "{told}");
+    for (point, (ns, why)) in points.iter().zip(expected) {
+        let value = point["value"].as_f64().expect("a value");
+        assert!((value - ns).abs() < 2.0, "{point}");
+        assert_eq!(&point["left_out"]["why"], why, "{point}");
+    }
+    let text = made.perfcheck(&machine, &words).run().expect_code(0).stdout;
+    assert!(
+        text.contains("2 runs of other branches than the newest one"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nothing_is_said_of_what_came_since_the_newest_run() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let measure = |more: &[&str]| {
+        let run = made.measure(&machine, &["a"], &[]).args(more).run();
+        run.expect_code(0)
+    };
+    let since = || {
+        let words = ["history", "a", "--message-format", "json"];
+        let told = made.perfcheck(&machine, &words).run().expect_code(0);
+        told.messages("benchmark-history")[0]["since_baselines"].clone()
+    };
+    measure(&[]);
+    measure(&["--save-baseline", "here"]);
+    assert_eq!(since(), serde_json::json!([]));
+    measure(&[]);
+    assert_eq!(since()[0]["run"], 2, "{}", since());
+}
+
+#[test]
 fn runs_that_cannot_be_compared_with_the_newest_are_shown_and_do_not_count() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a 1"], "");

@@ -121,8 +121,13 @@ fn history_of<'n>(
         })
         .collect();
     let series = RunSeries::of(&usable);
+    // Branches may be at different levels, which no commit led from one to the other.
+    let branch = |place: usize| heads[place].git.as_ref().map(|git| &git.branch);
+    let is_elsewhere = |place: usize| {
+        matches!(request.branch, BranchFilter::Any) && branch(place) != branch(past.len() - 1)
+    };
     let counted: Vec<usize> = (0..past.len())
-        .filter(|place| series.values[*place].is_some())
+        .filter(|place| series.values[*place].is_some() && !is_elsewhere(*place))
         .collect();
     let points: Vec<CoursePoint> = counted
         .iter()
@@ -159,6 +164,7 @@ fn history_of<'n>(
         .map(|place| {
             let (past, head) = (past[place], heads[place]);
             let left_out = match (series.values[place], &differing[place]) {
+                (Some(_), _) if is_elsewhere(place) => Some(LeftOut::OtherBranch),
                 (Some(_), _) => None,
                 (None, differing) if !differing.is_empty() => {
                     Some(LeftOut::Incomparable(differing.clone()))

@@ -46,6 +46,8 @@ enum LeftOutReason {
     Failed,
     /// It has no samples, or far fewer than the newest run, or samples of another kind.
     OtherSamples,
+    /// It is of another branch than the newest run.
+    OtherBranch,
 }
 
 /// The course that a benchmark takes; after its points.
@@ -118,6 +120,7 @@ impl<'a> From<&'a LeftOut> for LeftOutBecause<'a> {
             LeftOut::Incomparable(differences) => (LeftOutReason::Incomparable, differences),
             LeftOut::Failed => (LeftOutReason::Failed, &[]),
             LeftOut::OtherSamples => (LeftOutReason::OtherSamples, &[]),
+            LeftOut::OtherBranch => (LeftOutReason::OtherBranch, &[]),
         };
         Self { why, differences }
     }

@@ -118,6 +118,7 @@ fn left_out(points: &[HistoryPoint]) -> Vec<LeftOutData> {
             }
             LeftOut::Failed => "failed".to_owned(),
             LeftOut::OtherSamples => "other samples".to_owned(),
+            LeftOut::OtherBranch => "another branch".to_owned(),
         };
         match found.last_mut() {
             Some((known, _, last)) if *known == why && *last + 1 == place => *last = place,

@@ -168,8 +168,8 @@ impl Course {
         }
     }
 
-    /// How far the present level, the newest 30 runs of it, is from the value of one run, such as a baseline's, with the interval at
-    /// `confidence_level`: creeping change, which no single run shows. `points` are those that the course is of.
+    /// How far the present level, the newest 30 runs of it that came after one run, such as a baseline's, is from the value of that run, with the interval
+    /// at `confidence_level`: creeping change, which no single run shows. `points` are those that the course is of; `None` where none came after it.
     pub fn change_since(
         &self,
         points: &[CoursePoint],
@@ -180,7 +180,7 @@ impl Course {
         let then = points.get(place)?.value;
         let runs: Vec<f64> = (present.first..=present.last)
             .rev()
-            .filter(|other| *other != place && !self.strays.contains(other))
+            .filter(|other| *other > place && !self.strays.contains(other))
             .take(MOST_RUNS)
             .map(|other| points[other].value)
             .collect();

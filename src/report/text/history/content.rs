@@ -67,6 +67,8 @@ pub enum LeftOut {
     Failed,
     /// It has no samples, or far fewer than the newest run has, or of another kind.
     OtherSamples,
+    /// It is of another branch than the newest run: its code takes a course of its own.
+    OtherBranch,
 }
 
 /// How far the present level is from a baseline.

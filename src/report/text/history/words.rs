@@ -117,6 +117,7 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
                     differences.iter().map(Difference::to_string).collect();
                 differences.join("; ")
             }
+            LeftOut::OtherBranch => continue,
             LeftOut::Failed => "the benchmark failed".to_owned(),
             LeftOut::OtherSamples => {
                 "too few samples, or of another kind, to be set beside the newest run".to_owned()
@@ -134,7 +135,16 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
             units::on_one_line(&words)
         )
     });
-    said.collect()
+    let elsewhere = history.points.iter();
+    let elsewhere = elsewhere.filter(|point| point.left_out == Some(LeftOut::OtherBranch));
+    let elsewhere = match elsewhere.count() {
+        0 => None,
+        runs => Some(format!(
+            "{} of other branches than the newest one: no level has them (`--branch NAME` shows theirs)",
+            units::counted(runs, "run")
+        )),
+    };
+    said.chain(elsewhere).collect()
 }
 
 /// A step that nobody has accepted is a question.
