@@ -175,9 +175,14 @@ impl ComparisonOptions {
         let named = self.analysis.method.map(System::decision);
         let usual = self.usual_method(workspace).map(System::decision);
         let default = DecisionSettings::default();
-        let analysis = self
+        let mut analysis = self
             .analysis
             .over(named.or(usual).unwrap_or(default).analysis);
+        if let (None, None, Some(correction)) =
+            (self.analysis.correction, named, workspace.correction)
+        {
+            analysis.correction = correction;
+        }
         let of = |found: Option<DecisionSettings>| {
             found.map_or_else(Thresholds::default, |found| found.thresholds)
         };
@@ -230,6 +235,7 @@ impl ComparisonOptions {
     pub(super) fn decision_in_turn(&self, workspace: &WorkspaceOnly) -> DecisionSettings {
         let workspace = WorkspaceOnly {
             method: None,
+            correction: None,
             ..workspace.clone()
         };
         let mut decision = self.decision(&workspace);
@@ -256,6 +262,7 @@ impl ComparisonOptions {
         let said = self.analysis.said();
         let own = Analysis {
             subject: said.subject,
+            correction: said.correction,
             ..Analysis::default()
         };
         said != own
@@ -275,19 +282,11 @@ impl ComparisonOptions {
     pub(super) fn check(&self, workspace: &WorkspaceOnly) -> Result<(), AppError> {
         let analysis = self.decision(workspace).analysis;
         let default = Analysis::default();
-        let of_the_test = [
-            (
-                analysis.observations != default.observations,
-                "--observations",
-            ),
-            (analysis.correction != default.correction, "--correction"),
-        ];
-        let said = of_the_test.iter().find(|(said, _)| *said);
         let is_ours = !analysis.test.is_of_another_system();
-        if let (true, Some((_, flag))) = (is_ours, said) {
-            return Err(AppError::Usage(format!(
-                "`{flag}` is about another test than the tool's own, which has one way\n  help: add `--test welch` or another one; `--help` lists them"
-            )));
+        if is_ours && analysis.observations != default.observations {
+            return Err(AppError::Usage(
+                "`--observations` is about another test than the tool's own, which has one way\n  help: add `--test welch` or another one; `--help` lists them".to_owned(),
+            ));
         }
         if self.analysis.p.is_some() && !matches!(analysis.test, Test::MannWhitney | Test::Kruskal)
         {
@@ -319,6 +318,11 @@ impl ComparisonOptions {
         if self.is_of_other_systems() {
             return Err(AppError::Usage(
                 "statistics of other systems are about stored runs: two builds measured in turn are decided by their pairs\n  help: measure without these flags, then compare the two runs that this stores: cargo perfcheck compare BASE NEW --test ...".to_owned(),
+            ));
+        }
+        if self.analysis.correction.is_some() {
+            return Err(AppError::Usage(
+                "`--correction` is about stored runs: two builds measured in turn share their level over looks and benchmarks, family-wise\n  help: leave it out, or compare the two runs that this stores: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
             ));
         }
         self.check(&WorkspaceOnly::default())

@@ -10,7 +10,8 @@ use super::layer::{Layer, Layers};
 use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
-    Nanos, SamplingMode, System, Thresholds, Verdict, WarmUpGoal, limits, parse_duration,
+    FamilyRule, Nanos, SamplingMode, System, Thresholds, Verdict, WarmUpGoal, limits,
+    parse_duration,
 };
 
 /// A table that cannot be obeyed.
@@ -49,6 +50,8 @@ pub struct WorkspaceOnly {
     pub id: Option<String>,
     /// The published system whose conventions decide about stored runs.
     pub method: Option<System>,
+    /// What is done about many benchmarks of stored runs.
+    pub correction: Option<FamilyRule>,
     /// Whether the machine is shared with others; `None`: find out.
     pub shared_host: Option<bool>,
     /// One-sided, family-wise level.
@@ -85,9 +88,10 @@ const LAYER_KEYS: [&str; 7] = [
     "sampling-mode",
     "noise-threshold",
 ];
-const WORKSPACE_KEYS: [&str; 9] = [
+const WORKSPACE_KEYS: [&str; 10] = [
     "id",
     "method",
+    "correction",
     "host",
     "significance-level",
     "confidence-level",
@@ -285,6 +289,7 @@ impl<'a> TablePlace<'a> {
         Ok(WorkspaceOnly {
             id: self.word(table, "id", id)?,
             method: self.word(table, "method", str::parse)?,
+            correction: self.word(table, "correction", str::parse)?,
             shared_host: self.word(table, "host", host)?,
             significance_level: self.number_or_text(
                 table,

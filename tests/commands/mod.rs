@@ -21,6 +21,7 @@ mod exchanging;
 mod exit_codes;
 mod explaining;
 mod extras;
+mod families;
 mod filters;
 mod flags;
 mod history;

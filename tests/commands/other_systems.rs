@@ -322,7 +322,6 @@ fn choices_that_contradict_each_other_are_refused_with_a_way_out() {
             .run();
         run.expect_code(2).expect_stderr(&[said]);
     };
-    refused("--correction bh", "add `--test welch`");
     refused("--observations samples", "add `--test welch`");
     refused(
         "--test welch --rank-p exact",

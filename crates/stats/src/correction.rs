@@ -23,13 +23,33 @@ impl Correction {
             Self::BenjaminiHochberg => benjamini_hochberg(p),
         }
     }
+
+    /// The level at which each test of the family `p` is decided where the family has `level`, in input order. A one-sided bound at this level
+    /// excludes the null exactly when the test rejects.
+    ///
+    /// Holm's levels are those of the steps of his procedure (Holm 1979). After Benjamini and Hochberg all tests have R level / m, with R of m
+    /// rejected, or 1 where none is: bounds at that level miss in a share of at most `level` of the rejected (Benjamini and Yekutieli 2005, *False
+    /// Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters*, definition 1).
+    pub fn levels(self, p: &[f64], level: f64) -> Vec<f64> {
+        match self {
+            Self::Unadjusted => vec![level; p.len()],
+            Self::Holm => holm_step_levels(p, level),
+            Self::BenjaminiHochberg => {
+                let rejected = ascending(p)
+                    .into_iter()
+                    .zip(1_usize..)
+                    .filter(|(index, rank)| p[*index] <= level * *rank as f64 / p.len() as f64)
+                    .map(|(_, rank)| rank)
+                    .max();
+                vec![level * rejected.unwrap_or(1) as f64 / p.len() as f64; p.len()]
+            }
+        }
+    }
 }
 
-/// The level at which Holm's procedure decides each test of the family `p` at the family's `level`, in input order (Holm 1979).
-///
-/// A rejected test has the level of its own step, level / (m - i + 1); those that are not rejected share the level of the step
-/// at which the procedure stopped. A one-sided bound at this level excludes the null exactly when the test rejects.
-pub fn holm_step_levels(p: &[f64], level: f64) -> Vec<f64> {
+/// Holm: a rejected test has the level of its own step, level / (m - i + 1); those that are not rejected share the level of the step
+/// at which the procedure stopped.
+fn holm_step_levels(p: &[f64], level: f64) -> Vec<f64> {
     let mut levels = vec![level; p.len()];
     let mut stopped = None;
     for (step, index) in ascending(p).into_iter().enumerate() {
@@ -103,14 +123,26 @@ mod tests {
     #[test]
     fn levels_widen_step_by_step_until_the_procedure_stops() {
         // Steps at .05: .0125 (rejects .005), .016667 (rejects .01), .025 (.03 stops it).
-        let levels = holm_step_levels(&[0.01, 0.04, 0.03, 0.005], 0.05);
+        let levels = Correction::Holm.levels(&[0.01, 0.04, 0.03, 0.005], 0.05);
         let expected = [0.05 / 3.0, 0.025, 0.025, 0.0125];
         assert_eq!(levels, expected);
     }
 
     #[test]
+    fn levels_of_benjamini_and_hochberg_are_the_share_of_the_rejected() {
+        let levels = |p: &[f64]| Correction::BenjaminiHochberg.levels(p, 0.05);
+        // Of four .0125, .025, .0375, .05: .04 is within the last, so all are rejected, at the whole level.
+        assert_eq!(levels(&[0.01, 0.04, 0.03, 0.005]), [0.05; 4]);
+        // .03 is beyond .0125, .025 and .0375: two are rejected, at 2 x .05 / 4.
+        assert_eq!(levels(&[0.01, 0.4, 0.3, 0.005]), [0.025; 4]);
+        // None is rejected: as if one were.
+        assert_eq!(levels(&[0.1, 0.4, 0.3, 0.2]), [0.0125; 4]);
+        assert_eq!(Correction::Unadjusted.levels(&[0.1, 0.4], 0.05), [0.05; 2]);
+    }
+
+    #[test]
     fn a_family_of_one_has_the_whole_level() {
-        assert_eq!(holm_step_levels(&[0.5], 0.01), [0.01]);
+        assert_eq!(Correction::Holm.levels(&[0.5], 0.01), [0.01]);
         assert_eq!(Correction::Holm.adjusted(&[0.5]), [0.5]);
     }
 
@@ -119,10 +151,12 @@ mod tests {
         fn a_test_rejects_at_its_step_exactly_when_its_adjusted_p_is_within_the_level(
             p in prop::collection::vec(1e-6f64..0.2, 1..20)
         ) {
-            let levels = holm_step_levels(&p, 0.05);
-            for ((p, level), adjusted) in p.iter().zip(levels).zip(Correction::Holm.adjusted(&p)) {
-                prop_assume!((adjusted - 0.05).abs() > 1e-12);
-                prop_assert_eq!(*p <= level, adjusted <= 0.05);
+            for correction in ALL {
+                let levels = correction.levels(&p, 0.05);
+                for ((p, level), adjusted) in p.iter().zip(levels).zip(correction.adjusted(&p)) {
+                    prop_assume!((adjusted - 0.05).abs() > 1e-12);
+                    prop_assert_eq!(*p <= level, adjusted <= 0.05);
+                }
             }
         }
 

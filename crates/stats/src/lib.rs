@@ -10,7 +10,7 @@
 //! | By how much do they differ? | [`mean_difference`], [`relative_change_interval`], [`jackknife_t_relative_change_interval`], [`mean_ratio`], [`HodgesLehmann`], [`cliffs_delta`], [`hedges_g`], [`cohens_d`], [`EffectSize`], [`positive_ratio`], [`quantile_ratio`] |
 //! | Do the two sides of pairs differ, and by how much? | [`SignedRank`], [`sign_flip_upper_tail`], [`PairedLogRatio`], [`paired_mean_ratio`], [`PairedRatio`], [`paired_standard_error`] |
 //! | Do more than two groups differ? | [`KruskalWallis`] |
-//! | What is left of many tests? | [`Correction`] (Holm, Benjamini and Hochberg), [`holm_step_levels`], [`LogStandardError`] (for bounds far out) |
+//! | What is left of many tests? | [`Correction`] (Holm, Benjamini and Hochberg), [`LogStandardError`] (for bounds far out) |
 //! | What is an outlier, and what becomes of it? | [`TukeyFences`], [`OutlierCounts`] (label and count), [`OutlierPolicy`], [`CleanedSample`] (remove or replace) |
 //! | How are the values distributed? | [`density_curve`], [`silverman_bandwidth`], [`HdrHistogram`]; several modes: [`mvalue`], [`SlowMode`] |
 //! | How does y grow with x? | [`slope_through_origin`], [`r_squared_through_origin`], [`LinearFit`], [`ClusterSlope`] |
@@ -111,7 +111,7 @@ pub use cluster_function::ClusterFunction;
 pub use cluster_means::{between_to_within_ratio, describe_cluster_means};
 pub use cluster_ranks::{ClusterMad, ClusterMedian};
 pub use cluster_statistic::{ClusterMean, ClusterSd, ClusterSlope, ClusterStatistic, PairedRatio};
-pub use correction::{Correction, holm_step_levels};
+pub use correction::Correction;
 pub use density::{density_curve, silverman_bandwidth};
 pub use dependence::{SplitHalves, lag_one_autocorrelation};
 pub use description::{

@@ -93,10 +93,9 @@ fn settings(
         }),
     ];
     let of_tests = of_tests.map(|(name, is_said, written)| {
-        let (set, usual) = (written(&of_method), written(&default));
-        // No table sets it.
-        let from = source(is_said, false, &set, &set, &usual);
-        setting(name, written(decision), from)
+        let [value, set, usual] = [decision, &of_method, &default].map(written);
+        let from = source(is_said, false, &value, &set, &usual);
+        setting(name, value, from)
     });
     let of_tables = of_tables.map(|(name, is_said, written)| {
         let [value, set, usual] = [decision, &of_method, &default].map(written);

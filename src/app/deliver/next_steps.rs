@@ -37,6 +37,7 @@ pub(in crate::app) fn next_steps(
     (how_it_came_about(rows, run, place).into_iter())
         .chain(accept)
         .chain(suspects(rows, run, again, place))
+        .chain(undecided(rows, run, again, place))
         .chain(first)
         .chain(open)
         .collect()
@@ -135,6 +136,29 @@ fn suspects(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<St
         key.target,
         shell_quoted(&key.id),
         accept(rows, Verdict::Suspect, run, place),
+    ))
+}
+
+/// What to do about what looks slower and is not shown to be.
+fn undecided(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<String> {
+    let slower: Vec<&Row<'_>> = rows
+        .iter()
+        .filter(|row| row.verdict == Some(Verdict::Inconclusive) && row.looks_slower())
+        .collect();
+    let seen = |row: &&&Row<'_>| estimate(row.comparison.as_ref());
+    let worst = *slower.iter().max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
+    let others = match slower.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let key = &worst.key;
+    Some(format!(
+        "inconclusive: `{}`{others} looks {:.1} % slower, which is neither shown nor ruled out; run {run} is no reference for others.\nMeasure again: {again} -p {} --bench {} --exact {}\nIf the change is meant: cargo perfcheck accept {run}{place}",
+        key.id.escape_debug(),
+        estimate(worst.comparison.as_ref()) * 100.0,
+        key.package,
+        key.target,
+        shell_quoted(&key.id),
     ))
 }
 

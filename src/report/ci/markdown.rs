@@ -160,9 +160,11 @@ fn method(verdicts: &Verdicts) -> String {
         }
         Method::Paired => format!("both sides measured in turn, {level} family-wise"),
         Method::Stored(Test::BootstrapT) => {
-            format!("drift between runs included, {level} family-wise")
+            format!("drift between runs included, {}", analysis::level(decision))
         }
-        Method::Stored(Test::TScore) => format!("t-score alone, {level} family-wise"),
+        Method::Stored(Test::TScore) => {
+            format!("t-score alone, {}", analysis::level(decision))
+        }
         Method::Stored(_) => escape::markdown(&analysis::method(decision)),
     }
 }
@@ -184,7 +186,17 @@ fn add_first_rows(
     let first: Vec<&Row<'_>> = rows.iter().filter(is_first).copied().collect();
     if first.is_empty() {
         if rows.iter().any(|row| row.verdict != Some(Verdict::New)) {
-            line(text, "No benchmark got worse or better.");
+            let undecided = sentences::undecided(findings);
+            // Where nothing was decided, nothing is known to be well.
+            if rows
+                .iter()
+                .any(|row| row.verdict == Some(Verdict::Unchanged))
+            {
+                line(text, "No benchmark is shown to have got worse or better.");
+            }
+            if let Some(undecided) = undecided {
+                line(text, &undecided);
+            }
             line(text, "");
         }
     } else {

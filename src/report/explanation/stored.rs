@@ -8,7 +8,7 @@ use crate::report::units;
 use perfcheck_analysis::compare::{
     Comparison, Estimate, FamilyTest, Location, Note, Prediction, RunGrounds, TScoreGrounds,
 };
-use perfcheck_analysis::model::{Test, Verdict};
+use perfcheck_analysis::model::{FamilyRule, Test, Verdict};
 
 /// The statements from what was taken of the samples to what decided.
 pub(super) fn statements(
@@ -110,12 +110,25 @@ fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
             "It was the only benchmark compared, so it had the whole level of {}, one-sided, for slower, and the same for faster.",
             level(test.family_level)
         ),
-        count => format!(
-            "{count} benchmarks were compared and shared a level of {}, one-sided, for slower, and the same for faster. Holm's procedure gave this one {} for slower and {} for faster.",
-            level(test.family_level),
-            level(test.step_level.slower),
-            level(test.step_level.faster),
-        ),
+        count => {
+            let [of_all, slower, faster] = [
+                test.family_level,
+                test.step_level.slower,
+                test.step_level.faster,
+            ]
+            .map(level);
+            match test.rule {
+                FamilyRule::Holm => format!(
+                    "{count} benchmarks were compared and shared a level of {of_all}, one-sided, for slower, and the same for faster. Holm's procedure gave this one {slower} for slower and {faster} for faster."
+                ),
+                FamilyRule::BenjaminiHochberg => format!(
+                    "{count} benchmarks were compared, and of those called slower a share of {of_all} is allowed to be false alarms, on average; the same for faster. Benjamini and Hochberg's procedure gave this one {slower} for slower and {faster} for faster."
+                ),
+                FamilyRule::Unadjusted => format!(
+                    "{count} benchmarks were compared, each by itself at a level of {of_all}, one-sided, for slower, and the same for faster."
+                ),
+            }
+        }
     };
     at_levels(&shared, test, change, (1.0, ""))
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 use crate::report::words::remarks::run_remark;
+use crate::report::words::sentences;
 use perfcheck_analysis::compare::{Difference, Estimate, HostSigns, SharedLevel};
 use perfcheck_analysis::findings::{Exceeded, Findings};
 use perfcheck_analysis::model::{
@@ -59,6 +60,8 @@ pub(crate) struct RunFinished<'a> {
     benchmarks: usize,
     /// Each verdict with its count.
     verdicts: VerdictCounts,
+    /// How many of the inconclusive look slower by more than noise and their own uncertainty.
+    look_slower: usize,
     /// What the run was compared with, in words; null where nothing was compared.
     reference: Option<&'a str>,
     /// The facts that differ without making the sides incomparable.
@@ -145,6 +148,7 @@ impl<'a> From<&'a Findings<'_>> for RunFinished<'a> {
             exit_code: findings.exit_code,
             benchmarks: findings.rows.len(),
             verdicts: (&findings.tally()).into(),
+            look_slower: sentences::look_slower(&findings.rows),
             reference: verdicts.map(|verdicts| verdicts.reference.as_str()),
             warnings: verdicts.map_or(&[], |verdicts| &verdicts.warnings),
             remarks: remarks.map(run_remark).collect(),

@@ -46,7 +46,7 @@ const BODY: &str = include_str!("assets/page.html");
 
 /// SHA-256 of [`STYLE`] and [`SCRIPT`], by which the policy allows them and nothing else. A test says what they are.
 const STYLE_HASH: &str = "sha256-Ok/OvA8sbHBwoXeaC+H0XCKizzMMtRtEpyXvEZvIRFs=";
-const SCRIPT_HASH: &str = "sha256-4VoF1vpBQwMhVmx3iWImhrJDQSSwRxYrrCeEe+FTOQM=";
+const SCRIPT_HASH: &str = "sha256-si1AR8YGhX8y1OOgJs0nKEQlnN348JsDRDAZIk2VbxM=";
 
 /// Writes the page.
 pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
@@ -120,6 +120,8 @@ struct HeadData<'a> {
     significance: f64,
     /// Every verdict with how often it was given, worst first.
     verdicts: Vec<(Verdict, usize)>,
+    /// How many of the inconclusive look slower.
+    look_slower: usize,
     runs: Vec<RunData<'a>>,
     /// The packages and targets of the benchmarks.
     places: Vec<[String; 2]>,
@@ -174,6 +176,7 @@ impl<'a> HeadData<'a> {
                 .clone()
                 .map(|verdict| (*verdict, tally.count(*verdict)))
                 .collect(),
+            look_slower: sentences::look_slower(page.benchmarks.iter().map(|one| one.row)),
             runs: page.runs.iter().map(RunData::from).collect(),
             places: (places(page).into_iter())
                 .map(|(package, target)| [package, target].map(one_line))
@@ -258,7 +261,7 @@ fn how(page: &Page<'_>) -> Option<String> {
     let level = units::percent(decision.significance_level);
     Some(match method {
         Method::Stored(test) if test.is_of_another_system() => analysis::method(decision),
-        Method::Stored(_) => format!("{level} family-wise"),
+        Method::Stored(_) => analysis::level(decision),
         Method::Paired => format!("{level} family-wise, both sides measured in turn"),
     })
 }

@@ -8,7 +8,7 @@ use crate::report::units;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::{analysis, limits};
 use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
-use perfcheck_analysis::model::{Metric, Observations, Statistic};
+use perfcheck_analysis::model::{FamilyRule, Metric, Observations, Statistic};
 
 /// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -100,10 +100,13 @@ pub fn write_versions(
         Method::Stored(test) if test.is_of_another_system() => {
             format!("Decided {}", analysis::method(&verdicts.decision))
         }
-        Method::Stored(_) | Method::Paired => format!(
-            "p is adjusted for all benchmarks together (Holm), {} family-wise",
-            units::percent(verdicts.decision.significance_level)
-        ),
+        Method::Stored(_) | Method::Paired => {
+            let level = analysis::level(&verdicts.decision);
+            match verdicts.decision.analysis.correction {
+                FamilyRule::Unadjusted => format!("p is {level}"),
+                _ => format!("p is adjusted for all benchmarks together, {level}"),
+            }
+        }
     };
     let observations = match (verdicts.method, verdicts.decision.analysis.observations) {
         (Method::Stored(_), Observations::Launches) => "launches",

@@ -31,6 +31,16 @@ pub(crate) fn outliers(summary: &Summary) -> Option<String> {
     })
 }
 
+/// The level of the verdicts about stored runs by the tool's own tests, and what is kept at it.
+pub(crate) fn level(decision: &DecisionSettings) -> String {
+    let level = units::percent(decision.significance_level);
+    match decision.analysis.correction {
+        FamilyRule::Holm => format!("{level} family-wise"),
+        FamilyRule::BenjaminiHochberg => format!("false discovery rate {level}"),
+        FamilyRule::Unadjusted => format!("{level} for each benchmark by itself"),
+    }
+}
+
 /// How a test decides, as the end of "Compared with ... ".
 pub(crate) fn method(decision: &DecisionSettings) -> String {
     let analysis = &decision.analysis;

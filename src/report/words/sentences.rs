@@ -64,6 +64,30 @@ pub(crate) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>
     rows
 }
 
+/// The undecided of a comparison in a sentence that keeps them apart from the unchanged; `None` where there are none.
+pub(crate) fn undecided(findings: &Findings<'_>) -> Option<String> {
+    let open = findings.tally().count(Verdict::Inconclusive);
+    let slower = look_slower(&findings.rows);
+    let slower = match slower {
+        0 => String::new(),
+        1 => ", and 1 of them looks slower".to_owned(),
+        some => format!(", and {some} of them look slower"),
+    };
+    (open > 0).then(|| {
+        format!(
+            "Of {} neither a change nor its absence is shown{slower}.",
+            units::counted(open, "benchmark")
+        )
+    })
+}
+
+/// How many of the inconclusive look slower by more than noise and their own uncertainty.
+pub(crate) fn look_slower<'r, 'm: 'r>(rows: impl IntoIterator<Item = &'r Row<'m>>) -> usize {
+    rows.into_iter()
+        .filter(|row| row.verdict == Some(Verdict::Inconclusive) && row.looks_slower())
+        .count()
+}
+
 /// What the samples of a row mean.
 pub(crate) fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
     row.measurement

@@ -102,6 +102,19 @@ impl Comparison {
         }
     }
 
+    /// Whether the estimate is slower than noise by more than the comparison's own uncertainty, although that shows nothing at its level: beyond the
+    /// threshold by more than the standard error of stored runs, drift included; else with bounds that leave out 0.
+    pub fn seems_slower(&self) -> bool {
+        let Some(change) = self.change else {
+            return false;
+        };
+        let beyond = change.estimate.ln_1p() - self.noise_threshold.ln_1p();
+        match self.run_grounds().and_then(|grounds| grounds.prediction) {
+            Some(prediction) => beyond > prediction.standard_error,
+            None => beyond > 0.0 && change.lower > 0.0,
+        }
+    }
+
     /// Whether both sides were measured in turn.
     pub fn is_in_turn(&self) -> bool {
         matches!(self.extent, Extent::InTurn { .. })

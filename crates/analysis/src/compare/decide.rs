@@ -1,7 +1,7 @@
 //! The decision about a family of questions.
 //!
-//! Two families are tested by Holm's procedure, worsening and improvement, each at the whole level. A question's bounds are
-//! taken at the level of the step at which it was decided, so that verdict and interval never disagree.
+//! Two families are tested, worsening and improvement, each at the whole level, by Holm's procedure or another [`FamilyRule`](crate::model::FamilyRule).
+//! A question's bounds are taken at the level of the step at which it was decided, so that verdict and interval never disagree.
 
 use rayon::prelude::*;
 
@@ -45,15 +45,14 @@ fn by_the_project(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> 
         .par_iter()
         .map(|question| Evidence::of(question, rules))
         .collect();
-    let level = rules.decision.significance_level;
-    let run_level = family(&evidence, level, |tests, threshold| {
+    let run_level = family(&evidence, rules, |tests, threshold| {
         let test = &tests.run_level;
         Some(Directions {
             slower: test.p_greater(threshold),
             faster: test.p_less(threshold),
         })
     });
-    let t_score = family(&evidence, level, |tests, threshold| {
+    let t_score = family(&evidence, rules, |tests, threshold| {
         let score = tests.t_score.as_ref()?;
         // A run that is faster on average and not at its floor was disturbed less, not faster.
         let floor_is_faster = tests.run_level.difference < -threshold;
@@ -75,7 +74,7 @@ fn by_the_project(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> 
 /// One test of all questions as a family, where `p` is that of slower and of faster. A question that cannot be tested stays in the family, with p = 1.
 fn family(
     evidence: &[Evidence],
-    level: f64,
+    rules: &Rules,
     p: impl Fn(&Tests, f64) -> Option<Directions>,
 ) -> Vec<FamilyTest> {
     let all: Vec<Directions> = evidence
@@ -87,7 +86,12 @@ fn family(
                 .unwrap_or(Directions::ONE)
         })
         .collect();
-    FamilyTest::of_all(&all, level)
+    let decision = &rules.decision;
+    FamilyTest::of_all(
+        &all,
+        decision.significance_level,
+        decision.analysis.correction,
+    )
 }
 
 /// A difference of logarithms with its bounds.

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
 use super::launch_values::Location;
-use crate::model::Side;
-use perfcheck_stats::{Correction, holm_step_levels};
+use crate::model::{FamilyRule, Side};
+use perfcheck_stats::Correction;
 
 /// A number for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -42,21 +42,24 @@ pub struct FamilyTest {
     pub family_level: f64,
     /// p before the family; with A/B over the share of the look.
     pub p: Directions,
-    /// p adjusted for the family by Holm's procedure.
+    /// What is kept at that level.
+    pub rule: FamilyRule,
+    /// p adjusted for the family by that rule.
     pub adjusted: Directions,
-    /// The level of the step of that procedure at which the benchmark was decided.
+    /// The level of the rule's step at which the benchmark was decided.
     pub step_level: Directions,
 }
 
 impl FamilyTest {
-    /// Holm's procedure over one test of all benchmarks, at the whole `level` in each direction.
-    pub(super) fn of_all(p: &[Directions], level: f64) -> Vec<Self> {
+    /// One test of all benchmarks, at the whole `level` in each direction.
+    pub(super) fn of_all(p: &[Directions], level: f64, rule: FamilyRule) -> Vec<Self> {
+        let correction = correction(rule);
         let one_sided = |pick: fn(&Directions) -> f64| {
             let p: Vec<f64> = p.iter().map(pick).collect();
-            Correction::Holm
+            correction
                 .adjusted(&p)
                 .into_iter()
-                .zip(holm_step_levels(&p, level))
+                .zip(correction.levels(&p, level))
         };
         one_sided(|p| p.slower)
             .zip(one_sided(|p| p.faster))
@@ -64,6 +67,7 @@ impl FamilyTest {
             .map(|((slower, faster), own)| Self {
                 family: p.len(),
                 family_level: level,
+                rule,
                 p: *own,
                 adjusted: Directions {
                     slower: slower.0,
@@ -90,6 +94,15 @@ impl FamilyTest {
     /// Whether the test would show "slower" if the benchmark were the only one.
     pub fn would_show_slower_alone(&self) -> bool {
         self.p.slower <= self.family_level
+    }
+}
+
+/// The formulas of a rule.
+pub(super) fn correction(rule: FamilyRule) -> Correction {
+    match rule {
+        FamilyRule::Holm => Correction::Holm,
+        FamilyRule::BenjaminiHochberg => Correction::BenjaminiHochberg,
+        FamilyRule::Unadjusted => Correction::Unadjusted,
     }
 }
 

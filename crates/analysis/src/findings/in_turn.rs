@@ -227,7 +227,14 @@ pub enum SecondLook<'a> {
 impl Row<'_> {
     /// Whether the row looks slower, and is to be confirmed.
     pub fn looks_slower(&self) -> bool {
-        matches!(self.verdict, Some(Verdict::Regressed | Verdict::Suspect))
+        match self.verdict {
+            Some(Verdict::Regressed | Verdict::Suspect) => true,
+            Some(Verdict::Inconclusive) => {
+                let comparison = self.comparison.as_ref();
+                comparison.is_some_and(Comparison::seems_slower)
+            }
+            _ => false,
+        }
     }
 
     /// Puts the answer of a second measurement, in turn with the run `reference`, in the place of what the stored numbers alone said.

@@ -189,8 +189,10 @@ function headline() {
   if (bad.length) return `${bad.join(", ")} of ${counted(all, "benchmark")}`;
   if (of("new") === all) return `${counted(all, "benchmark")}, all new`;
   const undecided = of("inconclusive") + of("incomparable");
-  const rest = undecided ? `, ${undecided.toLocaleString("en")} undecided` : "";
-  return (of("improved") ? `${counted(of("improved"), "benchmark")} improved, none regressed` : `No regression found in ${counted(all, "benchmark")}`) + rest;
+  const slower = HEAD.look_slower ? `, ${HEAD.look_slower.toLocaleString("en")} of them ${HEAD.look_slower === 1 ? "looks" : "look"} slower` : "";
+  const rest = undecided ? `, ${undecided.toLocaleString("en")} undecided${slower}` : "";
+  if (of("improved")) return `${counted(of("improved"), "benchmark")} improved, none shown to be slower${rest}`;
+  return of("unchanged") ? `${of("unchanged").toLocaleString("en")} of ${counted(all, "benchmark")} unchanged, none shown to be slower${rest}` : `Nothing decided about ${counted(all, "benchmark")}${slower.replace(" of them", "")}`;
 }
 
 function showHero() {

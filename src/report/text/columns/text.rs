@@ -324,13 +324,15 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         }
         Some(first) => {
             let alike = methods.iter().all(|method| method == first);
-            let level = units::percent(found.decision.significance_level);
             let words = if alike {
                 method_words(*first)
             } else {
                 "each as it was measured"
             };
-            format!("{level} family-wise in each column, {words}")
+            format!(
+                "{} in each column, {words}",
+                analysis::level(&found.decision)
+            )
         }
         None => "nothing was compared".to_owned(),
     };

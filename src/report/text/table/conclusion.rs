@@ -46,6 +46,9 @@ pub(super) fn write_conclusion(
         write_warning_within(writer, &remark, view.columns)?;
     }
     line(writer, &counts(findings))?;
+    if sentences::look_slower(&findings.rows) > 0 {
+        line(writer, &sentences::undecided(findings).unwrap_or_default())?;
+    }
     if let Some(sentence) = sentences::incomplete(findings.run) {
         write_warning_within(writer, &sentence, view.columns)?;
     }
@@ -85,16 +88,17 @@ fn compared_with(verdicts: &Verdicts, in_turn: InTurnShare) -> String {
         }
         Method::Paired => "both sides measured in turn",
     };
-    let level = units::percent(decision.significance_level);
+    let level = analysis::level(decision);
     match (verdicts.method, in_turn) {
         (Method::Paired, _) | (_, InTurnShare::None) => {
-            format!("Compared with {reference}; {level} family-wise, {decider}.")
+            format!("Compared with {reference}; {level}, {decider}.")
         }
         (_, InTurnShare::All) => format!(
-            "Compared with {reference}, then measured again in turn with it: changes and intervals are of that; {level} family-wise."
+            "Compared with {reference}, then measured again in turn with it: changes and intervals are of that; {} family-wise.",
+            units::percent(decision.significance_level)
         ),
         (_, InTurnShare::Some(count)) => format!(
-            "Compared with {reference}; {level} family-wise, {decider}. {} measured again in turn with it: there changes and intervals are of that.",
+            "Compared with {reference}; {level}, {decider}. {} measured again in turn with it: there changes and intervals are of that.",
             sentences::were(count)
         ),
     }

@@ -7,11 +7,12 @@ use super::procedures::{Decided, Setting, TestFinding, Tested, significance};
 use crate::compare::comparison::{Basis, Comparison, Extent};
 use crate::compare::description::ChangeDescription;
 use crate::compare::estimate::Estimate;
+use crate::compare::grounds::correction;
 use crate::compare::note::Note;
 use crate::compare::question::{Question, Rules};
 use crate::compare::summary::sample_times;
-use crate::model::{Analysis, FamilyRule, Side, Verdict};
-use perfcheck_stats::{Correction, RatioVerdict, Significance, derived_seed};
+use crate::model::{Analysis, Side, Verdict};
+use perfcheck_stats::{RatioVerdict, Significance, derived_seed};
 
 /// What is known of one question before the family.
 pub(super) struct TestedQuestion {
@@ -51,12 +52,7 @@ pub(super) fn adjusted(family: &[TestedQuestion], analysis: &Analysis) -> Vec<f6
             _ => 1.0,
         })
         .collect();
-    let correction = match analysis.correction {
-        FamilyRule::Holm => Correction::Holm,
-        FamilyRule::BenjaminiHochberg => Correction::BenjaminiHochberg,
-        FamilyRule::Unadjusted => Correction::Unadjusted,
-    };
-    correction.adjusted(&raw)
+    correction(analysis.correction).adjusted(&raw)
 }
 
 /// Tests one question, as if it were alone.

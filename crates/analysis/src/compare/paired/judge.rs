@@ -18,7 +18,7 @@ use crate::compare::estimate::Estimate;
 use crate::compare::grounds::{Directions, FamilyTest, LookGrounds, SlowPathGrounds};
 use crate::compare::launch_values::Location;
 use crate::compare::note::Note;
-use crate::model::{Side, Verdict};
+use crate::model::{FamilyRule, Side, Verdict};
 
 /// Whether a benchmark needs more rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ fn family(
         })
         .collect();
     all.resize(plan.family(looks.len()), Directions::ONE);
-    FamilyTest::of_all(&all, level)
+    FamilyTest::of_all(&all, level, FamilyRule::Holm)
 }
 
 /// One benchmark on its way to a verdict.
