@@ -21,11 +21,13 @@ pub const LAYERS: [(&str, Layers); 3] = [
     (
         "crates/engine/src",
         &[
+            // Damaged inputs, for tests of decoders.
+            ("mutations", &[]),
             ("process", &[]),
             ("cargo", &["process"]),
-            ("child", &["process"]),
+            ("child", &["mutations", "process"]),
             ("host", &[]),
-            ("store", &[]),
+            ("store", &["mutations"]),
             ("link", &[]),
             ("measure", &["process", "cargo", "child", "host", "link"]),
             ("sides", &["process", "cargo", "host", "link"]),

@@ -11,6 +11,8 @@ pub mod child;
 pub mod host;
 pub mod link;
 pub mod measure;
+#[cfg(test)]
+mod mutations;
 pub mod process;
 pub mod sides;
 pub mod store;

@@ -380,4 +380,32 @@ mod tests {
             assert!(Frame::parse(line.as_bytes()).is_err(), "{line}");
         }
     }
+
+    #[test]
+    fn a_damaged_frame_is_read_or_refused() {
+        let frames = [
+            r#"{"type":"hello","protocol":1,"harness":"perfcheck 0.1.0","clock_step_ns":20,"quantum_ns":20,"features":["a"],"capabilities":["addressable","allocations"]}"#,
+            r#"{"type":"benchmark","id":"sort/10","version":"2","throughput":{"bytes":10,"elements":null},"metric":{"kind":"amount","unit":"B"},"settings":{"launches":3,"noise_threshold":0.02}}"#,
+            r#"{"type":"listed","count":3}"#,
+            r#"{"type":"started","id":"sort/10","throughput":{"bytes":10},"kind":"iter"}"#,
+            r#"{"type":"warmed-up","iterations":1023,"elapsed_ns":3000000,"total_ns":3100000}"#,
+            r#"{"type":"samples","iterations":[10,20,30],"elapsed_ns":[1000,2000,3000]}"#,
+            r#"{"type":"counted","allocations":[2,3],"bytes":[512,600],"peak_bytes":[64,64],"other_allocations":[0,1],"other_bytes":[0,8]}"#,
+            r#"{"type":"error","id":"sort/10","message":"panicked\nat x","fatal":true}"#,
+        ];
+        let frames = frames.map(|frame| frame.as_bytes().to_vec());
+        for frame in &frames[1..6] {
+            assert!(
+                Frame::parse(frame).is_ok(),
+                "{}",
+                String::from_utf8_lossy(frame)
+            );
+        }
+        crate::mutations::attack("frames", &frames, |line| match Frame::parse(line) {
+            Ok(Frame::Counted(answer)) => drop(answer.checked(16)),
+            Ok(Frame::Latencies(answer)) => drop(answer.checked(16, 100)),
+            Ok(frame) => drop(frame.beyond_limits()),
+            Err(_) => drop(Frame::attempts_hello(line)),
+        });
+    }
 }

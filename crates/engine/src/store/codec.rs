@@ -161,7 +161,8 @@ const fn crc_table() -> [u32; 256] {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{crc, decode, encode};
+    use super::{FORMAT, PREFIX_BYTES, crc, decode, encode};
+    use crate::mutations::attack;
     use perfcheck_analysis::model::{Nanos, Sample, Series};
 
     fn sample(iterations: u64, elapsed: u64) -> Sample {
@@ -255,5 +256,31 @@ mod tests {
             Err("a series has the unknown format 9".into())
         );
         assert!(decode(&[]).is_err());
+    }
+
+    /// The checksum is made anew: what is behind it decodes what anybody may have written.
+    #[test]
+    fn a_damaged_series_is_read_or_refused() {
+        let flat = [7, 7, 8, u64::MAX].map(|ns| sample(1000, ns)).to_vec();
+        let linear = (1..9).map(|step| sample(step * 10, step * 977)).collect();
+        let whole = Series {
+            warm_up: sample(3, 1_000_000),
+            linear,
+            flat,
+        };
+        let short = Series {
+            linear: Vec::new(),
+            flat: Vec::new(),
+            ..whole.clone()
+        };
+        let bodies = [&whole, &short].map(|series| encode(series)[PREFIX_BYTES..].to_vec());
+        attack("series", &bodies, |body| {
+            let mut bytes = vec![FORMAT];
+            bytes.extend(crc(body).to_le_bytes());
+            bytes.extend(body);
+            if let Ok(found) = decode(&bytes) {
+                assert_eq!(decode(&encode(&found)), Ok(found));
+            }
+        });
     }
 }

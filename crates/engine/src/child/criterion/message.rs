@@ -344,4 +344,28 @@ mod tests {
             assert_eq!(message, Some(Message::Warmup { nanos: 1.5 }));
         }
     }
+
+    #[test]
+    fn a_damaged_message_is_read_or_refused() {
+        let mut known = Vec::new();
+        for message in [
+            r#"{"BeginningBenchmarkGroup":{"group":"g"}}"#,
+            r#"{"BeginningBenchmark":{"id":{"group_id":"g","function_id":"f","value_str":"10","throughput":[{"Bytes":10}]}}}"#,
+            r#"{"Warmup":{"id":{"group_id":"g","function_id":null,"value_str":null,"throughput":[]},"nanos":3e9}}"#,
+            r#"{"MeasurementComplete":{"id":{"group_id":"g","function_id":null,"value_str":null,"throughput":[]},"iters":[1.0,2.0],"times":[10.0,20.0],"plot_config":{"summary_scale":"Linear"},"sampling_method":"Flat","benchmark_config":{"confidence_level":0.95,"measurement_time":{"secs":5,"nanos":0},"noise_threshold":0.01,"nresamples":100000,"sample_size":100,"significance_level":0.05,"warm_up_time":{"secs":3,"nanos":0}}}}"#,
+        ] {
+            let value: serde_json::Value = serde_json::from_str(message).expect("JSON");
+            let mut body = Vec::new();
+            ciborium::into_writer(&value, &mut body).expect("CBOR");
+            let mut frame = (body.len() as u32).to_be_bytes().to_vec();
+            frame.extend(body);
+            known.push(frame);
+        }
+        crate::mutations::attack("Criterion", &known, |bytes| {
+            let mut socket = bytes;
+            while let Ok(Some(message)) = read_message(&mut socket) {
+                drop(format!("{message:?}"));
+            }
+        });
+    }
 }

@@ -1,0 +1,67 @@
+//! Seeded damages of well-formed input, for the tests of decoders: whatever arrives is read or refused, and nothing panics or takes memory without end.
+//!
+//! A test tries a few thousand; with `PERFCHECK_ATTACK_SECONDS` it goes on for so long, each time from the same seed.
+
+use perfcheck_stats::{Draws, Stream};
+use std::time::{Duration, Instant};
+
+/// What means something to decoders of text and of numbers.
+const MEANINGFUL: [&[u8]; 14] = [
+    b"\"",
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b":",
+    b"-1",
+    b"18446744073709551615",
+    b"1e999",
+    b"null",
+    b"\0\0\0\0",
+    b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+];
+/// So many inputs where nobody says how long.
+const USUAL: u64 = 3_000;
+/// Inputs stay about as long as they were.
+const LONGEST: usize = 1 << 16;
+
+/// Calls `decode` with damaged inputs made of `corpus`; `name` keeps the chances of decoders apart.
+pub(crate) fn attack(name: &str, corpus: &[Vec<u8>], mut decode: impl FnMut(&[u8])) {
+    let seconds = std::env::var("PERFCHECK_ATTACK_SECONDS").ok();
+    let seconds = seconds.and_then(|text| text.parse().ok());
+    let until = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let mut tried = 0;
+    while until.map_or(tried < USUAL, |until| Instant::now() < until) {
+        let draws = &mut Draws::new(Stream { seed: 1, name }, tried);
+        let mut input = corpus[draws.index(corpus.len() as u32)].clone();
+        for _ in 0..=draws.index(4) {
+            damage(&mut input, draws);
+        }
+        input.truncate(LONGEST);
+        decode(&input);
+        tried += 1;
+    }
+}
+
+fn damage(input: &mut Vec<u8>, draws: &mut Draws) {
+    if input.is_empty() {
+        return;
+    }
+    let at = draws.index(input.len() as u32);
+    let length = [1, 2, 9, 100][draws.index(4)];
+    let to = (at + length).min(input.len());
+    let piece = MEANINGFUL[draws.index(MEANINGFUL.len() as u32)];
+    match draws.index(6) {
+        0 => input[at] ^= 1 << draws.index(8),
+        1 => drop(input.splice(at..to, piece.iter().copied())),
+        2 => drop(input.splice(at..at, piece.iter().copied())),
+        3 => drop(input.drain(at..to)),
+        4 => input.truncate(at),
+        _ => {
+            let again = input[at..to].to_vec();
+            drop(input.splice(at..at, again));
+        }
+    }
+}

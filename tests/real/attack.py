@@ -1,0 +1,295 @@
+"""The attacks of attack.sh: attack.py BINARY DIRECTORY SECONDS SEED."""
+
+import collections
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parents[2]
+BINARY = str(pathlib.Path(sys.argv[1]).resolve())
+WORK = pathlib.Path(sys.argv[2]).resolve()
+SECONDS, SEED = float(sys.argv[3]), int(sys.argv[4])
+CHANCE = random.Random(SEED)
+# README.md, "Exit codes".
+DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 130}
+# No command here needs long or much.
+LONGEST = 60
+MOST_MEMORY = 3 << 30
+# What is given away by an environment that the processes of a run inherit.
+MARKER = f"PERFCHECK_ATTACK_OF={os.getpid()}"
+MEANINGFUL = [b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"-", b"e999", b"0", b"18446744073709551616", b"-1", b"1e400", b"NaN", b"\n", b"\0",
+              b"\xff", b"null", b"\x1b[2J", b"::error::", b"../", "\u202e".encode(), b"9" * 400, b"[" * 3000]
+
+counts, failures = collections.Counter(), []
+
+
+def environment(store):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PERFCHECK_", "CARGO_TARGET", "CI", "GITHUB_", "TF_BUILD"))}
+    name, value = MARKER.split("=")
+    return kept | {name: value, "PERFCHECK_STORE": str(store), "PERFCHECK_CACHE": str(WORK / "cache"), "PERFCHECK_SECRET": str(WORK / "secret"),
+                   "PERFCHECK_STORED": "1", "CARGO_TARGET_DIR": str(WORK / "target"), "CARGO_TERM_COLOR": "never", "RUST_BACKTRACE": "1"}
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+def command(*words):
+    return [BINARY, "perfcheck", *words, "--manifest-path", str(WORK / "crate" / "Cargo.toml")]
+
+
+def call(store, *words):
+    """Status, output and errors of a command; a hang has no status."""
+    try:
+        done = subprocess.run(command(*words), env=environment(store), stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST, preexec_fn=limited)
+        return done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired as hung:
+        return None, hung.stdout or b"", hung.stderr or b""
+
+
+def judge(kind, what, status, stderr, allowed=DOCUMENTED):
+    """Counts a call, and keeps what it did wrong."""
+    counts[f"{kind}: exit {status}"] += 1
+    wrong = []
+    if status not in allowed:
+        wrong.append(f"exit status {status}")
+    if b"panicked at" in stderr and b"cargo-perfcheck" in stderr or b"internal error" in stderr:
+        wrong.append("a panic")
+    if wrong:
+        failures.append(f"{kind}, {what}: {', '.join(wrong)}: {stderr[-600:].decode(errors='replace')}")
+    return not wrong
+
+
+def left_behind():
+    """The processes that carry the marker: none, once they had time to go."""
+    until = time.monotonic() + 3
+    while True:
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and MARKER.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append((int(entry.name), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")))
+            except OSError:
+                pass
+        if not found or time.monotonic() > until:
+            return found
+        time.sleep(0.02)
+
+
+def runs(store):
+    """The stored runs with their status; `None` where they cannot be listed."""
+    status, stdout, _ = call(store, "runs", "--limit", "1000000", "--message-format", "json")
+    if status != 0:
+        return None
+    found = (json.loads(line) for line in stdout.splitlines() if line.startswith(b"{"))
+    return {run["run"]: run["status"] for run in found if run.get("reason") == "run"}
+
+
+def keeps(kind, what, before, store):
+    """No run that was there is gone, and none that was complete is less."""
+    after = runs(store)
+    lost = after is None or any(run not in after or (status == "complete" and after[run] != "complete") for run, status in before.items())
+    if lost:
+        failures.append(f"{kind}, {what}: runs were lost: {before} before, {after} after")
+    return after or before
+
+
+def mutated(data):
+    """A few damages at places of chance; the length stays within reason."""
+    data = bytearray(data)
+    for _ in range(CHANCE.choice([1, 1, 1, 2, 4, 16])):
+        if not data:
+            break
+        at = CHANCE.randrange(len(data))
+        to = min(len(data), at + CHANCE.choice([1, 1, 2, 8, 100, 4096]))
+        match CHANCE.randrange(7):
+            case 0:
+                data[at] ^= 1 << CHANCE.randrange(8)
+            case 1:
+                data[at:to] = CHANCE.choice(MEANINGFUL)
+            case 2:
+                data[at:at] = CHANCE.choice(MEANINGFUL)
+            case 3:
+                del data[at:to]
+            case 4:
+                del data[at:]
+            case 5:
+                data[at:at] = data[at:to]
+            case 6:
+                data[at:to] = bytes(to - at)
+    return bytes(data)
+
+
+def make_crate():
+    crate = WORK / "crate"
+    (crate / "benches").mkdir(parents=True, exist_ok=True)
+    (crate / "src").mkdir(exist_ok=True)
+    (crate / "src/lib.rs").write_text("")
+    (crate / "Cargo.toml").write_text(
+        '[workspace]\n\n[package]\nname = "attacked"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n'
+        f'[dev-dependencies]\nperfcheck = {{ path = {json.dumps(str(HERE / "harness"))} }}\n\n[[bench]]\nname = "attacked"\nharness = false\n')
+    (crate / "benches/attacked.rs").write_text(
+        "fn all(suite: &mut perfcheck::Suite) {\n    for id in [\"one\", \"two\", \"three\"] {\n"
+        "        suite.bench(id, |b| b.iter(|| perfcheck::black_box(7_u64).wrapping_mul(3)));\n    }\n}\n\nperfcheck::main!(all);\n")
+
+
+MEASURE = ["--launches", "4", "--warm-up-time", "2ms", "--measurement-time", "10ms", "--resamples", "2000", "--fail-on", "none"]
+
+
+def signals(store, known):
+    """A run that is interrupted, ended or killed at some moment; whatever it is, what was stored before stays, and nobody is left behind."""
+    chosen = CHANCE.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+    times = CHANCE.choice([1, 1, 2])
+    moment = CHANCE.random() * signals.longest
+    run = subprocess.Popen(command(*MEASURE), env=environment(store), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+    began = time.monotonic()
+    time.sleep(moment)
+    for _ in range(times):
+        run.send_signal(chosen)
+    try:
+        _, stderr = run.communicate(timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        os.killpg(run.pid, signal.SIGKILL)
+        _, stderr = run.communicate()
+        failures.append(f"signals, {chosen.name} after {moment:.3f} s: it did not end")
+    signals.longest = max(0.2, 0.8 * signals.longest + 0.4 * (time.monotonic() - began))
+    what = f"{times} x {chosen.name} after {moment:.3f} s"
+    # A signal that comes before there is anybody to take it ends a program by itself.
+    judge("signals", what, run.returncode, stderr, DOCUMENTED | {-chosen})
+    for process, line in left_behind():
+        failures.append(f"signals, {what}: left behind: {line}")
+        os.kill(process, signal.SIGKILL)
+    return keeps("signals", what, known, store)
+
+
+signals.longest = 1.5
+READERS = [["runs"], ["list"], ["show", "latest"], ["show", "latest", "--stats"], ["compare", "1", "2", "--fail-on", "none"], ["explain", "one"], ["history"],
+           ["export", "--output", os.devnull], ["baseline", "list"], [*MEASURE]]
+
+
+def damaged_store(good):
+    store = WORK / "damaged.db"
+    for name in (store, WORK / "damaged.db-wal", WORK / "damaged.db-shm"):
+        name.unlink(missing_ok=True)
+    store.write_bytes(mutated(good))
+    words = CHANCE.choice(READERS)
+    status, _, stderr = call(store, *words)
+    if not judge("damaged stores", " ".join(words), status, stderr):
+        shutil.copy(store, WORK / f"harm-{len(failures)}.db")
+
+
+def mutated_import(store, corpus, known):
+    path, data = CHANCE.choice(corpus)
+    target = WORK / "mutated" / path.name
+    shutil.rmtree(target.parent, ignore_errors=True)
+    target.parent.mkdir()
+    words = ["import", str(target)]
+    if path.is_dir():
+        shutil.copytree(path, target)
+        file = CHANCE.choice(sorted(one for one in target.rglob("*") if one.is_file()))
+        file.write_bytes(mutated(file.read_bytes()))
+    else:
+        target.write_bytes(mutated(data))
+    if path.suffix == ".csv":
+        words += ["--format", "csv", "--columns", "id=name,value=ns", "--unit", "ns"]
+    status, _, stderr = call(store, *words)
+    if not judge("mutated imports", path.name, status, stderr):
+        shutil.copytree(target.parent, WORK / f"harm-{len(failures)}", dirs_exist_ok=True)
+    if CHANCE.randrange(20) == 0:
+        return keeps("mutated imports", path.name, known, store)
+    return known
+
+
+SETTINGS = b"""
+[workspace.metadata.perfcheck]
+id = "attacked"
+launches = 3
+samples = 12
+warm-up-time = "1ms"
+measurement-time = "5ms"
+noise-threshold = "3%"
+significance-level = 0.01
+resamples = 1000
+fail-on = ["regressed", "suspect"]
+timeout = "20s"
+correction = "bh"
+fail = ["median:5%", "o*=p99:2ms"]
+
+[[workspace.metadata.perfcheck.override]]
+match = "o*"
+samples = 14
+
+[package.metadata.perfcheck]
+latency-digits = 3
+
+[workspace.metadata.perfcheck.thresholds]
+cv-stable = 0.05
+"""
+
+
+def mutated_settings(store):
+    manifest = WORK / "crate" / "Cargo.toml"
+    good = manifest.read_bytes()
+    try:
+        settings = mutated(SETTINGS)
+        manifest.write_bytes(good + settings)
+        status, _, stderr = call(store, "runs")
+        if not judge("mutated settings", "Cargo.toml", status, stderr):
+            (WORK / f"harm-{len(failures)}.toml").write_bytes(settings)
+    finally:
+        manifest.write_bytes(good)
+
+
+def main():
+    until = time.monotonic() + SECONDS
+    make_crate()
+    store = WORK / "store.db"
+    build = subprocess.run(command(*MEASURE), env=environment(store), stdin=subprocess.DEVNULL, capture_output=True)
+    if build.returncode:
+        sys.exit(f"the first run ended with {build.returncode}: {build.stderr.decode(errors='replace')}")
+    call(store, *MEASURE)
+    known = runs(store)
+    assert known and len(known) == 2, known
+    # The building is not part of the attack.
+    until = max(until, time.monotonic() + SECONDS / 2)
+    sealed = WORK / "sealed.db"
+    status, exported, _ = call(store, "export", "1")
+    assert status == 0, "the store is exported"
+    (WORK / "exported.jsonl").write_bytes(exported)
+    (WORK / "table.csv").write_text("name,ns\n" + "".join(f"{name},{100 + i}.25\n" for name in "ab" for i in range(20)))
+    # All of it is in the file, nothing in its log.
+    shutil.copy(store, sealed)
+    with __import__("sqlite3").connect(store) as database:
+        database.backup(__import__("sqlite3").connect(sealed))
+    good = sealed.read_bytes()
+    samples = HERE / "tests/exchange/samples"
+    paths = [path for path in sorted(samples.iterdir()) if path.name not in ("make.sh", "README.md")]
+    corpus = [(path, None if path.is_dir() else path.read_bytes()) for path in [*paths, *[WORK / "exported.jsonl"] * 4, *[WORK / "table.csv"] * 2]]
+    imports = WORK / "imports.db"
+    shutil.copy(sealed, imports)
+    of_imports = runs(imports)
+    while time.monotonic() < until and len(failures) < 20:
+        known = signals(store, known)
+        for _ in range(4):
+            damaged_store(good)
+        for _ in range(8):
+            of_imports = mutated_import(imports, corpus, of_imports)
+        for _ in range(2):
+            mutated_settings(store)
+    keeps("mutated imports", "in the end", of_imports, imports)
+    for kind, count in sorted(counts.items()):
+        print(f"{count:6} {kind}")
+    print(f"seed {SEED}: {sum(counts.values())} attacks, {len(known)} runs in the store, {len(failures)} failures")
+    for text in failures:
+        print(f"\n{text}")
+    sys.exit(1 if failures else 0)
+
+
+main()
