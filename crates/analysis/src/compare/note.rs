@@ -164,13 +164,9 @@ pub enum Note {
         /// Whether that is too much to call anything unchanged.
         too_noisy: bool,
     },
-    /// The change of the first half of the rounds is not that of the second.
-    ChangeDrifts {
-        /// In the first half, a fraction.
-        first: f64,
-        /// In the second half.
-        second: f64,
-    },
+    /// The change of the first half of the rounds is not that of the second. How large it is in each is not told: it is seen in the rounds one by one,
+    /// and what is printed as the change may be that of the fastest samples.
+    ChangeDrifts,
     /// A sample is slower or faster as the second of a pair than as the first.
     PositionMatters {
         /// By how much it is slower as the second, a fraction.
@@ -267,11 +263,8 @@ impl Note {
                 change * 100.0,
                 if *too_noisy { ", too much to call anything unchanged" } else { "" }
             ),
-            Self::ChangeDrifts { first, second } => write!(
-                f,
-                "the change is {:+.1} % in the first half of the rounds and {:+.1} % in the second",
-                first * 100.0,
-                second * 100.0
+            Self::ChangeDrifts => f.write_str(
+                "the first half of the rounds shows another change than the second, by more than the noise threshold and chance: measure again",
             ),
             Self::PositionMatters { effect } => write!(
                 f,
@@ -361,7 +354,7 @@ impl fmt::Display for Note {
             Self::FasterByTScoreOnly => f.write_str(
                 "the t-score says faster, but the drift between runs could explain it",
             ),
-            Self::FewRounds { .. } | Self::SecondFastestOfFewSamples { .. } | Self::SlowPath { .. } | Self::SlowPathSuspected | Self::SlowPathsNotSearched { .. } | Self::ThresholdRaised { .. } | Self::ChangeDrifts { .. } | Self::PositionMatters { .. } | Self::RoundsDependOnTheirNeighbours { .. } | Self::SeveralModes { .. } => self.of_rounds(f),
+            Self::FewRounds { .. } | Self::SecondFastestOfFewSamples { .. } | Self::SlowPath { .. } | Self::SlowPathSuspected | Self::SlowPathsNotSearched { .. } | Self::ThresholdRaised { .. } | Self::ChangeDrifts | Self::PositionMatters { .. } | Self::RoundsDependOnTheirNeighbours { .. } | Self::SeveralModes { .. } => self.of_rounds(f),
         }
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn add(
     }
 }
 
-/// The change in the first half of the rounds and in the second, if they differ.
+/// Whether the change in the first half of the rounds differs from that in the second.
 fn drift(usable: &UsableRounds, speed: &SpeedTest, threshold: f64) -> Option<Note> {
     let halves = usable.halves(usable.rounds.len() / 2);
     // Round by round: half of the rounds may hold no quiet moment of a side, and its floor would tell of that.
@@ -96,10 +96,7 @@ fn drift(usable: &UsableRounds, speed: &SpeedTest, threshold: f64) -> Option<Not
     // Each half has an SE of sqrt 2 times the whole's, their difference of twice.
     let apart = (second - first).abs();
     let drifts = apart > threshold && apart > DRIFT * 2.0 * speed.standard_error;
-    drifts.then(|| Note::ChangeDrifts {
-        first: first.exp_m1(),
-        second: second.exp_m1(),
-    })
+    drifts.then_some(Note::ChangeDrifts)
 }
 
 /// How much slower samples are as the second of their pair, if that is beyond the threshold: of ABBA the pairs are AB and BA.

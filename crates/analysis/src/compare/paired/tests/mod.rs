@@ -254,10 +254,7 @@ fn halves_that_disagree_are_named() {
     });
     let comparison = judged(&rounds);
     assert!(
-        has(
-            &comparison,
-            |note| matches!(note, Note::ChangeDrifts { first, second } if *first > 0.09 && second.abs() < 0.01)
-        ),
+        has(&comparison, |note| matches!(note, Note::ChangeDrifts)),
         "{:?}",
         comparison.notes
     );
@@ -273,10 +270,7 @@ fn halves_that_disagree_by_less_than_the_threshold_are_not_named() {
     });
     let comparison = judge_one(&rounds, 0.01, &plan(&[40]));
     assert!(
-        !has(&comparison, |note| matches!(
-            note,
-            Note::ChangeDrifts { .. }
-        )),
+        !has(&comparison, |note| matches!(note, Note::ChangeDrifts)),
         "{:?}",
         comparison.notes
     );
@@ -331,10 +325,7 @@ fn every_note_reads_as_a_sentence_without_braces() {
         },
         Note::SlowPathSuspected,
         Note::SlowPathsNotSearched { rounds: 10 },
-        Note::ChangeDrifts {
-            first: 0.05,
-            second: -0.001,
-        },
+        Note::ChangeDrifts,
         Note::RoundsDependOnTheirNeighbours { correlation: 0.8 },
         Note::SeveralModes {
             side: Side::Base,
@@ -350,7 +341,7 @@ fn every_note_reads_as_a_sentence_without_braces() {
     );
     assert_eq!(
         texts[5],
-        "the change is +5.0 % in the first half of the rounds and -0.1 % in the second"
+        "the first half of the rounds shows another change than the second, by more than the noise threshold and chance: measure again"
     );
     assert!(
         texts
