@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 
 use super::terminal;
 
-/// Compact JSON for terminals and logs: no character that they obey or hide, no command of a CI system (`##[`).
+/// Compact JSON for terminals and logs: no character that they obey or hide, no command of a CI system (`##[`, `##vso[`).
 pub fn json(json: &str) -> String {
     let shown = escaped(json, |c| terminal::is_harmful(c) && !c.is_ascii());
-    shown.replace("##[", "#\\u0023[")
+    shown.replace("##", "#\\u0023")
 }
 
 /// Compact JSON for a `<script type="application/json">` element: nothing in it ends the element or begins a comment.

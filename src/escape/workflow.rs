@@ -1,7 +1,8 @@
 //! Text for the log of a GitHub Actions job, which is also a channel of commands.
 //!
 //! The runner obeys a line that begins with `::name` after blanks, and `##[name]` anywhere in a line; lines end at `\n` and `\r`
-//! (actions/runner, `ActionCommand.cs`). [`Guarded`] breaks both in everything that passes, but for what [`Commands`] lets through. Both
+//! (actions/runner, `ActionCommand.cs`). Azure Pipelines obeys `##vso[`, TeamCity `##teamcity[`, wherever they stand in a line.
+//! [`Guarded`] breaks all of them in everything that passes, but for what [`Commands`] lets through. Both
 //! streams are guarded byte by byte, and not by `::stop-commands::`: the runner reads them side by side, so the end of a stop on one would not
 //! come before a command on the other.
 
@@ -24,7 +25,15 @@ pub fn property(text: &str) -> String {
 
 /// Readers of a log other than the runner may not know the newer sign.
 fn without_sign(text: &str) -> String {
-    text.replace("##[", "##\\[")
+    let mut harmless = String::with_capacity(text.len());
+    for c in text.chars() {
+        let before = harmless.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        if c == '[' && before.ends_with("##") {
+            harmless.push('\\');
+        }
+        harmless.push(c);
+    }
+    harmless
 }
 
 /// Whether commands are obeyed where the output goes, and which of them are ours.
@@ -62,10 +71,6 @@ impl Commands {
         self.are_ours.set(before);
         written
     }
-
-    fn are_guarded(&self) -> bool {
-        self.are_obeyed && !self.are_ours.get()
-    }
 }
 
 /// A stream that may lead into the log of a job: what would be a command there gets a backslash.
@@ -77,7 +82,7 @@ pub struct Guarded<'a, W> {
     place: StreamPosition,
     /// What it carries is somebody else's.
     of_others: bool,
-    /// How many `#` came directly before; of somebody else's also before a word.
+    /// How many `#` came directly before, or before a word.
     hashes: u8,
 }
 
@@ -117,8 +122,7 @@ impl<'a, W: Write> Guarded<'a, W> {
         }
     }
 
-    /// The same for what somebody else prints, in which the commands of other systems are broken, too: `##vso[` of Azure Pipelines and
-    /// `##teamcity[`, wherever they stand in a line.
+    /// The same for what somebody else prints: nothing in it is a command of ours, and lines that begin with `::` are broken in every log.
     pub fn of_others(writer: W, commands: &'a Commands) -> Self {
         Self {
             of_others: true,
@@ -127,7 +131,7 @@ impl<'a, W: Write> Guarded<'a, W> {
     }
 
     fn is_guarded(&self) -> bool {
-        self.commands.are_guarded() || (self.of_others && self.commands.is_log)
+        self.commands.is_log && (self.of_others || !self.commands.are_ours.get())
     }
 
     /// Goes over a byte; tells whether it would complete the sign of a command.
@@ -135,14 +139,15 @@ impl<'a, W: Write> Guarded<'a, W> {
         let hashes = self.hashes;
         self.hashes = match byte {
             b'#' => (hashes + 1).min(2),
-            b'a'..=b'z' | b'A'..=b'Z' if self.of_others && hashes == 2 => 2,
+            b'a'..=b'z' | b'A'..=b'Z' if hashes == 2 => 2,
             _ => 0,
         };
         let is_behind_colon = matches!(
             self.place,
             StreamPosition::Colon | StreamPosition::ColonOrStart
         );
-        let is_second_colon = is_behind_colon && byte == b':';
+        let has_colons = self.of_others || self.commands.are_obeyed;
+        let is_second_colon = has_colons && is_behind_colon && byte == b':';
         self.place = match (self.place, byte) {
             (_, b'\n' | b'\r')
             // Blanks of Unicode are blanks too; which bytes of theirs they are does not matter.
@@ -231,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_every_system_are_broken_in_what_others_print() {
+    fn commands_of_every_system_are_broken_in_every_log() {
         let printed =
             "##vso[task.complete result=Succeeded]\na ##teamcity[x]\n##[error]\n## v[0]\n";
         let broken =
@@ -242,10 +247,15 @@ mod tests {
             let mut stream = Guarded::of_others(&mut written, &commands);
             assert!(stream.write_all(printed.as_bytes()).is_ok());
             assert_eq!(String::from_utf8(written).expect("text"), shown);
+            // Ours has names in it that others chose. A path of Rust is a command on GitHub alone.
             let mut ours = Vec::new();
             let mut stream = Guarded::new(&mut ours, &commands);
+            let printed = format!("{printed}::std::vec\n");
             assert!(stream.write_all(printed.as_bytes()).is_ok());
-            assert_eq!(ours, printed.as_bytes());
+            assert_eq!(
+                String::from_utf8(ours).expect("text"),
+                format!("{shown}::std::vec\n")
+            );
         }
     }
 
@@ -331,6 +341,7 @@ mod tests {
     #[test]
     fn a_message_keeps_its_lines_and_a_property_stays_one() {
         assert_eq!(data("50 %\n::error::\r##[x"), "50 %25%0A::error::\\r##\\[x");
+        assert_eq!(property("a ##vso[task.x"), "a ##vso\\[task.x");
         assert_eq!(property("a:b,c=d%\n"), "a%3Ab%2Cc=d%25\\n");
     }
 }
