@@ -569,3 +569,25 @@ fn a_slash_within_a_cell_is_shown_as_it_was_and_found_by_it() {
     );
     assert_eq!(told.messages("benchmark-measured").len(), 1, "{told}");
 }
+
+#[test]
+fn a_name_without_end_pads_no_other_row() {
+    let machine = Machine::new();
+    let endless = "x".repeat(900);
+    let rows = format!("name,ns\n{endless},100\n{endless},101\nb,7\nb,7.1\nc,8\nc,8.1\n");
+    let path = file(&machine, "endless.csv", &rows);
+    import(&machine, &[&path], "id=name,value=ns", "--unit ns")
+        .args(FEW)
+        .run()
+        .expect_code(0);
+    for words in [&["show", "1"][..], &["list"]] {
+        let shown = stored(&machine, words).run().expect_code(0);
+        let long: Vec<&str> = shown
+            .stdout
+            .lines()
+            .filter(|line| line.len() > 200)
+            .collect();
+        assert_eq!(long.len(), 1, "{shown}");
+        assert!(long[0].contains(&endless), "{shown}");
+    }
+}

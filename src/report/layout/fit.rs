@@ -11,6 +11,9 @@ const READABLE_LABELS: usize = 24;
 /// They are not shortened to less for a single value.
 const NARROWEST_LABELS: usize = 12;
 
+/// Names of rows have no more room than this, also where lines are endless.
+const WIDEST_NAMES: usize = 160;
+
 /// A column that is shown, in one of its forms.
 pub(super) struct Fitted<'t> {
     pub(super) kind: Kind,
@@ -93,10 +96,18 @@ fn narrow(shown: &mut [Narrowed<'_>], room: usize) {
     {
         let others = taken(shown.iter().map(|one| one.width)) - shown[at].width;
         let left = room.saturating_sub(others);
-        let ColumnRoom { wanted, .. } = shown[at].extent;
-        // Part of the room for a title would be of no use.
-        let names = shown[at].column.forms[0].width().min(left);
-        shown[at].width = if wanted <= left { wanted } else { names }.max(NARROWEST_ROW_NAME);
+        let ColumnRoom { wanted, fair, .. } = shown[at].extent;
+        let names = shown[at].column.forms[0].width();
+        let width = if names > WIDEST_NAMES && left > WIDEST_NAMES {
+            // A few endless names have lines of their own, rather than blanks behind all others.
+            fair
+        } else if wanted <= left {
+            wanted
+        } else {
+            // Part of the room for a title would be of no use.
+            names.min(left)
+        };
+        shown[at].width = width.max(NARROWEST_ROW_NAME);
     }
 }
 

@@ -102,10 +102,14 @@ pub fn write_versions(
         }
         Method::Stored(_) | Method::Paired => {
             let level = analysis::level(&verdicts.decision);
-            match verdicts.decision.analysis.correction {
-                FamilyRule::Unadjusted => format!("p is {level}"),
-                _ => format!("p is adjusted for all benchmarks together, {level}"),
-            }
+            let by = match verdicts.decision.analysis.correction {
+                FamilyRule::Holm => "adjusted for all benchmarks together (Holm)",
+                FamilyRule::BenjaminiHochberg => {
+                    "adjusted for all benchmarks together (Benjamini and Hochberg)"
+                }
+                FamilyRule::Unadjusted => "of each benchmark",
+            };
+            format!("p is {by}, {level}")
         }
     };
     let observations = match (verdicts.method, verdicts.decision.analysis.observations) {
