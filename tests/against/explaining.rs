@@ -19,7 +19,11 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     let machine = Machine::new();
     let project = Project::new(&machine);
     project.takes(120);
-    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    // Two in the family: also what comes to nothing that differs.
+    let run = project
+        .measure(&["--against", "HEAD", "--control"])
+        .run()
+        .expect_code(1);
     let of_run = compared(&run, "cost");
     let told = explain(&project, &["cost"]);
     assert_eq!(

@@ -84,7 +84,10 @@ fn what_controls_have_shown_raises_the_threshold_and_is_stored_with_the_plan() {
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
 
     add_controls(&machine, &control, -0.03);
-    let run = project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    let run = project
+        .measure(&["--against", "HEAD", "--control"])
+        .run()
+        .expect_code(0);
     assert_eq!(verdict(&run, "cost"), "unchanged", "{run}");
     let said = compared(&run, "cost");
     assert_eq!(said["noise_threshold"], 0.03, "{run}");

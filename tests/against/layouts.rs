@@ -28,7 +28,10 @@ fn a_change_is_called_over_layouts_that_both_sides_share() {
     let machine = Machine::new();
     let project = Project::new(&machine);
     project.takes(120);
-    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let run = project
+        .measure(&["--against", "HEAD", "--control"])
+        .run()
+        .expect_code(1);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
     assert_eq!(verdict(&run, "constant"), "unchanged", "{run}");
     let (base, candidate) = (layouts(&machine, 1), layouts(&machine, 2));
@@ -77,14 +80,23 @@ fn what_is_slower_in_one_layout_alone_is_unchanged() {
     ));
     project.commit();
     project.takes(130);
-    let run = project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    // Without a trial, which would be the first to run it.
+    let words = ["--against", "HEAD", "--control"];
+    let run = project.measure(&words).run().expect_code(0);
     assert!(fs::exists(&place).expect("readable"), "{run}");
     assert_eq!(verdict(&run, "cost"), "unchanged", "{run}");
     let of_cost = compared(&run, "cost")["remarks"][0].to_string();
     assert!(of_cost.contains("in the first it was +30.0 %"), "{of_cost}");
     // Executables as they were built have no other layout.
     fs::remove_file(&place).expect("removed");
-    let words = ["--against", "HEAD", "--as-built", "--rounds", "20"];
+    let words = [
+        "--against",
+        "HEAD",
+        "--control",
+        "--as-built",
+        "--rounds",
+        "20",
+    ];
     let run = project.measure(&words).run().expect_code(0);
     assert_eq!(compared(&run, "cost")["paired"]["layouts"], 0);
     assert!(layouts(&machine, 4).iter().all(Option::is_none));
@@ -130,8 +142,12 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
     shuffled(1);
     project.commit();
     shuffled(2);
-    let run = project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    // Nobody need measure it: the code is the same.
+    let words = ["--against", "HEAD", "--control"];
+    let run = project.measure(&words).run().expect_code(0);
     assert_eq!(verdict(&run, "cost"), "unchanged", "{run}");
-    let as_built = project.measure(&["--against", "HEAD", "--as-built"]).run();
+    let as_built = project
+        .measure(&["--against", "HEAD", "--control", "--as-built"])
+        .run();
     assert_ne!(verdict(&as_built, "cost"), "unchanged", "{as_built}");
 }

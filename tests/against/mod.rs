@@ -11,6 +11,7 @@ mod explaining;
 mod extras;
 mod hosts;
 mod layouts;
+mod machine_code;
 mod mixing;
 mod printed;
 mod project;

@@ -51,6 +51,7 @@ pub const LAYERS: [(&str, Layers); 3] = [
                     "exchange",
                     "report",
                     "perfcheck_analysis",
+                    "perfcheck_code",
                     "perfcheck_engine",
                     "perfcheck_stats",
                 ],
@@ -74,7 +75,12 @@ pub const LAYERS: [(&str, Layers); 3] = [
 ];
 
 /// The crates of the workspace whose use by a module of the root package is for the table to say.
-const CRATES: [&str; 3] = ["perfcheck_analysis", "perfcheck_engine", "perfcheck_stats"];
+const CRATES: [&str; 4] = [
+    "perfcheck_analysis",
+    "perfcheck_code",
+    "perfcheck_engine",
+    "perfcheck_stats",
+];
 
 /// Dependencies that one module alone knows: what it hides behind it can be replaced.
 const HOMES: [(&str, &str, &str); 4] = [

@@ -83,7 +83,7 @@ pub fn sources(below: &str) -> Vec<Source> {
         .map(|path| Source::new(path, &fs::read_to_string(repository().join(path)).unwrap()))
         .collect();
     assert!(
-        sources.len() > 10,
+        sources.len() > 5,
         "only {} files below {below}",
         sources.len()
     );

@@ -10,6 +10,7 @@ use crate::report::{Explanation, write_explanation};
 use clap::Args;
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{CodeChange, Findings};
 use perfcheck_analysis::model::{BenchmarkKey, Metric, Run, RunStatus};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
@@ -90,10 +91,17 @@ pub fn explain(
         failures: row.measurement.map_or(&[][..], |found| &found.failures),
         row: method.map(|_| row),
         method,
+        code: code_of(&findings, &key),
         plan: plan.as_ref().filter(|_| head.pair.is_some()),
     };
     write_explanation(world.stdout, &explanation, common.output.format)?;
     Ok(ExitCode::Clean)
+}
+
+/// The functions in which the executables of the benchmark differ, where that is known.
+fn code_of<'f>(findings: &'f Findings<'_>, key: &BenchmarkKey) -> Option<&'f CodeChange> {
+    let mut code = findings.verdicts.iter().flat_map(|found| &found.remarks);
+    code.find_map(|remark| remark.code().filter(|code| code.target == key.target))
 }
 
 /// The benchmark of this run that is meant.

@@ -361,6 +361,8 @@ impl GatheredPage {
             failures: candidate.map_or(&[][..], |found| &found.failures),
             row: self.subject.method.map(|_| row),
             method: self.method(row),
+            // The page names the functions once, for all benchmarks of a target.
+            code: None,
             plan: self.subject.plan.as_ref(),
         })
     }

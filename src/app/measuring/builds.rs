@@ -1,11 +1,11 @@
 //! Both builds of an A/B measurement: the work tree beside a revision, or beside an executable.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::cache_build::{CacheBuild, cache_directory, in_words};
 use super::layouts::Relinking;
-use super::pairing::{TargetName, name};
+use super::machine_code::CodeVerdict;
+use super::pairing::{Alike, name};
 use super::prepare::{build, find_benchmarks};
 use super::request::Request;
 use crate::app::context::World;
@@ -16,7 +16,7 @@ use perfcheck_analysis::model::{BySide, Environment, GitState};
 use perfcheck_engine::cargo::{BenchTarget, CargoError};
 use perfcheck_engine::host::{self, Revision};
 use perfcheck_engine::measure::Discovered;
-use perfcheck_engine::sides::{BenchesFrom, BuiltSide, SidesError, Stage, TargetPair};
+use perfcheck_engine::sides::{BenchesFrom, BuiltSide, SideTarget, SidesError, Stage, TargetPair};
 
 /// What the work tree is measured against, in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub enum Against {
 /// Both builds, and how the reference is called.
 pub(in crate::app) struct BothBuilds {
     pub(in crate::app) targets: BySide<Vec<BenchTarget>>,
-    /// Targets that are the same executable on both sides.
-    pub(in crate::app) identical: BTreeSet<TargetName>,
+    /// Targets that run the same on both sides.
+    pub(in crate::app) alike: Alike,
     pub(in crate::app) environment: Environment,
     pub(in crate::app) base_git: Option<GitState>,
     pub(in crate::app) words: String,
@@ -89,10 +89,13 @@ fn beside_executable(
     let path = file_at(path)?;
     let (toolchain, candidate) = build(request.context, request.common, world)?;
     let base = with_executable(&candidate, &path)?;
-    let same = candidate
-        .iter()
-        .filter(|target| name(target) == name(&base) && same_bytes(target, &base));
-    let identical = same.map(name).collect();
+    let mut alike = Alike::new();
+    let mut remarks = Vec::new();
+    if let Some(target) = candidate.iter().find(|one| name(one) == name(&base)) {
+        let code = code_of(&base, target);
+        alike.extend(code.same.map(|same| (name(target), same)));
+        remarks.extend(code.remark);
+    }
     let stage = Stage::open(&cache_directory(world)?)?;
     let mut targets = BySide {
         base: vec![base],
@@ -100,7 +103,7 @@ fn beside_executable(
     };
     on_stage(&stage, &mut targets)?;
     Ok(BothBuilds {
-        identical,
+        alike,
         targets,
         environment: Environment {
             host: host::detect(world.variables.ci),
@@ -109,7 +112,7 @@ fn beside_executable(
         base_git: None,
         words: format!("the executable {}", path.display()),
         relinking: Relinking::Impossible("nobody knows what an executable was linked from"),
-        remarks: Vec::new(),
+        remarks,
         _in_use: InUse::Stage(stage),
     })
 }
@@ -148,7 +151,7 @@ pub(in crate::app) fn beside_revision(
         }
         built => (built?, false),
     };
-    let mut identical = BTreeSet::new();
+    let mut alike = Alike::new();
     let mut remarks = Vec::new();
     let mut on_both = Vec::new();
     for pair in built.pairs() {
@@ -157,11 +160,12 @@ pub(in crate::app) fn beside_revision(
         };
         on_both.push(BySide { base, candidate });
         let differing = base.differing_sources(candidate);
-        // What an executable reads while it runs is not in it.
-        let is_data = |path: &&Path| path.extension().is_none_or(|extension| extension != "rs");
-        if base.is_identical_to(candidate) && !differing.iter().any(is_data) {
-            identical.insert(name(&candidate.target));
+        let code = code_of_sides(base, candidate);
+        // Beside what differs, other files and programs may change what runs.
+        if base.has_companions_of(candidate) && base.differing_data(candidate).is_empty() {
+            alike.extend(code.same.map(|same| (name(&candidate.target), same)));
         }
+        remarks.extend(code.remark);
         if !differing.is_empty() {
             let files: Vec<String> = differing
                 .iter()
@@ -199,7 +203,7 @@ pub(in crate::app) fn beside_revision(
             base: targets(&built.base),
             candidate: targets(&built.candidate),
         },
-        identical,
+        alike,
         environment: Environment {
             host: host::detect(world.variables.ci),
             build: built.facts.clone(),
@@ -251,10 +255,37 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
     Ok(target.clone().with_executable(path.to_owned()))
 }
 
-/// Whether both run the same bytes.
-pub(in crate::app) fn same_bytes(a: &BenchTarget, b: &BenchTarget) -> bool {
-    let read = |target: &BenchTarget| std::fs::read(target.executable()).ok();
-    read(a).is_some_and(|bytes| read(b) == Some(bytes))
+/// What the code of two executables says.
+pub(in crate::app) fn code_of(base: &BenchTarget, candidate: &BenchTarget) -> CodeVerdict {
+    let read = |target: &BenchTarget| std::fs::read(target.executable());
+    match (read(base), read(candidate)) {
+        (Ok(base), Ok(other)) => {
+            let executables = BySide {
+                base,
+                candidate: other,
+            };
+            CodeVerdict::of(&candidate.target, &executables)
+        }
+        // Whoever runs it will say what is wrong with it.
+        _ => CodeVerdict::NONE,
+    }
+}
+
+/// What the code of two built sides says. Paths in them that lead to their own sides are no difference.
+pub(in crate::app) fn code_of_sides(base: &SideTarget, candidate: &SideTarget) -> CodeVerdict {
+    if base.is_identical_to(candidate) {
+        return CodeVerdict::IDENTICAL;
+    }
+    match (base.led_to(candidate), candidate.led_to(candidate)) {
+        (Ok(base), Ok(other)) => {
+            let executables = BySide {
+                base,
+                candidate: other,
+            };
+            CodeVerdict::of(&candidate.target.target, &executables)
+        }
+        _ => CodeVerdict::NONE,
+    }
 }
 
 /// Copies both sides of each target to paths of equal length: what an executable is called shifts its memory.

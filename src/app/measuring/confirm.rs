@@ -7,6 +7,7 @@ use super::in_turn::{InTurn, MeasuredInTurn, finish, pair_left_incomplete};
 use super::pairing::Pairing;
 use super::request::Request;
 use super::rerun::RunAgain;
+use super::trial::settle_by_trial;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::report::write_build_event;
@@ -110,10 +111,11 @@ fn measure_again(
     };
     let mut pairing = Pairing::of(
         found,
-        &built.identical,
+        &built.alike,
         false,
         request.comparison.allows(Fact::BenchmarkVersion),
     );
+    settle_by_trial(&mut pairing, &built.alike, request, world)?;
     let mut turns = InTurn::of(
         request,
         &built.environment,

@@ -9,11 +9,13 @@ pub(in crate::app) mod confirm;
 pub(in crate::app) mod in_turn;
 pub(in crate::app) mod keep;
 pub(in crate::app) mod layouts;
+pub(in crate::app) mod machine_code;
 pub(in crate::app) mod pairing;
 pub(in crate::app) mod pins;
 pub(in crate::app) mod prepare;
 pub(in crate::app) mod recorded;
 pub(in crate::app) mod request;
 pub(in crate::app) mod rerun;
+pub(in crate::app) mod trial;
 
 pub use builds::Against;

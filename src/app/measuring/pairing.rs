@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perfcheck_analysis::findings::{FailedTarget, Remark, Row};
+use super::machine_code::SameCode;
+use perfcheck_analysis::findings::{FailedTarget, Remark, Row, Sameness};
 use perfcheck_analysis::model::{Benchmark, BenchmarkKey, BySide, Verdict};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::measure::{Discovered, PairedTarget, TargetFailure};
@@ -59,7 +60,7 @@ pub(in crate::app) struct Pairing {
 impl Pairing {
     pub(in crate::app) fn of(
         found: BySide<Discovered>,
-        identical: &BTreeSet<TargetName>,
+        alike: &Alike,
         control: bool,
         versions_may_differ: bool,
     ) -> Self {
@@ -130,8 +131,10 @@ impl Pairing {
                 pairing.settle(both, Verdict::Incomparable, Some(Remark::OtherHarness));
                 continue;
             }
-            if !control && identical.contains(&name(&candidate.target)) {
-                pairing.settle(both, Verdict::Unchanged, Some(Remark::Identical));
+            if let Some(SameCode::Wholly(same)) = alike.get(&name(&candidate.target))
+                && !control
+            {
+                pairing.settle_as(both, *same);
                 continue;
             }
             pairing.pairs.push(PairedTarget {
@@ -161,6 +164,11 @@ impl Pairing {
         pairing
     }
 
+    /// These need no measurement, as both sides run the same.
+    pub(in crate::app) fn settle_as(&mut self, benchmarks: Vec<Benchmark>, same: Sameness) {
+        self.settle(benchmarks, Verdict::Unchanged, Some(Remark::Same(same)));
+    }
+
     fn settle(&mut self, benchmarks: Vec<Benchmark>, verdict: Verdict, remark: Option<Remark>) {
         let remarks: Vec<Remark> = remark.into_iter().collect();
         let rows = benchmarks.into_iter().map(|benchmark| Row {
@@ -171,16 +179,20 @@ impl Pairing {
     }
 
     /// Whether something is to be measured, and all of it is the same executable on both sides.
-    pub(in crate::app) fn is_of_identical(&self, identical: &BTreeSet<TargetName>) -> bool {
+    pub(in crate::app) fn is_of_identical(&self, alike: &Alike) -> bool {
         let mut pairs = self.pairs.iter();
+        let same = |pair: &PairedTarget| alike.get(&name(&pair.targets.candidate));
         !self.pairs.is_empty()
-            && pairs.all(|pair| identical.contains(&name(&pair.targets.candidate)))
+            && pairs.all(|pair| matches!(same(pair), Some(SameCode::Wholly(Sameness::Executable))))
     }
 
     pub(in crate::app) fn planned(&self) -> usize {
         self.pairs.iter().map(|pair| pair.benchmarks.len()).sum()
     }
 }
+
+/// In how far the executables of bench targets run the same.
+pub(in crate::app) type Alike = BTreeMap<TargetName, SameCode>;
 
 /// Package and target.
 pub(in crate::app) type TargetName = (String, String);

@@ -1,13 +1,12 @@
 //! Running a stored run again as one side of an A/B measurement: by its kept executables, else by a new build of its commit.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::builds::{BothBuilds, InUse, beside_revision, discover_both, same_bytes};
+use super::builds::{BothBuilds, InUse, beside_revision, code_of, discover_both};
 use super::cache_build::cache_directory;
 use super::keep::secret;
 use super::layouts::Relinking;
-use super::pairing::name;
+use super::pairing::{Alike, name};
 use super::prepare::build;
 use super::request::Request;
 use crate::app::context::World;
@@ -97,7 +96,7 @@ impl RunAgain<'_> {
         let stage = Stage::open(&cache_directory(world)?)?;
         let mut base = Vec::new();
         let mut remarks = Vec::new();
-        let mut identical = BTreeSet::new();
+        let mut alike = Alike::new();
         for (ordinal, record) in records.iter().enumerate() {
             let kept = match store.extract(record, &secret, &stage.base(ordinal)) {
                 Ok(kept) => kept,
@@ -119,8 +118,10 @@ impl RunAgain<'_> {
             // The same program is another one with other libraries or files.
             let is_all = changed.is_none() && record.facts.libraries.is_empty();
             remarks.extend(changed);
-            if is_all && same_bytes(&old, target) && world.variables.scripted_clock.is_none() {
-                identical.insert(name(target));
+            let code = code_of(&old, target);
+            remarks.extend(code.remark);
+            if is_all && world.variables.scripted_clock.is_none() {
+                alike.extend(code.same.map(|same| (name(target), same)));
             }
             let called = Path::new(kept.program.file_name().unwrap_or_default());
             let copy = stage.copy_candidate(ordinal, called, target.executable())?;
@@ -129,7 +130,7 @@ impl RunAgain<'_> {
         }
         let mut built = BothBuilds {
             targets: BySide { base, candidate },
-            identical,
+            alike,
             environment: Environment {
                 host: host::detect(world.variables.ci),
                 build: facts,

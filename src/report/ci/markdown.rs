@@ -11,7 +11,7 @@ use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, Gravity, InTurnShare};
 use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
-use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
+use perfcheck_analysis::findings::{Findings, Method, Row, RunRemark, Verdicts};
 use perfcheck_analysis::model::{Statistic, Test, Verdict};
 
 /// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the
@@ -339,13 +339,20 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
         .warnings
         .iter()
         .map(|found| format!("the sides differ in {found}"));
+    let code = |found: &&RunRemark| found.code().is_some();
+    let others = verdicts.remarks.iter().filter(|found| !code(found));
     let warnings: Vec<String> = differences
-        .chain(verdicts.remarks.iter().map(run_remark))
+        .chain(others.map(run_remark))
         .chain(verdicts.limits.remarks.iter().map(limits::limit_remark))
         .collect();
     let paragraphs = warnings
         .iter()
         .map(|warning| format!("> warning: {}\n", remark(warning)))
+        .chain(sentences::unmeasured(findings).map(|text| remark(&text) + "\n"))
+        .chain(verdicts.remarks.iter().filter(code).map(|found| {
+            let text = sentences::capital(&run_remark(found));
+            format!("{}.\n", remark(&text))
+        }))
         .chain(verdicts.advice.iter().map(|advice| remark(advice) + "\n"));
     let more = add_sentences(text, paragraphs, MOST_WITH_REMARKS);
     if more > 0 {

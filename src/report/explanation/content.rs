@@ -1,7 +1,7 @@
 //! What an explanation is made from, and the sentences that it is made of.
 
 use perfcheck_analysis::compare::{Comparison, HostSigns, Plan};
-use perfcheck_analysis::findings::{Method, Row};
+use perfcheck_analysis::findings::{CodeChange, Method, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Failure, GitState, Metric, Run, RunId, Verdict};
 
 /// What one run measured of the benchmark.
@@ -46,6 +46,8 @@ pub struct Explanation<'a> {
     pub row: Option<&'a Row<'a>>,
     /// How the verdict was reached; `None` where that is not known.
     pub method: Option<Method>,
+    /// The functions in which the executables of both sides differ, where that is known.
+    pub code: Option<&'a CodeChange>,
     /// The plan of an A/B measurement.
     pub plan: Option<&'a Plan>,
 }

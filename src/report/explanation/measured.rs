@@ -77,7 +77,7 @@ fn alone(candidate: &MeasuredSide) -> Statement {
     Statement::new(
         format!(
             "{} measured it in {} with {}.",
-            capital(&named(candidate)),
+            sentences::capital(&named(candidate)),
             units::counted(candidate.launches, "launch"),
             units::counted(candidate.samples, "sample"),
         ),
@@ -185,14 +185,6 @@ pub(super) fn failures(failures: &[Failure]) -> Vec<Statement> {
         )
     });
     statements.collect()
-}
-
-/// A text with a capital letter.
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }
 
 /// `p = 0.0123`, or that it is less than what is printed.

@@ -2,9 +2,10 @@
 
 use super::content::Explanation;
 use super::effects::effects;
-use super::measured::{capital, failures, level, p_is};
+use super::measured::{failures, level, p_is};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
+use crate::report::words::sentences::capital;
 use perfcheck_analysis::compare::{
     Comparison, Estimate, FamilyTest, Location, Note, Prediction, RunGrounds, TScoreGrounds,
 };

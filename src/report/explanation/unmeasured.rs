@@ -1,10 +1,11 @@
 //! Verdicts that rest on no comparison: new, missing, failed, incomparable, and executables that are the same.
 
 use super::content::Explanation;
-use super::measured::{capital, failures};
+use super::measured::failures;
 use super::stored::notes;
 use crate::report::messages::{DecisionNumbers, Numbers, Statement};
-use perfcheck_analysis::findings::{Method, Remark};
+use crate::report::words::sentences::capital;
+use perfcheck_analysis::findings::{Method, Row, Sameness};
 use perfcheck_analysis::model::{MIN_LAUNCHES, Verdict};
 
 /// What decided, and what would have made it another verdict.
@@ -12,11 +13,9 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
     let in_turn = explanation.run.pair.is_some();
     let reference = explanation.reference;
-    let remarks = explanation.row.map_or(&[][..], |row| &row.remarks);
-    let is_identical = remarks
-        .iter()
-        .any(|remark| matches!(remark, Remark::Identical | Remark::FoundIdentical { .. }))
-        || in_turn && explanation.candidate.is_none();
+    let same = explanation.row.and_then(Row::same);
+    let same =
+        same.or((in_turn && explanation.candidate.is_none()).then_some(Sameness::Executable));
     let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
         Verdict::New if in_turn => (
@@ -33,10 +32,17 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         ),
         Verdict::Incomparable => incomparable(explanation, &named, &mut statements),
         Verdict::Failed => failed(explanation, &mut statements),
-        Verdict::Unchanged if is_identical => (
-            format!("Both sides are the same executable, byte for byte, so it was not measured beside {named}."),
-            "`--control` measures all the same.".to_owned(),
-        ),
+        Verdict::Unchanged if let Some(same) = same => {
+            let what = match same {
+                Sameness::Executable => "Both sides are the same executable, byte for byte",
+                Sameness::Reachable => "The executables of both sides differ in no machine code or data that they can reach when they run",
+                Sameness::Run => "When each side ran the benchmark, nothing of what differs in their machine code ran",
+            };
+            (
+                format!("{what}, so it was not measured beside {named}."),
+                "`--control` measures all the same.".to_owned(),
+            )
+        }
         _ => return statements,
     };
     statements.push(Statement::new(

@@ -7,9 +7,10 @@ use super::{alternative, extras, measured, paired, stored, unmeasured};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
 use crate::report::view::MessageFormat;
-use crate::report::words::remarks::named_runs;
+use crate::report::words::remarks::{changed_function, named_runs};
+use crate::report::words::sentences::capital;
 use crate::report::{theme, units};
-use perfcheck_analysis::findings::{FirstLook, Method, Remark, Row};
+use perfcheck_analysis::findings::{CodeChange, FirstLook, Method, Remark, Row, Sameness};
 use perfcheck_analysis::model::{Statistic, Verdict};
 
 /// Columns of the text, and of the words at its left.
@@ -48,6 +49,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
             .row
             .and_then(|row| second_look(row, explanation.verdict)),
     );
+    statements.extend(explanation.code.map(changed_code));
     let subject = explanation.run.decision.analysis.subject;
     match (explanation.method, explanation.comparison()) {
         (Some(method), Some(comparison)) if explanation.verdict != Verdict::Failed => {
@@ -88,10 +90,7 @@ fn verdict(explanation: &Explanation<'_>) -> Statement {
         Verdict::Improved => "faster by more than noise",
     };
     Statement::new(
-        format!(
-            "{}: {meaning}.",
-            measured::capital(explanation.verdict.word())
-        ),
+        format!("{}: {meaning}.", capital(explanation.verdict.word())),
         Numbers::Verdict {
             change: explanation.change,
             reference_run: explanation.reference,
@@ -109,14 +108,14 @@ fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
     };
     let mut remarks = row.remarks.iter();
     let (first, text, runs) = remarks.find_map(|remark| match remark {
-        Remark::FoundIdentical { first, .. } => Some((
-            first,
-            format!(
-                "{}, but the executable is that of the reference, byte for byte.",
-                said(first)
-            ),
-            None,
-        )),
+        Remark::FoundSame { first, same, .. } => {
+            let but = match same {
+                Sameness::Executable => "the executable is that of the reference, byte for byte",
+                Sameness::Reachable => "no machine code that it can reach differs",
+                Sameness::Run => "none of the machine code that differs ran with it",
+            };
+            Some((first, format!("{}, but {but}.", said(first)), None))
+        }
         Remark::MeasuredAgain {
             first,
             second,
@@ -148,6 +147,30 @@ fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
             first_change: first.change,
         },
     ))
+}
+
+/// All that is known of the functions that differ.
+fn changed_code(change: &CodeChange) -> Statement {
+    let count = change.functions.len() + change.left_out;
+    let mut named: Vec<String> = change.functions.iter().map(changed_function).collect();
+    if change.left_out > 0 {
+        named.push(format!("{} more", change.left_out));
+    }
+    let text = match count {
+        0 => "The machine code of the bench target differs outside of its functions.".to_owned(),
+        count => format!(
+            "The machine code of the bench target differs in {}: {}.",
+            units::counted(count, "function"),
+            named.join(", ")
+        ),
+    };
+    Statement::new(
+        text,
+        Numbers::Code {
+            functions: change.functions.clone(),
+            left_out: change.left_out,
+        },
+    )
 }
 
 /// Says that nothing is stored of how the verdict was reached.

@@ -8,7 +8,7 @@ use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Extent, Location,
     Note, SharedLevel, Tested,
 };
-use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
+use perfcheck_analysis::findings::{Findings, Method, Row, Sameness, Verdicts};
 use perfcheck_analysis::model::{BenchmarkKey, RunId, Side, Statistic, Verdict};
 
 /// What a comparison says of a benchmark.
@@ -57,6 +57,9 @@ pub(crate) struct BenchmarkCompared<'a> {
     run_std_dev: Option<f64>,
     /// How many seconds the rounds of this benchmark took, both sides and their launches; null where nothing was measured in turn now.
     seconds: Option<f64>,
+    /// In what both sides are the same, where nothing was measured for that reason: `executable`, byte for byte; `reachable`: nothing that they can
+    /// come to differs; `run`: nothing that differs ran with the benchmark.
+    same: Option<Sameness>,
     /// What else to know of this verdict, a sentence each.
     remarks: Vec<String>,
     /// How an A/B comparison went; null of stored runs.
@@ -191,6 +194,7 @@ impl<'a> BenchmarkCompared<'a> {
             runs_spread: found.map(|found| found.extent.runs_spread()),
             run_std_dev: found.and_then(|found| Some(found.run_grounds()?.run_sd)),
             seconds: row.seconds,
+            same: row.same(),
             remarks: remarks::of_row(row).collect(),
             paired: found.and_then(InTurnNumbers::of),
             tested: found.and_then(Comparison::published),

@@ -9,6 +9,7 @@ use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Location, Note,
     SharedLevel, Tested,
 };
+use perfcheck_analysis::findings::ChangedFunction;
 use perfcheck_analysis::model::{BenchmarkKey, Nanos, Observations, RunId, Statistic, Verdict};
 
 /// How a verdict came about.
@@ -97,6 +98,13 @@ pub(crate) enum Numbers {
         candidate_run: Option<RunId>,
         /// The change that the stored numbers alone had shown, a fraction; null where they gave none.
         first_change: Option<f64>,
+    },
+    /// The functions in which the executables of both sides differ.
+    Code {
+        /// Those that changed, then those that were added, then those that were removed, the longest first.
+        functions: Vec<ChangedFunction>,
+        /// How many more there are.
+        left_out: usize,
     },
     /// A failure of launches.
     Failure {
@@ -279,6 +287,7 @@ impl Numbers {
             Self::Reference { .. } => "reference",
             Self::Place { .. } => "place",
             Self::Confirmation { .. } => "confirmation",
+            Self::Code { .. } => "code",
             Self::Failure { .. } => "failure",
             Self::Look { .. } => "look",
             Self::Location { .. } => "location",

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences;
 use perfcheck_analysis::compare::{Difference, Estimate, HostSigns, SharedLevel};
-use perfcheck_analysis::findings::{Exceeded, Findings};
+use perfcheck_analysis::findings::{CodeChange, Exceeded, Findings, RunRemark};
 use perfcheck_analysis::model::{
     BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, Source, Statistic, Tally,
     Thresholds, Verdict,
@@ -68,6 +68,8 @@ pub(crate) struct RunFinished<'a> {
     warnings: &'a [Difference],
     /// What to know of the comparison as a whole, a sentence each.
     remarks: Vec<String>,
+    /// In which functions the executables of both sides differ, by bench target, where that is known.
+    code: Vec<&'a CodeChange>,
     /// How many rules were broken, counted for each benchmark.
     violations: usize,
     /// The thresholds that are not the default, by name.
@@ -141,6 +143,7 @@ impl<'a> From<&'a Findings<'_>> for RunFinished<'a> {
         let run = findings.run;
         let verdicts = findings.verdicts.as_ref();
         let remarks = verdicts.iter().flat_map(|verdicts| &verdicts.remarks);
+        let code = remarks.clone().filter_map(RunRemark::code);
         let signs = HostSigns::of(findings.rows.iter().filter_map(|row| row.measurement));
         Self {
             run: run.id,
@@ -151,7 +154,11 @@ impl<'a> From<&'a Findings<'_>> for RunFinished<'a> {
             look_slower: sentences::look_slower(&findings.rows),
             reference: verdicts.map(|verdicts| verdicts.reference.as_str()),
             warnings: verdicts.map_or(&[], |verdicts| &verdicts.warnings),
-            remarks: remarks.map(run_remark).collect(),
+            remarks: remarks
+                .filter(|remark| remark.code().is_none())
+                .map(run_remark)
+                .collect(),
+            code: code.collect(),
             violations: verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len()),
             thresholds: (&findings.thresholds()).into(),
             seed: run.seed,

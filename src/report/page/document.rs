@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::benchmark::{BenchmarkData, DifferenceData, PageShared, differences};
-use super::content::{Page, PageBenchmark, PageRun};
+use super::content::{Page, PageRun};
 use super::environment::{FactData, environment};
 use super::history::Timeline;
 use super::phrases::Phrasebook;
 use crate::escape::{html, json_in_script, one_line};
 use crate::report::messages::{JsonMessage, PageFormat, ReportWritten, SCHEMA, write_message};
 use crate::report::view::MessageFormat;
-use crate::report::words::remarks::{IDENTICAL, named_run, run_remark};
+use crate::report::words::remarks::{named_run, run_remark, why_same};
 use crate::report::words::{analysis, limits, sentences};
 use crate::report::{theme, units};
 use perfcheck_analysis::compare::PROBABILITIES;
-use perfcheck_analysis::findings::{Method, Remark};
+use perfcheck_analysis::findings::{Method, Remark, Sameness};
 use perfcheck_analysis::model::{RunId, Statistic, Tally, Verdict};
 
 const STYLE: &str = concat!(
@@ -218,15 +218,22 @@ impl<'a> From<&'a PageRun<'_>> for RunData<'a> {
 
 /// What is good to know of the whole: what was not measured because it is the same, and what was measured again.
 fn notes(page: &Page<'_>) -> Vec<String> {
-    let is_identical = |one: &&PageBenchmark<'_>| one.row.remarks.contains(&Remark::Identical);
-    let identical = page.benchmarks.iter().filter(is_identical).count();
-    let same = (identical > 0).then(|| {
-        let which = if identical == page.benchmarks.len() {
+    let mut unmeasured: Vec<(Sameness, usize)> = Vec::new();
+    for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
+        // What was found to be the same after it was measured alone was measured.
+        let Remark::Same(same) = remark else { continue };
+        match unmeasured.iter_mut().find(|(known, _)| known == same) {
+            Some((_, count)) => *count += 1,
+            None => unmeasured.push((*same, 1)),
+        }
+    }
+    let same = unmeasured.into_iter().map(|(same, count)| {
+        let which = if count == page.benchmarks.len() {
             "Nothing was measured".to_owned()
         } else {
-            format!("{} not measured", sentences::were(identical))
+            format!("{} not measured", sentences::were(count))
         };
-        format!("{which}: {IDENTICAL}.")
+        format!("{which}: {}.", why_same(same))
     });
     let mut again: BTreeMap<(Option<RunId>, Option<RunId>), usize> = BTreeMap::new();
     for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
@@ -242,7 +249,7 @@ fn notes(page: &Page<'_>) -> Vec<String> {
             named_run(base)
         )
     });
-    same.into_iter().chain(again).collect()
+    same.chain(again).collect()
 }
 
 /// How the verdicts were reached, where any was.

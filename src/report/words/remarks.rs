@@ -1,7 +1,9 @@
 //! Remarks in words: the one place where what the findings say as data becomes a sentence.
 
 use crate::report::units;
-use perfcheck_analysis::findings::{FirstLook, Obstacle, Remark, Row, RunRemark};
+use perfcheck_analysis::findings::{
+    ChangedFunction, CodeChange, FirstLook, Obstacle, Remark, Row, RunRemark, Sameness,
+};
 use perfcheck_analysis::model::{BySide, MIN_LAUNCHES, RunId, Verdict};
 
 /// The remarks on a benchmark, a sentence each.
@@ -31,8 +33,8 @@ pub(crate) fn remark(remark: &Remark) -> String {
             )
         }
         Remark::OneLayout => "it looks changed in one layout of the code, and there was no time for others: give it more time".to_owned(),
-        Remark::Identical => IDENTICAL.to_owned(),
         Remark::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, where it builds with them)".to_owned(),
+        Remark::Same(same) => why_same(*same).to_owned(),
         Remark::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
         Remark::OtherHarness => "it is written against another harness there".to_owned(),
         Remark::TargetFailed { in_base } => {
@@ -44,11 +46,19 @@ pub(crate) fn remark(remark: &Remark) -> String {
             second,
             runs,
         } => measured_again(*first, *second, runs),
-        Remark::FoundIdentical { first, reference } => format!(
-            "{}, but the executable is that of {}, byte for byte",
-            stored_numbers(*first),
-            named_run(*reference)
-        ),
+        Remark::FoundSame {
+            first,
+            reference,
+            same,
+        } => {
+            let run = named_run(*reference);
+            let but = match same {
+                Sameness::Executable => format!("the executable is that of {run}, byte for byte"),
+                Sameness::Reachable => format!("no machine code that it can reach differs from that of {run}"),
+                Sameness::Run => format!("none of the machine code that differs from that of {run} ran with it"),
+            };
+            format!("{}, but {but}", stored_numbers(*first))
+        }
         Remark::NotMeasuredAgain(obstacle) => {
             format!("this rests on stored numbers alone, as {}", why(obstacle))
         }
@@ -56,8 +66,59 @@ pub(crate) fn remark(remark: &Remark) -> String {
 }
 
 /// Why nothing was measured of what is the same on both sides.
-pub(crate) const IDENTICAL: &str =
-    "both sides are the same executable, byte for byte (`--control` measures all the same)";
+pub(crate) fn why_same(same: Sameness) -> &'static str {
+    match same {
+        Sameness::Executable => {
+            "both sides are the same executable, byte for byte (`--control` measures all the same)"
+        }
+        Sameness::Reachable => {
+            "no machine code that it can reach differs (`--control` measures all the same)"
+        }
+        Sameness::Run => {
+            "none of the machine code that differs ran with it (`--control` measures all the same)"
+        }
+    }
+}
+
+/// Functions that a sentence names.
+const MOST_NAMED: usize = 5;
+
+/// How the machine code of a bench target differs, with the functions that changed most code.
+fn code_differs(change: &CodeChange) -> String {
+    let count = change.functions.len() + change.left_out;
+    if count == 0 {
+        return format!(
+            "the machine code of `{}` differs outside of its functions",
+            change.target
+        );
+    }
+    let named = change.functions.iter().take(MOST_NAMED);
+    let mut named: Vec<String> = named.map(changed_function).collect();
+    let more = count - named.len();
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    format!(
+        "the machine code of `{}` differs in {}: {}",
+        change.target,
+        units::counted(count, "function"),
+        named.join(", ")
+    )
+}
+
+/// A function that is not the same on both sides, with its sizes.
+pub(crate) fn changed_function(function: &ChangedFunction) -> String {
+    let name = &function.name;
+    match (function.bytes.base, function.bytes.candidate) {
+        (Some(base), Some(candidate)) if base == candidate => {
+            format!("`{name}` (changed, {base} bytes)")
+        }
+        (Some(base), Some(candidate)) => format!("`{name}` (changed, {base} -> {candidate} bytes)"),
+        (None, Some(size)) => format!("`{name}` (added, {size} bytes)"),
+        (Some(size), None) => format!("`{name}` (removed, {size} bytes)"),
+        (None, None) => format!("`{name}`"),
+    }
+}
 
 /// What the stored numbers alone had said, and what measuring both sides in turn made of it.
 fn measured_again(first: FirstLook, second: Verdict, runs: &BySide<Option<RunId>>) -> String {
@@ -129,6 +190,10 @@ pub fn run_remark(remark: &RunRemark) -> String {
             } else {
                 "`--benches-from worktree` gives both the current one, where the reference builds with it"
             }
+        ),
+        RunRemark::CodeDiffers(change) => code_differs(change),
+        RunRemark::CodeUnknown { target, reason } => format!(
+            "the machine code of `{target}` was not compared: {reason}"
         ),
         RunRemark::DependencyDiffers { name, versions } => {
             let listed = |versions: &[String]| match versions {

@@ -4,7 +4,7 @@ use super::{analysis, extras, limits, remarks};
 use crate::escape;
 use crate::report::units;
 use perfcheck_analysis::compare::{Comparison, Note};
-use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Row};
+use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Remark, Row, Sameness};
 use perfcheck_analysis::model::{Failure, Metric, Run, RunStatus, Verdict};
 
 /// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
@@ -258,6 +258,32 @@ pub(crate) fn launches_named(launches: &[u32]) -> String {
 pub(crate) fn of_target(failed: &FailedTarget) -> String {
     let message = cut(&failed.message, LONGEST_SENTENCE);
     format!("not all of its benchmarks are known: {message}")
+}
+
+/// A text with a capital letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+/// How many benchmarks were not measured, as they run the same machine code on both sides.
+pub(crate) fn unmeasured(findings: &Findings<'_>) -> Option<String> {
+    let is_same = |row: &&Row<'_>| {
+        let same = |remark: &Remark| match remark {
+            Remark::Same(same) => *same != Sameness::Executable,
+            _ => false,
+        };
+        row.remarks.iter().any(same)
+    };
+    let same = findings.rows.iter().filter(is_same).count();
+    let measured = findings.rows.iter().filter(|row| row.measurement.is_some());
+    let all = units::counted(findings.rows.len(), "benchmark");
+    let measured = measured.count();
+    (same > 0).then(|| {
+        format!("{same} of {all} run the same machine code on both sides; {measured} measured.")
+    })
 }
 
 /// `2 regressed, 5 unchanged`; without verdicts how many were measured.

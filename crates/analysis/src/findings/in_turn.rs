@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::code::Sameness;
 use super::remark::{FirstLook, Obstacle, Remark};
 use super::row::{Method, Row, Verdicts};
 use super::stored::summarize_all;
@@ -283,9 +284,10 @@ impl Row<'_> {
             (None, Some(Verdict::Unchanged)) => {
                 self.verdict = Some(Verdict::Unchanged);
                 self.comparison = None;
-                self.remarks.push(Remark::FoundIdentical {
+                self.remarks.push(Remark::FoundSame {
                     first,
                     reference: Some(reference),
+                    same: again.same().unwrap_or(Sameness::Executable),
                 });
             }
             (None, _) => {

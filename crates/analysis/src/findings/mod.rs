@@ -3,6 +3,7 @@
 //! Must not print, read a store or measure. Invariant: what is to be told is data here; words are made by whoever tells it.
 
 mod check_limits;
+mod code;
 mod conclude;
 mod in_turn;
 mod limit;
@@ -13,6 +14,7 @@ mod renumber;
 mod row;
 mod stored;
 
+pub use code::{ChangedFunction, CodeChange, Sameness};
 pub use conclude::{Conclusion, ConclusionError, Terms, conclude};
 pub use in_turn::{RoundsEvidence, SecondLook};
 pub use limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits, Scope};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::code::{CodeChange, Sameness};
 use crate::model::{BySide, LeftOutSamples, RunId, Verdict};
 
 /// Something that a reader should know of one benchmark.
@@ -27,8 +28,8 @@ pub enum Remark {
     },
     /// It looked changed in one layout of the code, and there was no time for others.
     OneLayout,
-    /// Nothing was measured: both sides are the same executable.
-    Identical,
+    /// Nothing was measured: both sides are the same.
+    Same(Sameness),
     /// Nothing was measured: the base does not have the benchmark.
     OnlyCandidate,
     /// Nothing was measured: the author gave the benchmark another version.
@@ -49,12 +50,14 @@ pub enum Remark {
         /// The runs of the second measurement; `None` for one that the store of an imported run does not have.
         runs: BySide<Option<RunId>>,
     },
-    /// The stored numbers looked slower, and the executable turned out to be the one of the reference.
-    FoundIdentical {
+    /// The stored numbers looked slower, and there turned out to be nothing to measure beside the reference: both are the same.
+    FoundSame {
         /// What the stored numbers alone said.
         first: FirstLook,
-        /// The run that has the same executable; `None` where the store of an imported run does not have it.
+        /// The run that is the same; `None` where the store of an imported run does not have it.
         reference: Option<RunId>,
+        /// In what.
+        same: Sameness,
     },
     /// The stored numbers looked slower, and could not be checked by measuring both sides in turn.
     NotMeasuredAgain(Obstacle),
@@ -103,6 +106,15 @@ pub enum RunRemark {
         files: Vec<String>,
         /// Whether the current benches were asked for, and the revision does not build with them.
         current_does_not_build: bool,
+    },
+    /// The machine code of a bench target differs between the sides.
+    CodeDiffers(CodeChange),
+    /// Nobody knows in what the machine code of a bench target differs.
+    CodeUnknown {
+        /// Name of the bench target.
+        target: String,
+        /// Why.
+        reason: String,
     },
     /// A dependency has other versions on the two sides.
     DependencyDiffers {
@@ -164,6 +176,16 @@ pub enum RunRemark {
     SmallChanges,
     /// It was concluded in another store, which had other numbers for the runs: sentences that were written there name them by these.
     ConcludedElsewhere,
+}
+
+impl RunRemark {
+    /// The functions that differ, if it is about these.
+    pub fn code(&self) -> Option<&CodeChange> {
+        match self {
+            Self::CodeDiffers(change) => Some(change),
+            _ => None,
+        }
+    }
 }
 
 /// A file that is not what it was.

@@ -58,7 +58,7 @@ fn of_row(remark: &mut Remark, again: &mut dyn FnMut(&mut Option<RunId>)) {
             again(&mut runs.base);
             again(&mut runs.candidate);
         }
-        Remark::FoundIdentical { reference, .. } => again(reference),
+        Remark::FoundSame { reference, .. } => again(reference),
         Remark::NotMeasuredAgain(Obstacle::NotPaired { reference, why }) => {
             again(reference);
             if let Some(why) = why {
@@ -70,7 +70,7 @@ fn of_row(remark: &mut Remark, again: &mut dyn FnMut(&mut Option<RunId>)) {
         | Remark::MoreRounds { .. }
         | Remark::OtherLayouts { .. }
         | Remark::OneLayout
-        | Remark::Identical
+        | Remark::Same(_)
         | Remark::OnlyCandidate
         | Remark::OtherVersion
         | Remark::OtherHarness
@@ -94,6 +94,8 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
         RunRemark::Incomplete { run } | RunRemark::LeftOut { run, .. } => known(run),
         RunRemark::StoredAlone { .. }
         | RunRemark::BenchDiffers { .. }
+        | RunRemark::CodeDiffers(_)
+        | RunRemark::CodeUnknown { .. }
         | RunRemark::DependencyDiffers { .. }
         | RunRemark::FilesChanged { .. }
         | RunRemark::NotForRounds { .. }

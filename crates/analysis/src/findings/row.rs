@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::code::Sameness;
 use super::limit::Limits;
 use super::remark::{Remark, RunRemark};
 use crate::compare::{Comparison, Difference, Fact, HostClass, Summary};
@@ -91,6 +92,14 @@ impl<'a> Row<'a> {
     pub fn method(&self, method: Method) -> Method {
         let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_in_turn);
         if in_turn { Method::Paired } else { method }
+    }
+
+    /// In what both sides are the same, where nothing was measured for that reason.
+    pub fn same(&self) -> Option<Sameness> {
+        self.remarks.iter().find_map(|remark| match remark {
+            Remark::Same(same) | Remark::FoundSame { same, .. } => Some(*same),
+            _ => None,
+        })
     }
 
     /// The change that was found, a fraction.

@@ -26,6 +26,8 @@ pub const LONGEST_NAME_BYTES: usize = 1_000;
 pub const LONGEST_MESSAGE: usize = 1_000;
 /// Bytes of a frame, and of all frames of one answer.
 pub const LONGEST_ANSWER_BYTES: usize = 64 << 20;
+/// Functions that differ between two builds of a bench target, of which names and sizes are kept.
+pub const MOST_CHANGED_FUNCTIONS: usize = 100;
 /// Entries of what is stored as run lengths: a few bytes must not ask for all memory.
 pub const MOST_REPEATED: u64 = 1_000_000;
 
@@ -53,6 +55,15 @@ pub fn message(mut text: String) -> String {
         let all = text.len();
         text.truncate(end);
         let _ = write!(text, "… (cut; it has {all} bytes)");
+    }
+    text
+}
+
+/// A name that only people read, cut where it is too long.
+pub fn cut_name(mut text: String) -> String {
+    if text.len() > LONGEST_NAME_BYTES {
+        text.truncate(text.floor_char_boundary(LONGEST_NAME_BYTES - '…'.len_utf8()));
+        text.push('…');
     }
     text
 }
@@ -94,6 +105,8 @@ mod tests {
         let cut = message(format!("{fits}é"));
         assert_eq!(cut, format!("{fits}… (cut; it has 2002 bytes)"));
         assert!(name(&"x".repeat(LONGEST_NAME_BYTES)).is_ok());
+        assert_eq!(cut_name("x".repeat(1000)), "x".repeat(1000));
+        assert_eq!(cut_name("é".repeat(501)), "é".repeat(498) + "…");
         let said = name(&"x".repeat(LONGEST_NAME_BYTES + 1)).expect_err("too long");
         assert_eq!(said, "has 1001 bytes, more than 1000");
     }

@@ -30,6 +30,7 @@ impl fmt::Display for Side {
 
 /// A value for each side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BySide<T> {
     /// The value of the base.
     pub base: T,

@@ -26,6 +26,24 @@ impl Lead {
         };
         (lead.from.len() == lead.to.len()).then_some(lead)
     }
+
+    /// Puts one in the place of the other, wherever it stands.
+    pub(crate) fn apply(&self, bytes: &mut [u8]) -> bool {
+        let Some((first, rest)) = self.from.split_first() else {
+            return false;
+        };
+        let mut changed = false;
+        let mut at = 0;
+        while let Some(next) = bytes[at..].iter().position(|byte| byte == first) {
+            let start = at + next;
+            if bytes[start + 1..].starts_with(rest) {
+                bytes[start..start + self.to.len()].copy_from_slice(&self.to);
+                changed = true;
+            }
+            at = start + 1;
+        }
+        changed
+    }
 }
 
 /// Applies all leads to a file.
@@ -37,7 +55,7 @@ pub(crate) fn apply(leads: &[Lead], path: &Path) -> io::Result<()> {
     let mut bytes = fs::read(path)?;
     let mut changed = false;
     for lead in leads {
-        changed |= replace_all(&mut bytes, lead);
+        changed |= lead.apply(&mut bytes);
     }
     if changed {
         // A new file: nobody can be running it.
@@ -49,23 +67,6 @@ pub(crate) fn apply(leads: &[Lead], path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn replace_all(bytes: &mut [u8], lead: &Lead) -> bool {
-    let Some((first, rest)) = lead.from.split_first() else {
-        return false;
-    };
-    let mut changed = false;
-    let mut at = 0;
-    while let Some(next) = bytes[at..].iter().position(|byte| byte == first) {
-        let start = at + next;
-        if bytes[start + 1..].starts_with(rest) {
-            bytes[start..start + lead.to.len()].copy_from_slice(&lead.to);
-            changed = true;
-        }
-        at = start + 1;
-    }
-    changed
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,9 +75,9 @@ mod tests {
     fn every_occurrence_is_replaced_and_nothing_else() {
         let lead = Lead::new(Path::new("/a/b"), Path::new("/c/d")).expect("the same length");
         let mut bytes = b"/a/b/x\0/a//a/b/a/bc/a/".to_vec();
-        assert!(replace_all(&mut bytes, &lead));
+        assert!(lead.apply(&mut bytes));
         assert_eq!(bytes, b"/c/d/x\0/a//c/d/c/dc/a/");
-        assert!(!replace_all(&mut bytes, &lead));
+        assert!(!lead.apply(&mut bytes));
     }
 
     #[test]

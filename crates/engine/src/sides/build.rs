@@ -98,6 +98,7 @@ impl Workbench<'_, '_> {
                 Some(SideTarget {
                     target,
                     executable: bench.executable,
+                    folders: [state.root.clone(), place.directory.clone()],
                     executable_hash: known.executable_hash.clone(),
                     companions_hash: record.made.companions_hash.clone(),
                     relinkable: known.link.as_ref().and_then(|link| {

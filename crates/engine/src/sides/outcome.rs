@@ -1,14 +1,16 @@
 //! What comes out: two sides, target by target.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cargo::BenchTarget;
+
 use crate::host::Revision;
-use crate::link::Relinkable;
+use crate::link::{Lead, Relinkable};
 use perfcheck_analysis::model::BuildFacts;
 
 /// Both sides, ready to be launched.
@@ -56,6 +58,8 @@ pub struct SideTarget {
     pub target: BenchTarget,
     /// The executable itself, behind any runner.
     pub executable: PathBuf,
+    /// Where its side's sources lie, and what was built of them.
+    pub(super) folders: [PathBuf; 2],
     /// Hash of its content as it was built, before paths in it were led to the files of its side.
     pub executable_hash: String,
     /// Hash over the private dynamic libraries of the build and the binaries beside it.
@@ -125,8 +129,30 @@ impl SideTarget {
     ///
     /// What it reads when it runs may differ all the same: see [`Self::differing_sources`].
     pub fn is_identical_to(&self, other: &Self) -> bool {
-        self.executable_hash == other.executable_hash
-            && self.companions_hash == other.companions_hash
+        self.executable_hash == other.executable_hash && self.has_companions_of(other)
+    }
+
+    /// Whether both have the same private dynamic libraries and the same binaries beside them.
+    pub fn has_companions_of(&self, other: &Self) -> bool {
+        self.companions_hash == other.companions_hash
+    }
+
+    /// The executable as it would be if paths that were compiled into it led to the other's side.
+    pub fn led_to(&self, other: &Self) -> io::Result<Vec<u8>> {
+        let mut bytes = fs::read(&self.executable)?;
+        for (from, to) in self.folders.iter().zip(&other.folders) {
+            if let Some(lead) = Lead::new(from, to) {
+                lead.apply(&mut bytes);
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Those of [`Self::differing_sources`] that are no Rust: what an executable reads while it runs is not in it.
+    pub fn differing_data<'a>(&'a self, other: &'a Self) -> Vec<&'a Path> {
+        let mut differing = self.differing_sources(other);
+        differing.retain(|path| path.extension().is_none_or(|extension| extension != "rs"));
+        differing
     }
 
     /// The bench target's own files (sources and data beside them) that are not the same on both sides.

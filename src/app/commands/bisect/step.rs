@@ -5,9 +5,11 @@ use super::options::BisectOptions;
 use super::search::Finding;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
+use crate::app::measuring::builds::code_of_sides;
 use crate::app::measuring::cache_build::{CacheBuild, cache_directory};
 use crate::app::measuring::in_turn::{InTurn, MeasuredInTurn, finish, pair_left_incomplete};
 use crate::app::measuring::layouts::Relinking;
+use crate::app::measuring::machine_code::SameCode;
 use crate::app::measuring::prepare::{find_benchmarks, timeout};
 use crate::app::measuring::request::Request;
 use crate::app::options::StoreOptions;
@@ -172,7 +174,8 @@ impl Workshop<'_> {
         good: &BuiltBenchmark,
         memory: &Memory,
     ) -> Option<Outcome> {
-        let same_as = |revision: &Revision| format!("the same executable as {}", revision.short());
+        let same_as =
+            |revision: &Revision| format!("it runs the same code as {}", revision.short());
         if is_same(target, &good.target) {
             return Some(Outcome {
                 finding: Finding::Fast,
@@ -304,9 +307,11 @@ pub(super) fn skipped(why: String) -> Outcome {
     }
 }
 
-/// Whether both are the same program with the same files of its own beside it.
+/// Whether both run the same code with the same files of its own beside it.
 fn is_same(one: &SideTarget, other: &SideTarget) -> bool {
-    one.is_identical_to(other) && one.differing_sources(other).is_empty()
+    one.has_companions_of(other)
+        && one.differing_data(other).is_empty()
+        && matches!(code_of_sides(one, other).same, Some(SameCode::Wholly(_)))
 }
 
 fn first_line(error: &SidesError) -> String {

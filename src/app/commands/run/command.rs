@@ -19,6 +19,7 @@ use crate::app::measuring::pairing::{Pairing, failed_targets, name};
 use crate::app::measuring::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use crate::app::measuring::request::{Request, git_state};
 use crate::app::measuring::rerun::RunAgain;
+use crate::app::measuring::trial::settle_by_trial;
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::end_of;
 use crate::app::stored::names::give_name;
@@ -144,13 +145,17 @@ impl RunCommand<'_> {
             return Err(nothing_found(&options.filter, &found.candidate));
         }
         let wants_control = options.against.as_ref().is_some_and(|how| how.control);
+        let measures_all = wants_control || options.save_baseline.is_some();
         let mut pairing = Pairing::of(
             found,
-            &built.identical,
-            wants_control || options.save_baseline.is_some(),
+            &built.alike,
+            measures_all,
             options.comparison.allows(Fact::BenchmarkVersion),
         );
-        let is_control = wants_control && pairing.is_of_identical(&built.identical);
+        if !measures_all {
+            settle_by_trial(&mut pairing, &built.alike, request, world)?;
+        }
+        let is_control = wants_control && pairing.is_of_identical(&built.alike);
         let mut turns = InTurn::of(
             request,
             &built.environment,

@@ -8,7 +8,7 @@ use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, InTurnShare};
 use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
-use perfcheck_analysis::findings::{Findings, Method, Verdicts};
+use perfcheck_analysis::findings::{Findings, Method, RunRemark, Verdicts};
 use perfcheck_analysis::model::{Metric, Statistic, Test};
 
 /// Writes the conclusion. `hidden`: rows that were not shown.
@@ -42,8 +42,17 @@ pub(super) fn write_conclusion(
         let text = format!("the sides differ in {warning}");
         write_warning_within(writer, &text, view.columns)?;
     }
-    for remark in verdicts.remarks.iter().map(run_remark) {
-        write_warning_within(writer, &remark, view.columns)?;
+    for remark in &verdicts.remarks {
+        let text = run_remark(remark);
+        match remark {
+            RunRemark::CodeDiffers(_) => {
+                line(writer, &theme::printable(&sentences::capital(&text)))?
+            }
+            _ => write_warning_within(writer, &text, view.columns)?,
+        }
+    }
+    if let Some(sentence) = sentences::unmeasured(findings) {
+        line(writer, &sentence)?;
     }
     line(writer, &counts(findings))?;
     if sentences::look_slower(&findings.rows) > 0 {

@@ -1,0 +1,333 @@
+//! An executable as it lies in memory: sections, functions, sized data, and what the loader writes where.
+
+use std::collections::BTreeMap;
+
+use object::elf::{
+    DT_NEEDED, PT_TLS, R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT,
+    R_X86_64_RELATIVE, SHT_RELR,
+};
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
+use object::{
+    Architecture, LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable,
+    RelocationFlags, RelocationTarget, SectionFlags, SectionKind, SymbolKind,
+};
+
+use crate::unknown::Unknown;
+
+/// What lies in a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SectionUse {
+    Code,
+    Constants,
+    Variables,
+    /// The first values of what each thread has.
+    Threads,
+}
+
+/// A section that is in memory when the program runs.
+#[derive(Debug)]
+pub(crate) struct LoadedSection<'d> {
+    pub(crate) name: String,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// Shorter than the section where it begins as zeros.
+    pub(crate) bytes: &'d [u8],
+    pub(crate) content: SectionUse,
+    pub(crate) in_file: u64,
+}
+
+/// Code that is entered at its start, if not also elsewhere: a function, or what lies between functions.
+#[derive(Debug, Clone)]
+pub(crate) struct CodeUnit {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// As the linker has it; `None`: no symbol says where it begins and ends.
+    pub(crate) symbol: Option<String>,
+}
+
+/// What the loader writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LoaderWrite {
+    /// An address within the executable.
+    Address(u64),
+    /// What a library has under this name, and how that is written.
+    Import(String, i64, u32),
+}
+
+/// An executable.
+#[derive(Debug)]
+pub(crate) struct Image<'d> {
+    pub(crate) sections: Vec<LoadedSection<'d>>,
+    /// All code, without gaps within a section.
+    pub(crate) units: Vec<CodeUnit>,
+    /// Start and size of data of which symbols tell both.
+    pub(crate) objects: BTreeMap<u64, u64>,
+    /// Where other symbols of data lie.
+    pub(crate) labels: Vec<u64>,
+    pub(crate) written: BTreeMap<u64, LoaderWrite>,
+    pub(crate) entry: u64,
+    /// What libraries may call or read, by name.
+    pub(crate) exported: BTreeMap<String, u64>,
+    pub(crate) libraries: Vec<String>,
+    /// What each thread has: place, size and name.
+    pub(crate) of_threads: Vec<(u64, u64, String)>,
+    /// The size and the alignment of all that each thread has.
+    pub(crate) threads: Option<(u64, u64)>,
+}
+
+impl<'d> Image<'d> {
+    pub(crate) fn parse(bytes: &'d [u8]) -> Result<Self, Unknown> {
+        let is_elf = bytes.starts_with(b"\x7fELF") && bytes.get(4) == Some(&2);
+        if !is_elf {
+            return Err(Unknown::Format);
+        }
+        let file = ElfFile64::<LittleEndian>::parse(bytes)?;
+        if file.architecture() != Architecture::X86_64 {
+            return Err(Unknown::Format);
+        }
+        if file.kind() != ObjectKind::Dynamic {
+            return Err(Unknown::FixedAddresses);
+        }
+        let sections = sections(&file)?;
+        let (mut units, mut objects, mut labels, mut of_threads) =
+            (Vec::new(), BTreeMap::new(), Vec::new(), Vec::new());
+        for symbol in file.symbols().filter(ObjectSymbol::is_definition) {
+            let (start, size) = (symbol.address(), symbol.size());
+            let name = || Ok::<_, Unknown>(symbol.name()?.to_owned());
+            match symbol.kind() {
+                SymbolKind::Text if size > 0 => units.push(CodeUnit {
+                    start,
+                    end: start.saturating_add(size),
+                    symbol: Some(name()?),
+                }),
+                SymbolKind::Tls => of_threads.push((start, size, name()?)),
+                SymbolKind::Data if size > 0 => {
+                    let known = objects.entry(start).or_insert(size);
+                    *known = size.max(*known);
+                }
+                SymbolKind::Section | SymbolKind::File => {}
+                _ => labels.push(start),
+            }
+        }
+        if units.is_empty() {
+            return Err(Unknown::Stripped);
+        }
+        of_threads.sort();
+        let names = file.elf_section_table();
+        if names
+            .iter()
+            .any(|section| section.sh_type(LittleEndian) == SHT_RELR)
+        {
+            return Err(Unknown::Feature("packed relocations"));
+        }
+        let image = Self {
+            units: without_gaps(units, &labels, &sections),
+            written: written(&file)?,
+            entry: file.elf_header().e_entry(LittleEndian),
+            exported: exported(&file)?,
+            libraries: libraries(&file)?,
+            sections,
+            objects,
+            labels,
+            of_threads,
+            threads: file.elf_program_headers().iter().find_map(|header| {
+                let is_threads = header.p_type(LittleEndian) == PT_TLS;
+                is_threads.then(|| (header.p_memsz(LittleEndian), header.p_align(LittleEndian)))
+            }),
+        };
+        let is_in_code = |at: &u64| image.content(*at) == Some(SectionUse::Code);
+        if image.written.keys().any(is_in_code) {
+            return Err(Unknown::Feature("relocations of code"));
+        }
+        Ok(image)
+    }
+
+    /// The section at an address.
+    pub(crate) fn section(&self, address: u64) -> Option<&LoadedSection<'d>> {
+        let after = self
+            .sections
+            .partition_point(|section| section.start <= address);
+        let found = self.sections.get(after.checked_sub(1)?)?;
+        (address < found.end).then_some(found)
+    }
+
+    pub(crate) fn content(&self, address: u64) -> Option<SectionUse> {
+        Some(self.section(address)?.content)
+    }
+
+    /// The unit at an address, by its place among the units.
+    pub(crate) fn unit_at(&self, address: u64) -> Option<usize> {
+        let after = self.units.partition_point(|unit| unit.start <= address);
+        let at = after.checked_sub(1)?;
+        (address < self.units[at].end).then_some(at)
+    }
+
+    /// So many bytes from an address on; `None` beyond a section. What has no bytes in the file begins as zeros.
+    pub(crate) fn bytes(&self, address: u64, length: u64) -> Option<Vec<u8>> {
+        let section = self.section(address)?;
+        let end = address
+            .checked_add(length)
+            .filter(|end| *end <= section.end)?;
+        let within = |at: u64| ((at - section.start) as usize).min(section.bytes.len());
+        let mut found = section.bytes[within(address)..within(end)].to_vec();
+        found.resize(length as usize, 0);
+        Some(found)
+    }
+
+    /// The sized data that an address lies in: its start and its size.
+    pub(crate) fn object_at(&self, address: u64) -> Option<(u64, u64)> {
+        let (start, size) = self.objects.range(..=address).next_back()?;
+        (address < start + size).then_some((*start, *size))
+    }
+
+    /// Where the byte at an address stands in the file.
+    pub(crate) fn in_file(&self, address: u64) -> Option<usize> {
+        let section = self.section(address)?;
+        let offset = address - section.start;
+        (offset < section.bytes.len() as u64).then_some((section.in_file + offset) as usize)
+    }
+}
+
+type Elf<'d> = ElfFile64<'d, LittleEndian>;
+
+fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, Unknown> {
+    let mut found = Vec::new();
+    for section in file.sections() {
+        let SectionFlags::Elf { sh_flags } = section.flags() else {
+            continue;
+        };
+        let has = |flag: u32| sh_flags & u64::from(flag) != 0;
+        let is_threads = has(object::elf::SHF_TLS);
+        // Zeros of threads lie where the next section does.
+        let has_place = !(is_threads && section.kind() == SectionKind::UninitializedTls);
+        if !has(object::elf::SHF_ALLOC) || section.size() == 0 || !has_place {
+            continue;
+        }
+        found.push(LoadedSection {
+            name: section.name()?.to_owned(),
+            start: section.address(),
+            end: section.address().saturating_add(section.size()),
+            bytes: section.data()?,
+            content: if has(object::elf::SHF_EXECINSTR) {
+                SectionUse::Code
+            } else if is_threads {
+                SectionUse::Threads
+            } else if !has(object::elf::SHF_WRITE) || section.name()? == ".data.rel.ro" {
+                SectionUse::Constants
+            } else {
+                SectionUse::Variables
+            },
+            in_file: section.file_range().map_or(0, |(at, _)| at),
+        });
+    }
+    found.sort_by_key(|section| section.start);
+    Ok(found)
+}
+
+fn written(file: &Elf<'_>) -> Result<BTreeMap<u64, LoaderWrite>, Unknown> {
+    let mut found = BTreeMap::new();
+    let symbols = file.dynamic_symbol_table();
+    for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
+        let RelocationFlags::Elf { r_type } = relocation.flags() else {
+            return Err(Unknown::Feature("relocations"));
+        };
+        let written = match (relocation.target(), r_type) {
+            (_, R_X86_64_RELATIVE | R_X86_64_IRELATIVE) => {
+                let address = relocation.addend() as u64;
+                if r_type == R_X86_64_IRELATIVE {
+                    return Err(Unknown::Feature("functions that are chosen at the start"));
+                }
+                LoaderWrite::Address(address)
+            }
+            (RelocationTarget::Symbol(index), _) => {
+                let table = symbols.ok_or(Unknown::Feature("relocations"))?;
+                let symbol = table.symbol_by_index(index)?;
+                let is_plain =
+                    matches!(r_type, R_X86_64_64 | R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT);
+                let defined = symbol.is_definition() && is_plain;
+                if defined {
+                    LoaderWrite::Address(symbol.address().wrapping_add(relocation.addend() as u64))
+                } else {
+                    let name = symbol.name()?.to_owned();
+                    LoaderWrite::Import(name, relocation.addend(), r_type)
+                }
+            }
+            _ => LoaderWrite::Import(String::new(), relocation.addend(), r_type),
+        };
+        found.insert(at, written);
+    }
+    Ok(found)
+}
+
+fn exported(file: &Elf<'_>) -> Result<BTreeMap<String, u64>, Unknown> {
+    let mut found = BTreeMap::new();
+    for symbol in file.dynamic_symbols().filter(ObjectSymbol::is_definition) {
+        if symbol.kind() != SymbolKind::Tls {
+            found.insert(symbol.name()?.to_owned(), symbol.address());
+        }
+    }
+    Ok(found)
+}
+
+/// The libraries that it names.
+fn libraries(file: &Elf<'_>) -> Result<Vec<String>, Unknown> {
+    let table = file.elf_dynamic_table()?;
+    let mut found = Vec::new();
+    for entry in table.iter().filter(|entry| entry.tag == DT_NEEDED) {
+        let name = entry.string(table.strings())?;
+        found.push(String::from_utf8_lossy(name).into_owned());
+    }
+    Ok(found)
+}
+
+/// Units in order that cover all code: what lies between functions is a unit too, parted where labels stand.
+fn without_gaps(
+    mut known: Vec<CodeUnit>,
+    labels: &[u64],
+    sections: &[LoadedSection<'_>],
+) -> Vec<CodeUnit> {
+    // Of several names of a function the first in order; what lies within another one is part of it.
+    known.sort_by(|a, b| (a.start, b.end, &a.symbol).cmp(&(b.start, a.end, &b.symbol)));
+    let mut labels = labels.to_vec();
+    labels.sort_unstable();
+    let mut units: Vec<CodeUnit> = Vec::new();
+    for section in sections
+        .iter()
+        .filter(|one| one.content == SectionUse::Code)
+    {
+        let inside = |at: u64| section.start <= at && at < section.end;
+        let mut at = section.start;
+        let fill = |units: &mut Vec<CodeUnit>, from: u64, to: u64| {
+            let stub = if section.name.contains("plt") {
+                16
+            } else {
+                u64::MAX
+            };
+            let mut start = from;
+            while start < to {
+                let next = labels.partition_point(|label| *label <= start);
+                let label = labels.get(next).copied().unwrap_or(u64::MAX);
+                let end = to.min(label).min(start.saturating_add(stub));
+                units.push(CodeUnit {
+                    start,
+                    end,
+                    symbol: None,
+                });
+                start = end;
+            }
+        };
+        for unit in known.iter().filter(|unit| inside(unit.start)) {
+            if unit.start < at {
+                continue;
+            }
+            fill(&mut units, at, unit.start);
+            at = unit.end.min(section.end);
+            units.push(CodeUnit {
+                end: at,
+                ..unit.clone()
+            });
+        }
+        fill(&mut units, at, section.end);
+    }
+    units
+}

@@ -1,0 +1,40 @@
+//! `core::panic::Location`: where in the sources a panic begins. It names a line, and costs no time.
+
+use crate::image::{Image, LoaderWrite, SectionUse};
+
+/// Path, its length, line and column.
+pub(crate) const SIZE: u64 = 24;
+/// A path has at most so many bytes.
+const LONGEST_PATH: u64 = 4096;
+/// No source has so many columns in a line.
+const MOST_COLUMNS: u32 = 1 << 16;
+
+/// Whether a `Location` lies at an address: the path of a Rust file with its length, a line and a column.
+pub(crate) fn is_location(image: &Image<'_>, address: u64) -> bool {
+    let path = || {
+        let Some(LoaderWrite::Address(path)) = image.written.get(&address) else {
+            return None;
+        };
+        if image.content(address)? != SectionUse::Constants
+            || image
+                .written
+                .range(address + 1..address + SIZE)
+                .next()
+                .is_some()
+        {
+            return None;
+        }
+        let words = image.bytes(address + 8, SIZE - 8)?;
+        let number = |at: usize| {
+            u32::from_le_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]])
+        };
+        let length = u64::from(number(0));
+        let is_place = number(4) == 0 && number(8) > 0 && (1..MOST_COLUMNS).contains(&number(12));
+        if !is_place || length > LONGEST_PATH {
+            return None;
+        }
+        image.bytes(*path, length)
+    };
+    // Some compilers count a zero at its end.
+    path().is_some_and(|path| path.strip_suffix(b"\0").unwrap_or(&path).ends_with(b".rs"))
+}

@@ -1,0 +1,490 @@
+//! Pairs of what lies in two executables: code beside the code that takes its place, data beside data.
+//!
+//! It begins where a program begins and follows what both sides refer to at the same place. So a pair needs no names, and what no pair has been
+//! made of is reached by neither side, unless through code that differs.
+
+use std::collections::HashMap;
+
+use crate::body::AccessSize;
+use crate::image::{LoaderWrite, SectionUse};
+use crate::location::{self, is_location};
+use crate::names::readable;
+use crate::program::Program;
+
+/// What a pair is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum PairKind {
+    /// Units that begin at the addresses.
+    Code,
+    /// So many bytes.
+    Exact(u64),
+    /// Constants of unknown length, of which something takes the addresses.
+    Open,
+    /// What lies beside such constants, and may belong to them.
+    Beside,
+    /// Tables of distances.
+    Table,
+    /// What each thread has.
+    Threads,
+}
+
+/// Two addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct AddressPair {
+    pub(crate) kind: PairKind,
+    pub(crate) base: u64,
+    pub(crate) candidate: u64,
+}
+
+/// Why a pair depends on another one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PairLead {
+    /// It refers to it.
+    To(usize),
+    /// It may extend into them.
+    Beside(PairNeighbours),
+}
+
+/// What follows or precedes both sides of a pair, at the same distance: that of the nearer place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PairNeighbours {
+    /// `None`: they lie in different kinds of memory.
+    pub(crate) pair: Option<usize>,
+    pub(crate) base: u64,
+    pub(crate) candidate: u64,
+    /// They lie before the pair.
+    pub(crate) before: bool,
+}
+
+/// What is known of a pair.
+#[derive(Debug)]
+pub(crate) struct PairNode {
+    pub(crate) pair: AddressPair,
+    /// Whether both are the same but for what they lead to.
+    pub(crate) same: bool,
+    pub(crate) leads: Vec<PairLead>,
+}
+
+/// All pairs so far.
+pub(crate) struct Pairs<'p, 'd> {
+    pub(crate) base: &'p Program<'d>,
+    pub(crate) candidate: &'p Program<'d>,
+    pub(crate) nodes: Vec<PairNode>,
+    known: HashMap<AddressPair, usize>,
+    /// The candidate's addresses for an address of data of the base, as code and data refer to them, with the pair; and the other way round.
+    pub(crate) of_base: HashMap<u64, Vec<(u64, usize)>>,
+    pub(crate) of_candidate: HashMap<u64, Vec<(u64, usize)>>,
+    explored: usize,
+    /// The pairs with which programs begin.
+    pub(crate) begins: Vec<usize>,
+}
+
+/// What two references are to one another.
+enum Met {
+    At(usize),
+    Nowhere,
+    Elsewhere,
+}
+
+impl<'p, 'd> Pairs<'p, 'd> {
+    pub(crate) fn new(base: &'p Program<'d>, candidate: &'p Program<'d>) -> Self {
+        Self {
+            base,
+            candidate,
+            nodes: Vec::new(),
+            known: HashMap::new(),
+            of_base: HashMap::new(),
+            of_candidate: HashMap::new(),
+            explored: 0,
+            begins: Vec::new(),
+        }
+    }
+
+    /// Where a program begins, and what libraries may call or read. `false`: the sides begin in different ways.
+    pub(crate) fn begin(&mut self) -> bool {
+        let (base, candidate) = (&self.base.image, &self.candidate.image);
+        let mut begins = vec![(base.entry, candidate.entry, AccessSize::Open)];
+        let mut alike = base.libraries == candidate.libraries
+            && base.exported.keys().eq(candidate.exported.keys());
+        let exported = base.exported.values().zip(candidate.exported.values());
+        begins.extend(exported.map(|(base, candidate)| (*base, *candidate, AccessSize::Open)));
+        for name in [
+            ".init",
+            ".fini",
+            ".preinit_array",
+            ".init_array",
+            ".fini_array",
+            ".interp",
+        ] {
+            let find = |program: &Program<'_>| {
+                let mut sections = program.image.sections.iter();
+                let found = sections.find(|section| section.name == name)?;
+                Some((found.start, found.end - found.start))
+            };
+            match (find(self.base), find(self.candidate)) {
+                (None, None) => {}
+                (Some((base, size)), Some((candidate, other))) if size == other => {
+                    begins.push((base, candidate, AccessSize::Exact(size)));
+                }
+                _ => alike = false,
+            }
+        }
+        for (base, candidate, extent) in begins {
+            match self.meet(base, candidate, extent) {
+                Met::At(node) => self.begins.push(node),
+                Met::Nowhere => {}
+                Met::Elsewhere => alike = false,
+            }
+        }
+        alike
+    }
+
+    /// Makes a pair of two units.
+    pub(crate) fn pair_units(&mut self, base: u64, candidate: u64) -> usize {
+        self.node(AddressPair {
+            kind: PairKind::Code,
+            base,
+            candidate,
+        })
+    }
+
+    /// Follows everything that pairs lead to.
+    pub(crate) fn explore(&mut self) {
+        while self.explored < self.nodes.len() {
+            let at = self.explored;
+            self.explored += 1;
+            let pair = self.nodes[at].pair;
+            let mut leads = Vec::new();
+            let same = match pair.kind {
+                PairKind::Code => self.code(&pair, &mut leads),
+                PairKind::Exact(size) => self.range(pair.base, pair.candidate, size, &mut leads),
+                PairKind::Open => self.open(&pair, &mut leads),
+                PairKind::Beside => self.chunk(pair.base, pair.candidate, &mut leads),
+                PairKind::Table => self.table(&pair, &mut leads),
+                PairKind::Threads => self.threads(&mut leads),
+            };
+            let node = &mut self.nodes[at];
+            (node.same, node.leads) = (same, leads);
+        }
+    }
+
+    /// Whether both units have the same name; nobody knows the names of what has no symbols.
+    pub(crate) fn share_a_name(&self, pair: &AddressPair) -> bool {
+        let name = |program: &Program<'_>, address| {
+            let unit = &program.image.units[program.image.unit_at(address)?];
+            unit.symbol.as_deref().map(readable)
+        };
+        name(self.base, pair.base) == name(self.candidate, pair.candidate)
+    }
+
+    fn node(&mut self, pair: AddressPair) -> usize {
+        *self.known.entry(pair).or_insert_with(|| {
+            self.nodes.push(PairNode {
+                pair,
+                same: false,
+                leads: Vec::new(),
+            });
+            self.nodes.len() - 1
+        })
+    }
+
+    fn meet(&mut self, base: u64, candidate: u64, extent: AccessSize) -> Met {
+        let (here, there) = (self.base, self.candidate);
+        let sections = (here.image.section(base), there.image.section(candidate));
+        let (old, new) = match sections {
+            (None, None) if base == candidate => return Met::Nowhere,
+            (Some(old), Some(new)) if old.name == new.name => (old, new),
+            _ => return Met::Elsewhere,
+        };
+        if old.content == SectionUse::Code && new.content == SectionUse::Code {
+            let unit = |program: &Program<'_>, address| {
+                let at = program.image.unit_at(address)?;
+                let start = program.image.units[at].start;
+                Some((start, address - start))
+            };
+            return match (unit(here, base), unit(there, candidate)) {
+                (Some((base, offset)), Some((candidate, other))) if offset == other => {
+                    Met::At(self.pair_units(base, candidate))
+                }
+                _ => Met::Elsewhere,
+            };
+        }
+        let tables = (here.tables.get(&base), there.tables.get(&candidate));
+        let pair = |kind, before: u64| AddressPair {
+            kind,
+            base: base - before,
+            candidate: candidate - before,
+        };
+        let objects = (here.image.object_at(base), there.image.object_at(candidate));
+        let pair = match (extent, tables, objects) {
+            (AccessSize::Exact(size), ..) => pair(PairKind::Exact(size), 0),
+            (_, (Some(_), Some(_)), _) => pair(PairKind::Table, 0),
+            (_, (Some(_), None) | (None, Some(_)), _) => return Met::Elsewhere,
+            (_, _, (Some((start, size)), Some((other, of_other)))) => {
+                if base - start != candidate - other || size != of_other {
+                    return Met::Elsewhere;
+                }
+                pair(PairKind::Exact(size), base - start)
+            }
+            // One side tells where it begins and ends.
+            (_, _, (Some((start, size)), None)) => pair(PairKind::Exact(size), base - start),
+            (_, _, (None, Some((start, size)))) => pair(PairKind::Exact(size), candidate - start),
+            (_, _, (None, None)) => pair(PairKind::Open, 0),
+        };
+        let at = self.node(pair);
+        let seen = self.of_base.entry(base).or_default();
+        if !seen.contains(&(candidate, at)) {
+            seen.push((candidate, at));
+            self.of_candidate
+                .entry(candidate)
+                .or_default()
+                .push((base, at));
+        }
+        // What is written to must not be one thing here and two there.
+        let is_variable =
+            old.content == SectionUse::Variables || new.content == SectionUse::Variables;
+        if is_variable {
+            let other = |seen: &[(u64, usize)], expected: u64| {
+                seen.iter().any(|(address, _)| *address != expected)
+            };
+            if other(&self.of_base[&base], candidate) || other(&self.of_candidate[&candidate], base)
+            {
+                return Met::Elsewhere;
+            }
+        }
+        Met::At(at)
+    }
+
+    fn code(&mut self, pair: &AddressPair, leads: &mut Vec<PairLead>) -> bool {
+        let body = |program: &'p Program<'d>, address| {
+            let at = program.image.unit_at(address)?;
+            Some(&program.bodies[at])
+        };
+        let (Some(base), Some(candidate)) = (
+            body(self.base, pair.base),
+            body(self.candidate, pair.candidate),
+        ) else {
+            return false;
+        };
+        if base.masked != candidate.masked || base.references.len() != candidate.references.len() {
+            return false;
+        }
+        let mut same = true;
+        for (old, new) in base.references.iter().zip(&candidate.references) {
+            same &= (old.at, old.extent) == (new.at, new.extent);
+            same &= self.lead(old.target, new.target, old.extent, leads);
+        }
+        if base.uses_threads {
+            let threads = self.node(AddressPair {
+                kind: PairKind::Threads,
+                base: 0,
+                candidate: 0,
+            });
+            leads.push(PairLead::To(threads));
+        }
+        same
+    }
+
+    fn lead(
+        &mut self,
+        base: u64,
+        candidate: u64,
+        extent: AccessSize,
+        leads: &mut Vec<PairLead>,
+    ) -> bool {
+        match self.meet(base, candidate, extent) {
+            Met::At(node) => leads.push(PairLead::To(node)),
+            Met::Nowhere => {}
+            Met::Elsewhere => return false,
+        }
+        true
+    }
+
+    /// Whether so many bytes are the same, but for what addresses in them lead to.
+    fn range(&mut self, base: u64, candidate: u64, size: u64, leads: &mut Vec<PairLead>) -> bool {
+        let (old, new) = (&self.base.image, &self.candidate.image);
+        let (Some(mut here), Some(mut there)) = (old.bytes(base, size), new.bytes(candidate, size))
+        else {
+            return false;
+        };
+        // One that begins before it reaches into it.
+        let written = |written: &std::collections::BTreeMap<u64, LoaderWrite>, start: u64| {
+            let range = start.saturating_sub(7)..start + size;
+            let found = written.range(range);
+            let relative = |at: u64| i128::from(at) - i128::from(start);
+            found
+                .map(|(at, what)| (relative(*at), what.clone()))
+                .collect::<Vec<_>>()
+        };
+        let (here_written, there_written) = (
+            written(&old.written, base),
+            written(&new.written, candidate),
+        );
+        if here_written.len() != there_written.len() {
+            return false;
+        }
+        let mut same = true;
+        for ((at, what), (other_at, other)) in here_written.into_iter().zip(there_written) {
+            same &= at == other_at;
+            let start = at.max(0) as usize;
+            let end = ((at + 8).max(0) as usize).min(size as usize);
+            if !same || start > end {
+                return false;
+            }
+            here[start..end].fill(0);
+            there[start..end].fill(0);
+            same &= match (what, other) {
+                (LoaderWrite::Address(old), LoaderWrite::Address(new)) => {
+                    self.lead(old, new, AccessSize::Open, leads)
+                }
+                (old, new) => old == new,
+            };
+        }
+        same && here == there
+    }
+
+    /// What goes on to the next place of either side.
+    fn chunk(&mut self, base: u64, candidate: u64, leads: &mut Vec<PairLead>) -> bool {
+        if is_location(&self.base.image, base) && is_location(&self.candidate.image, candidate) {
+            return true;
+        }
+        let ends = (self.base.end_of(base), self.candidate.end_of(candidate));
+        let (Some(end), Some(other_end)) = ends else {
+            return false;
+        };
+        let size = (end - base).min(other_end - candidate);
+        self.range(base, candidate, size, leads)
+    }
+
+    fn open(&mut self, pair: &AddressPair, leads: &mut Vec<PairLead>) -> bool {
+        let AddressPair {
+            base, candidate, ..
+        } = *pair;
+        let (old, new) = (self.base, self.candidate);
+        if is_location(&old.image, base) && is_location(&new.image, candidate) {
+            return true;
+        }
+        let same = self.chunk(base, candidate, leads);
+        let around = (old.around(base), new.around(candidate));
+        let before = |at: u64, before: Option<u64>| before.map(|before| at - before);
+        let distances = (before(base, around.0.0), before(candidate, around.1.0));
+        if let Some(distance) = nearer(distances) {
+            self.beside(base - distance, candidate - distance, true, leads);
+        }
+        let after = |at: u64, after: Option<u64>| after.map(|after| after - at);
+        let distances = (after(base, around.0.1), after(candidate, around.1.1));
+        if let Some(distance) = nearer(distances) {
+            self.beside(base + distance, candidate + distance, false, leads);
+        }
+        same
+    }
+
+    fn beside(&mut self, base: u64, candidate: u64, before: bool, leads: &mut Vec<PairLead>) {
+        let name = |program: &'p Program<'d>, at| Some(&program.image.section(at)?.name);
+        let names = (name(self.base, base), name(self.candidate, candidate));
+        let pair = (names.0.is_some() && names.0 == names.1).then(|| {
+            self.node(AddressPair {
+                kind: PairKind::Beside,
+                base,
+                candidate,
+            })
+        });
+        leads.push(PairLead::Beside(PairNeighbours {
+            pair,
+            base,
+            candidate,
+            before,
+        }));
+    }
+
+    fn table(&mut self, pair: &AddressPair, leads: &mut Vec<PairLead>) -> bool {
+        let (old, new) = (
+            &self.base.tables[&pair.base],
+            &self.candidate.tables[&pair.candidate],
+        );
+        let entries = old.targets.len();
+        if old.are_jumps != new.are_jumps || entries != new.targets.len() {
+            return false;
+        }
+        let mut same = true;
+        for (old, new) in old.targets.iter().zip(&new.targets) {
+            same &= self.lead(*old, *new, AccessSize::Open, leads);
+        }
+        let after = 4 * entries as u64;
+        let rest = |program: &Program<'_>, start: u64| {
+            let end = program.end_of(start)?;
+            Some(end.saturating_sub(start + after))
+        };
+        let rests = (
+            rest(self.base, pair.base),
+            rest(self.candidate, pair.candidate),
+        );
+        let (Some(rest), Some(other)) = rests else {
+            return false;
+        };
+        same && self.range(
+            pair.base + after,
+            pair.candidate + after,
+            rest.min(other),
+            leads,
+        )
+    }
+
+    /// Where each thread has what, and its first values.
+    fn threads(&mut self, leads: &mut Vec<PairLead>) -> bool {
+        let named = |program: &Program<'_>| {
+            let found = program.image.of_threads.iter();
+            found
+                .map(|(at, size, name)| (*at, *size, readable(name)))
+                .collect::<Vec<_>>()
+        };
+        let first = |program: &Program<'_>| {
+            let mut sections = program.image.sections.iter();
+            let found = sections.find(|section| section.content == SectionUse::Threads)?;
+            Some((found.start, found.end - found.start))
+        };
+        let same = named(self.base) == named(self.candidate)
+            && self.base.image.threads == self.candidate.image.threads;
+        match (first(self.base), first(self.candidate)) {
+            (None, None) => same,
+            (Some((base, size)), Some((candidate, other))) => {
+                same && size == other && self.range(base, candidate, size, leads)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it is known that the data of an open pair do not extend into these neighbours: on one side, as the same code that stays within
+    /// its data there does so on the other.
+    pub(crate) fn is_apart(&self, pair: &AddressPair, beside: &PairNeighbours) -> bool {
+        let begins = |program: &Program<'_>, of: u64, neighbour: u64| {
+            let image = &program.image;
+            let has_size = if beside.before {
+                of > 0 && image.object_at(of - 1).is_some()
+            } else {
+                image.objects.contains_key(&neighbour)
+            };
+            let is_place = is_location(image, neighbour)
+                && !(beside.before && of < neighbour + location::SIZE);
+            has_size || is_place || program.tables.contains_key(&neighbour)
+        };
+        // The same code refers to the neighbour and to something that lies elsewhere.
+        let elsewhere = |seen: &HashMap<u64, Vec<(u64, usize)>>, here: u64, there: u64| {
+            let found = seen.get(&here).into_iter().flatten();
+            found
+                .into_iter()
+                .any(|(other, node)| *other != there && self.nodes[*node].same)
+        };
+        begins(self.base, pair.base, beside.base)
+            || begins(self.candidate, pair.candidate, beside.candidate)
+            || elsewhere(&self.of_base, beside.base, beside.candidate)
+            || elsewhere(&self.of_candidate, beside.candidate, beside.base)
+    }
+}
+
+fn nearer(distances: (Option<u64>, Option<u64>)) -> Option<u64> {
+    match distances {
+        (Some(base), Some(candidate)) => Some(base.min(candidate)),
+        (base, candidate) => base.or(candidate),
+    }
+}

@@ -1,0 +1,160 @@
+//! An executable of which all code is decoded: what each unit does, which tables of distances there are, and where data may begin.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::body::{AccessSize, UnitBody};
+use crate::image::{Image, LoaderWrite, SectionUse};
+
+/// A table of 32-bit distances from its own place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DistanceTable {
+    /// What the entries lead to.
+    pub(crate) targets: Vec<u64>,
+    /// Whether they lead into the code that reads the table.
+    pub(crate) are_jumps: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Program<'d> {
+    pub(crate) image: Image<'d>,
+    /// In the order of the units.
+    pub(crate) bodies: Vec<UnitBody>,
+    pub(crate) tables: BTreeMap<u64, DistanceTable>,
+    /// Addresses of data that something refers to, and ends of what has a size.
+    pub(crate) places: BTreeSet<u64>,
+    /// Addresses of code that something refers to and that are no start of a unit, by unit.
+    pub(crate) entries: BTreeMap<usize, BTreeSet<u64>>,
+}
+
+impl<'d> Program<'d> {
+    pub(crate) fn of(image: Image<'d>) -> Self {
+        let bodies: Vec<UnitBody> = image
+            .units
+            .iter()
+            .map(|unit| UnitBody::of(unit, &image))
+            .collect();
+        let mut program = Self {
+            bodies,
+            tables: BTreeMap::new(),
+            places: BTreeSet::new(),
+            entries: BTreeMap::new(),
+            image,
+        };
+        program.find_places();
+        program.find_tables();
+        program
+    }
+
+    /// The place before an address, and the next one after it, within its section.
+    pub(crate) fn around(&self, address: u64) -> (Option<u64>, Option<u64>) {
+        let Some(section) = self.image.section(address) else {
+            return (None, None);
+        };
+        let before = self.places.range(section.start..address).next_back();
+        let before = before.copied();
+        let first = (section.start < address).then_some(section.start);
+        let after = self.places.range(address + 1..section.end).next();
+        (before.or(first), after.copied())
+    }
+
+    /// Where what begins at an address ends at the latest: at the next place, or with its section.
+    pub(crate) fn end_of(&self, address: u64) -> Option<u64> {
+        let section = self.image.section(address)?;
+        Some(self.around(address).1.unwrap_or(section.end))
+    }
+
+    fn find_places(&mut self) {
+        let image = &self.image;
+        let mut entries: BTreeMap<usize, BTreeSet<u64>> = BTreeMap::new();
+        let mut places: BTreeSet<u64> = image.labels.iter().copied().collect();
+        for (start, size) in &image.objects {
+            places.extend([*start, start + size]);
+        }
+        let of_code = self.bodies.iter().flat_map(|body| &body.references);
+        let of_code = of_code.map(|reference| reference.target);
+        let of_data = image.written.values().filter_map(|written| match written {
+            LoaderWrite::Address(address) => Some(*address),
+            LoaderWrite::Import(..) => None,
+        });
+        for target in of_code
+            .chain(of_data)
+            .chain(image.exported.values().copied())
+        {
+            if image.content(target) != Some(SectionUse::Code) {
+                places.insert(target);
+            } else if let Some(at) = image.unit_at(target)
+                && image.units[at].start != target
+            {
+                entries.entry(at).or_default().insert(target);
+            }
+        }
+        self.places = places;
+        self.entries = entries;
+    }
+
+    fn find_tables(&mut self) {
+        for (at, body) in self.bodies.iter().enumerate() {
+            if !body.reads_distances {
+                continue;
+            }
+            let taken = body
+                .references
+                .iter()
+                .filter(|one| one.extent == AccessSize::Open);
+            for reference in taken {
+                if let Some(table) = self.table(at, reference.target) {
+                    self.tables.insert(reference.target, table);
+                }
+            }
+        }
+        // What only a table leads to begins somewhere, too.
+        let tables = self.tables.values().filter(|table| !table.are_jumps);
+        self.places.extend(tables.flat_map(|table| &table.targets));
+    }
+
+    /// The table at `start` that the code of a unit reads, if it is one.
+    fn table(&self, unit: usize, start: u64) -> Option<DistanceTable> {
+        if self.image.content(start)? != SectionUse::Constants {
+            return None;
+        }
+        let unit = &self.image.units[unit];
+        let end = self.end_of(start)?;
+        let entry = |at: u64| {
+            let bytes = self.image.bytes(at, 4)?;
+            let distance = i32::from_le_bytes(bytes.try_into().ok()?);
+            Some(start.wrapping_add_signed(i64::from(distance)))
+        };
+        let all = || (start..end.saturating_sub(3)).step_by(4);
+        let is_own = |target: &u64| (unit.start..unit.end).contains(target);
+        let jumps: Vec<u64> = all().map_while(entry).take_while(is_own).collect();
+        if jumps.len() >= 2 {
+            return Some(DistanceTable {
+                targets: jumps,
+                are_jumps: true,
+            });
+        }
+        // Distances to other constants. What they lead to lies behind the table's end, or before its start.
+        let (mut targets, mut end) = (Vec::new(), end);
+        for at in all() {
+            let target = entry(at)?;
+            let is_constant = self.image.content(target) == Some(SectionUse::Constants);
+            if at >= end || !is_constant || (start..at + 4).contains(&target) {
+                break;
+            }
+            if target > start {
+                end = end.min(target);
+            }
+            targets.push(target);
+        }
+        // Up to its end there is nothing else, but for what fills a gap.
+        let rest = start + 4 * targets.len() as u64;
+        let gap = self.image.bytes(rest, end.checked_sub(rest)?)?;
+        if gap.iter().any(|byte| *byte != 0) {
+            return None;
+        }
+        (targets.len() >= 2).then_some(DistanceTable {
+            targets,
+            are_jumps: false,
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! Which benchmarks come to nothing that differs in the machine code of two builds: each is run on both sides for a round, with a trap wherever code
+//! that differs is entered. A process that comes to a trap dies, and its benchmark is measured as any other.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::fs;
+use std::path::Path;
+
+use super::cache_build::cache_directory;
+use super::machine_code::SameCode;
+use super::pairing::{Alike, Pairing, name};
+use super::request::Request;
+use crate::app::context::World;
+use crate::app::error::AppError;
+use perfcheck_analysis::findings::Sameness;
+use perfcheck_analysis::model::{
+    Benchmark, BenchmarkKey, BySide, Event, LaunchOutcome, LaunchRecord, Observer,
+};
+use perfcheck_code::{Entrances, trapped};
+use perfcheck_engine::measure::{
+    Campaign, CampaignSink, Ended, Launcher, Needs, PairedPlan, PairedTarget, RoundSettings,
+};
+use perfcheck_engine::sides::Stage;
+
+/// Settles what comes to nothing that differs.
+pub(in crate::app) fn settle_by_trial(
+    pairing: &mut Pairing,
+    alike: &Alike,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    // A clock of a script says what a benchmark takes, whatever its code is.
+    if world.variables.scripted_clock.is_some() {
+        return Ok(());
+    }
+    let pairs = std::mem::take(&mut pairing.pairs);
+    for mut pair in pairs {
+        if let Some(SameCode::Outside(entrances)) = alike.get(&name(&pair.targets.candidate)) {
+            let untouched = untouched(&pair, entrances, request, world)?;
+            let is_same = |benchmark: &Benchmark| untouched.contains(&benchmark.key);
+            let (same, others) = pair.benchmarks.into_iter().partition(is_same);
+            pairing.settle_as(same, Sameness::Run);
+            pair.benchmarks = others;
+        }
+        if !pair.benchmarks.is_empty() {
+            pairing.pairs.push(pair);
+        }
+    }
+    Ok(())
+}
+
+/// The benchmarks that came to no trap on either side.
+fn untouched(
+    pair: &PairedTarget,
+    entrances: &Entrances,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<BTreeSet<BenchmarkKey>, AppError> {
+    let stage = Stage::open(&cache_directory(world)?)?;
+    let Some(mut on_trial) = with_traps(pair, entrances, &stage)? else {
+        return Ok(BTreeSet::new());
+    };
+    request.instruct(&mut on_trial.targets.base);
+    request.instruct(&mut on_trial.targets.candidate);
+    let plan = PairedPlan {
+        rounds: 1,
+        round: RoundSettings::default(),
+        time_budget: None,
+        patience: None,
+        bind: false,
+        seed: request.seed,
+    };
+    let launcher = Launcher {
+        supervisor: world.supervisor,
+        interrupt: world.interrupt,
+        observer: &Silence,
+        timeout: request.timeout,
+    };
+    let campaign = Campaign::in_turn(vec![on_trial], |_| 0.0, plan, launcher);
+    let ran: RefCell<BySide<BTreeSet<BenchmarkKey>>> = RefCell::default();
+    let mut record = |side, launch: &LaunchRecord| {
+        let went_well = launch.benchmarks.iter();
+        let went_well = went_well.filter(|one| matches!(one.outcome, LaunchOutcome::Measured(_)));
+        let keys = went_well.map(|one| one.benchmark.key.clone());
+        ran.borrow_mut().of_mut(side).extend(keys);
+        Ok::<(), Infallible>(())
+    };
+    let mut sink = CampaignSink {
+        record: &mut record,
+        needs: &mut |_, _, _| Needs::Nothing,
+    };
+    match campaign.run(&mut sink) {
+        Ok((Ended::Interrupted, _)) => Err(AppError::Interrupted(String::new())),
+        Ok((Ended::Complete, _)) => {
+            let BySide { base, candidate } = ran.into_inner();
+            Ok(base.intersection(&candidate).cloned().collect())
+        }
+    }
+}
+
+/// Copies of both executables with their traps; `None` if one cannot be read or written, which its measurement will tell.
+fn with_traps(
+    pair: &PairedTarget,
+    entrances: &Entrances,
+    stage: &Stage,
+) -> Result<Option<PairedTarget>, AppError> {
+    let base = stage.copy_base(0, pair.targets.base.executable())?;
+    let called = base.file_name().unwrap_or_default().to_owned();
+    let candidate = pair.targets.candidate.executable();
+    let candidate = stage.copy_candidate(0, Path::new(&called), candidate)?;
+    let trap = |path: &Path, places: &BTreeSet<usize>| {
+        let bytes = fs::read(path)?;
+        fs::write(path, trapped(bytes, places))
+    };
+    let set = trap(&base, &entrances.base).and_then(|()| trap(&candidate, &entrances.candidate));
+    let mut on_trial = pair.clone();
+    let targets = &mut on_trial.targets;
+    targets.base = targets.base.clone().with_executable(base);
+    targets.candidate = targets.candidate.clone().with_executable(candidate);
+    Ok(set.is_ok().then_some(on_trial))
+}
+
+/// Nobody hears of a trial: that processes die in it is what it is for.
+struct Silence;
+
+impl Observer for Silence {
+    fn observe(&self, _: &Event<'_>) {}
+}
