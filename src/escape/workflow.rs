@@ -1,7 +1,7 @@
 //! Text for the log of a GitHub Actions job, which is also a channel of commands.
 //!
 //! The runner obeys a line that begins with `::name` after blanks, and `##[name]` anywhere in a line; lines end at `\n` and `\r`
-//! (actions/runner, `ActionCommand.cs`). Azure Pipelines obeys `##vso[`, TeamCity `##teamcity[`, wherever they stand in a line.
+//! (actions/runner, `ActionCommand.cs`). Azure Pipelines obeys `##vso[`, `TeamCity` `##teamcity[`, wherever they stand in a line.
 //! [`Guarded`] breaks all of them in everything that passes, but for what [`Commands`] lets through. Both
 //! streams are guarded byte by byte, and not by `::stop-commands::`: the runner reads them side by side, so the end of a stop on one would not
 //! come before a command on the other.

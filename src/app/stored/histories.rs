@@ -121,13 +121,9 @@ fn history_of<'n>(
         })
         .collect();
     let series = RunSeries::of(&usable);
-    // Branches may be at different levels, which no commit led from one to the other.
-    let branch = |place: usize| heads[place].git.as_ref().map(|git| &git.branch);
-    let is_elsewhere = |place: usize| {
-        matches!(request.branch, BranchFilter::Any) && branch(place) != branch(past.len() - 1)
-    };
+    let is_elsewhere = elsewhere(&heads, request.branch);
     let counted: Vec<usize> = (0..past.len())
-        .filter(|place| series.values[*place].is_some() && !is_elsewhere(*place))
+        .filter(|place| series.values[*place].is_some() && !is_elsewhere[*place])
         .collect();
     let points: Vec<CoursePoint> = counted
         .iter()
@@ -164,7 +160,7 @@ fn history_of<'n>(
         .map(|place| {
             let (past, head) = (past[place], heads[place]);
             let left_out = match (series.values[place], &differing[place]) {
-                (Some(_), _) if is_elsewhere(place) => Some(LeftOut::OtherBranch),
+                (Some(_), _) if is_elsewhere[place] => Some(LeftOut::OtherBranch),
                 (Some(_), _) => None,
                 (None, differing) if !differing.is_empty() => {
                     Some(LeftOut::Incomparable(differing.clone()))
@@ -202,6 +198,14 @@ fn history_of<'n>(
         since_baselines,
         accept_words: shell_quoted(&key.id),
     })
+}
+
+/// Which runs are of another branch than the newest, where all are asked for: branches may be at levels that no commit led from one to the other.
+fn elsewhere(heads: &[&Run], asked: BranchFilter<'_>) -> Vec<bool> {
+    let branch = |run: &&Run| run.git.as_ref().map(|git| git.branch.clone());
+    let newest = heads.last().map(branch);
+    let differs = |run: &&Run| matches!(asked, BranchFilter::Any) && Some(branch(run)) != newest;
+    heads.iter().map(differs).collect()
 }
 
 fn circumstances<'a>(
