@@ -59,6 +59,7 @@ def rows(layouts, links):
         "links": [Row(tag, "links-00", 2, (), ("code",)) for tag in links if tag != "links-00"],
         "code-plus2": Row("slow-2", "base", 34, (), ("code",)),
         "code-plus5": Row("slow-5", "base", 34, (), ("code",)),
+        "edited": [Row(f"edited-{percent}", "base", 10, (), ("code",)) for percent in (2, 5, 10)],
     }
     return {name: entry if isinstance(entry, list) else [entry] for name, entry in table.items()}
 
@@ -203,7 +204,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repo", type=Path)
     parser.add_argument("results", type=Path)
-    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, code-plus2, code-plus5")
+    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, code-plus2, code-plus5, edited")
     parser.add_argument("--trials", type=int, help="commands for each row, pair and condition, in place of a full series")
     parser.add_argument("--conditions", default=",".join(CONDITIONS))
     parser.add_argument("--targets", help="main, more, code or several, in place of main")

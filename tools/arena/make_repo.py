@@ -8,6 +8,7 @@ Tags:
     same                                             another commit with the code of base: only README.md differs
     layout-00 ...                                    the work of base in an executable of other bytes (see `layout`)
     links-00 ...                                     the objects of base, their functions linked in another order
+    edited-2, edited-5, edited-10                    target `code`: so many per cent of the work come again, by code that base has not got
     slow-path-base, slow-path                        benchmark `slow_path`: no slow windows, 5 % of windows 40 % slower
     bisect-00 ... bisect-15                          a line of commits; one makes everything 10 % slower, the last one adds the benchmarks
 
@@ -156,6 +157,11 @@ def shuffled(files, seed):
     return files | {"build.rs": script}
 
 
+def edited(files, percent):
+    name = "src/code.rs"
+    return files | {name: substitute(files[name], r"AGAIN: usize = 0", f"AGAIN: usize = {percent}")}
+
+
 def without_benchmarks(files):
     manifest = files["Cargo.toml"]
     manifest = manifest[:manifest.index("[dev-dependencies]")].rstrip() + "\n"
@@ -206,6 +212,10 @@ def main():
         tag = f"links-{index:02}"
         repository.commit(tag, shuffled(files, index + 1))
         planted["links"].append(tag)
+    for percent in (2, 5, 10):
+        tag = f"edited-{percent}"
+        repository.commit(tag, edited(files, percent))
+        planted["slow_per_mille"][tag] = 1000 + 10 * percent
     repository.commit("slow-path-base", slow_windows(files, 0))
     repository.commit("slow-path", slow_windows(files, 50))
     planted["bisect"] = bisect_line(repository, files, random.Random(f"bisect/{options.bisect_seed}"), options.unbuildable)

@@ -89,6 +89,13 @@ impl Toolchain {
         })
     }
 
+    /// The linker that comes with the toolchain, with which executables can be linked anew.
+    pub fn bundled_linker(&self) -> Option<PathBuf> {
+        // SYSROOT/lib/rustlib/TARGET/lib
+        let linker = self.target_libraries.parent()?.join("bin/gcc-ld/ld.lld");
+        linker.is_file().then_some(linker)
+    }
+
     /// The name by which rustup knows the toolchain; `None` where it is none of rustup's.
     pub fn rustup_name(&self) -> Option<&OsStr> {
         // SYSROOT/lib/rustlib/TARGET/lib

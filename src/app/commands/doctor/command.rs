@@ -16,7 +16,13 @@ use crate::app::options::OutputOptions;
 use crate::report::{self, DoctorFindings};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::DecisionSettings;
+use perfcheck_engine::cargo::{CargoError, CargoOptions, Toolchain};
 use perfcheck_engine::host::{self, Activity, RealFiles, machine_state};
+
+fn first_line(error: &CargoError) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().to_owned()
+}
 
 /// Runs the command.
 pub fn doctor(
@@ -37,6 +43,9 @@ pub fn doctor(
         state: &state,
         meanwhile: &meanwhile,
         noise: &noise,
+        has_linker: Toolchain::detect(&CargoOptions::default())
+            .map(|toolchain| toolchain.bundled_linker().is_some())
+            .map_err(|error| first_line(&error)),
     };
     let exit_code = ExitCode::Clean;
     let findings = DoctorFindings {

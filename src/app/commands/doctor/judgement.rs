@@ -4,7 +4,9 @@
 
 use super::finding::{good, unknown};
 use super::hardware::{boost, frequency, heat, power, processors, timer};
-use super::system::{huge_pages, limits, load, memory, priority, randomisation, virtual_machine};
+use super::system::{
+    huge_pages, layouts, limits, load, memory, priority, randomisation, virtual_machine,
+};
 use crate::report::{DoctorFinding, NoiseFindings, Severity, in_percent};
 use perfcheck_analysis::model::{Happenings, MachineState};
 
@@ -17,6 +19,8 @@ pub(super) struct Observed<'o> {
     pub(super) state: &'o MachineState,
     pub(super) meanwhile: &'o Happenings,
     pub(super) noise: &'o [NoiseFindings],
+    /// Whether the toolchain has a linker that gives executables other layouts; an error says why that is not known.
+    pub(super) has_linker: Result<bool, String>,
 }
 
 /// Everything, in the order in which it is shown.
@@ -37,6 +41,7 @@ pub(super) fn judge(observed: &Observed<'_>) -> Vec<DoctorFinding> {
         huge_pages(&state.memory),
     ];
     findings.extend(priority(state.nice));
+    findings.push(layouts(&observed.has_linker));
     findings.push(noise(observed.noise));
     findings
 }

@@ -1,6 +1,7 @@
 //! Machines in words, and what is said of them.
 
 use super::judgement::{Observed, judge};
+use super::system::layouts;
 use crate::report::{DoctorFinding, NoiseFindings, Severity};
 use perfcheck_analysis::model::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, Nanos,
@@ -93,6 +94,8 @@ fn found(
         state,
         meanwhile,
         noise: &noise(smallest),
+        // A machine that tells nothing has no toolchain that tells anything.
+        has_linker: smallest.map(|_| true).ok_or_else(|| "no rustc".to_owned()),
     })
 }
 
@@ -112,6 +115,17 @@ fn a_good_machine_is_good_and_nothing_is_to_be_done() {
         assert_eq!(finding.severity, Severity::Good, "{finding:?}");
         assert_eq!(finding.advice, None, "{finding:?}");
     }
+}
+
+#[test]
+fn a_toolchain_without_a_linker_of_its_own_leaves_functions_where_they_are() {
+    let finding = layouts(&Ok(false));
+    assert_eq!(finding.severity, Severity::Improvable);
+    assert_eq!(finding.found, "executables run as they were linked");
+    assert_eq!(
+        layouts(&Err("no rustc".to_owned())).severity,
+        Severity::Unknown
+    );
 }
 
 #[test]

@@ -50,6 +50,22 @@ pub(super) fn virtual_machine(state: &MachineState, meanwhile: &Happenings) -> D
     }
 }
 
+pub(super) fn layouts(has_linker: &Result<bool, String>) -> DoctorFinding {
+    const TOPIC: &str = "layouts of code";
+    match has_linker {
+        Ok(true) => good(
+            TOPIC,
+            "both sides can be linked with their functions at the same places".to_owned(),
+        ),
+        Ok(false) => good(TOPIC, "executables run as they were linked".to_owned()).but(
+            Severity::Improvable,
+            "The toolchain for this target has no linker of its own (`ld.lld`). A change of 1 to 3 % in code that was not touched may come from where its functions lie:",
+            &["cargo perfcheck --against main --noise-threshold 3%"],
+        ),
+        Err(why) => unknown(TOPIC, why),
+    }
+}
+
 pub(super) fn limits(state: &MachineState, meanwhile: &Happenings) -> DoctorFinding {
     const TOPIC: &str = "limits";
     let surroundings = &state.surroundings;
