@@ -8,7 +8,7 @@ use perfcheck_engine::store::Store;
 use serde_json::{Value, json};
 
 use crate::against::project::{Project, compared};
-use crate::commands::scripted::verdict;
+use crate::commands::scripted::{about, explanation, says, verdict};
 use crate::support::{Finished, Machine};
 
 /// The layouts of the launches of a run, in order.
@@ -54,6 +54,17 @@ fn a_change_is_called_over_layouts_that_both_sides_share() {
     assert_eq!(same["paired"]["layouts"], 1);
     assert_eq!(same["remarks"], json!([]));
     assert_eq!(said(&run), json!([]));
+    let told = project
+        .perfcheck(&["explain", "cost"])
+        .args(["--message-format", "json"])
+        .run();
+    let told = explanation(&told.expect_code(0));
+    assert_eq!(about(&told, "look")["numbers"]["layouts"], others.len());
+    says(
+        &told,
+        "look",
+        &["It had looked changed", "layouts of the code"],
+    );
     // What was stored says the same.
     let stored = project.measure(&["compare", "1", "2"]).run().expect_code(1);
     assert_eq!(compared(&stored, "cost"), called);

@@ -57,11 +57,23 @@ fn when(
             "{planned}No look before the end settled it, so all {rounds} rounds were judged, with the {share} of each level that earlier looks had left."
         )
     };
+    let layouts = comparison.extent.layouts();
+    let of_layouts = match layouts {
+        0 => {
+            "The executables ran as they were linked: where functions lie can make a small change."
+                .to_owned()
+        }
+        1 => "Both sides were linked with their functions at the same places of pages.".to_owned(),
+        many => format!(
+            "It had looked changed, so these rounds had {many} layouts of the code: in each, functions lay at other places, the same on both sides."
+        ),
+    };
     Statement::new(
-        text,
+        format!("{text} {of_layouts}"),
         Numbers::Look {
             rounds,
             stopped_early: early,
+            layouts,
             share: look.share,
             looks: plan.map(|plan| plan.looks.clone()),
         },

@@ -117,6 +117,8 @@ pub(crate) enum Numbers {
         rounds: usize,
         /// Whether it was before the last one.
         stopped_early: bool,
+        /// How many layouts of the code the rounds had; 0: the executables ran as they were linked.
+        layouts: usize,
         /// The share of each level that it has for itself, a fraction.
         share: f64,
         /// After how many rounds looks were planned; null where the plan is not known.

@@ -180,6 +180,14 @@ impl Extent {
         )
     }
 
+    /// How many layouts of the code the rounds had.
+    pub fn layouts(&self) -> usize {
+        match self {
+            Self::Runs { .. } => 0,
+            Self::InTurn { layouts, .. } => *layouts,
+        }
+    }
+
     /// Launches used of the candidate; with A/B a round has one of each.
     pub fn launches_candidate(&self) -> usize {
         match self {
