@@ -45,8 +45,7 @@ pub(super) struct AgainstFlags {
     /// Time for all rounds, where what is left goes to the benchmarks in doubt; or for all launches of a plain run
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
-    /// Measure executables as they were linked. Else both sides are linked anew with their functions at the same places, and again with other
-    /// places for each round before a change is called
+    /// Measure executables as they were linked. Else they are linked anew for each round, with their functions at the same places on both sides
     #[arg(long)]
     as_built: bool,
 }

@@ -17,8 +17,7 @@ pub(super) struct PairedFlags {
     /// Time for the rounds of a comparison
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
-    /// Measure executables as they were linked. Else both sides are linked anew with their functions at the same places, and again with other
-    /// places for each round before a change is called
+    /// Measure executables as they were linked. Else they are linked anew for each round, with their functions at the same places on both sides
     #[arg(long)]
     as_built: bool,
     /// Longest time to wait for a bench beyond what is expected of it

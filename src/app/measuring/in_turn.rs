@@ -15,12 +15,12 @@ use perfcheck_analysis::compare::{HostClass, HostNoise, PairedSeries, Plan, Stan
 use perfcheck_analysis::findings::{Conclusion, RoundsEvidence, Row, RunRemark, Verdicts};
 use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Event, GitState,
-    LaunchHead, LaunchRecord, Measurement, NewRun, Observer, Purpose, RunEnd, RunId, Side, Verdict,
+    LaunchHead, LaunchRecord, Measurement, NewRun, Observer, Purpose, RunEnd, RunId, Side,
     WarmUpGoal,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Ended, Launcher, Needs, PairedPlan, PairedTarget, RoundSettings, Spent,
+    Campaign, CampaignSink, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings, Spent,
 };
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -292,22 +292,14 @@ impl<'a> InTurn<'a> {
         );
         let mut sink = CampaignSink {
             record,
-            needs: &mut |key, noise_threshold, rounds| {
+            settled: &mut |key, noise_threshold, rounds| {
                 let series = PairedSeries {
                     key,
                     rounds,
                     noise_threshold,
                 };
-                if !self.plan.looks.contains(&(rounds.len() as u32)) {
-                    return Needs::MoreRounds;
-                }
-                match standing(&series, &self.plan) {
-                    Standing::Open => Needs::MoreRounds,
-                    Standing::Settled(
-                        Verdict::Regressed | Verdict::Improved | Verdict::Suspect,
-                    ) => Needs::OtherLayouts,
-                    Standing::Settled(_) => Needs::Nothing,
-                }
+                self.plan.looks.contains(&(rounds.len() as u32))
+                    && standing(&series, &self.plan) != Standing::Open
             },
         };
         Ok(campaign.run(&mut sink)?)

@@ -63,9 +63,9 @@ fn when(
             "The executables ran as they were linked: where functions lie can make a small change."
                 .to_owned()
         }
-        1 => "Both sides were linked with their functions at the same places of pages.".to_owned(),
-        many => format!(
-            "It had looked changed, so these rounds had {many} layouts of the code: in each, functions lay at other places, the same on both sides."
+        _ => format!(
+            "The rounds had {} of the code: in each, functions lay at other places, the same on both sides.",
+            units::counted(layouts, "layout")
         ),
     };
     Statement::new(

@@ -23,16 +23,6 @@ pub(crate) fn remark(remark: &Remark) -> String {
         Remark::MoreRounds { needed } => {
             format!("about {needed} rounds in all would settle it (`--rounds {needed}`)")
         }
-        Remark::OtherLayouts { layouts, first } => {
-            let first = first.map_or_else(String::new, |change| {
-                format!("; in the first it was {}", units::change(change))
-            });
-            format!(
-                "the change is that over {} of the code{first}",
-                units::counted(*layouts, "layout")
-            )
-        }
-        Remark::OneLayout => "it looks changed in one layout of the code, and there was no time for others: give it more time".to_owned(),
         Remark::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, where it builds with them)".to_owned(),
         Remark::Same(same) => why_same(*same).to_owned(),
         Remark::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),

@@ -20,8 +20,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Launcher, Needs, PairedPlan, PairedTarget, RoundSettings, Spent,
-    discover,
+    Campaign, CampaignSink, Launcher, PairedPlan, PairedTarget, RoundSettings, Spent, discover,
 };
 use perfcheck_engine::process::{Interrupt, Supervisor};
 
@@ -102,9 +101,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let campaign = Campaign::in_turn(vec![pair], |_| 0.01, plan, launcher);
     let mut sink = CampaignSink {
         record: &mut |_, _| Ok::<(), Infallible>(()),
-        needs: &mut |key, _, rounds| {
+        settled: &mut |key, _, rounds| {
             all.insert(key.clone(), rounds.to_vec());
-            Needs::MoreRounds
+            false
         },
     };
     let (_, spent) = campaign.run(&mut sink)?;

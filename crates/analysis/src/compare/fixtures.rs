@@ -1,10 +1,8 @@
 //! Measurements made up for tests.
 
-use super::comparison::{Comparison, Extent};
-use super::estimate::Estimate;
 use crate::model::{
     AuthorSettings, Benchmark, BenchmarkKey, Extras, LaunchSeries, Measurement, Metric, Nanos,
-    Sample, SamplingSettings, Series, TargetFacts, Throughput, Verdict,
+    Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
 /// A flat sample that lasts about a millisecond at ordinary values.
@@ -94,18 +92,4 @@ pub(super) fn floors(floors: &[f64], samples: u32) -> Measurement {
         })
         .collect();
     measurement(launches)
-}
-
-/// An A/B comparison with this verdict and change.
-pub(crate) fn called(verdict: Verdict, change: f64) -> Comparison {
-    let extent = Extent::InTurn {
-        rounds: 10,
-        stopped_early: true,
-        layouts: 1,
-    };
-    Comparison {
-        verdict,
-        change: Some(Estimate::unbounded(change)),
-        ..Comparison::undecided(0.01, extent)
-    }
 }

@@ -77,7 +77,9 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
 /// Whether a row calls a change that another layout of the same code could make.
 fn is_small_change(row: &Row<'_>) -> bool {
     let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
+    let layouts = row.comparison.as_ref().map(|found| found.extent.layouts());
     is_called
+        && layouts == Some(0)
         && row
             .change()
             .is_some_and(|change| change.abs() < SMALL_CHANGE)

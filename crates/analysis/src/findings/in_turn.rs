@@ -47,7 +47,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
     pub fn rows(&self) -> Vec<Row<'m>> {
         let measured = self.candidate;
         let summaries = summarize_all(measured, self.decision, self.plan.seed);
-        let (mut comparisons, mut layouts) = self.comparisons();
+        let mut comparisons = self.comparisons();
         let mut rows: Vec<Row<'m>> = measured
             .iter()
             .zip(summaries)
@@ -58,9 +58,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
                         Some(found) if has_enough(measurement, found) => found.verdict,
                         _ => Verdict::Failed,
                     }),
-                    remarks: (layouts.remove(&measurement.benchmark.key).into_iter())
-                        .chain(more_rounds(comparison.as_ref()))
-                        .collect(),
+                    remarks: more_rounds(comparison.as_ref()).into_iter().collect(),
                     comparison,
                     reference: vec![Some(self.runs.base)],
                     seconds: self
@@ -78,15 +76,9 @@ impl<'m> RoundsEvidence<'_, 'm> {
         rows
     }
 
-    /// The comparison of each benchmark that both sides have measured in whole rounds, about the metric that was asked for, and what there is to
-    /// say of the layouts of its code.
-    fn comparisons(
-        &self,
-    ) -> (
-        BTreeMap<BenchmarkKey, Comparison>,
-        BTreeMap<BenchmarkKey, Remark>,
-    ) {
-        let both: Vec<(&Measurement, &Measurement, DecidingRounds)> = self
+    /// The comparison of each benchmark that both sides have measured in whole rounds, about the metric that was asked for.
+    fn comparisons(&self) -> BTreeMap<BenchmarkKey, Comparison> {
+        let both: Vec<(&Measurement, &Measurement, Vec<Round>)> = self
             .candidate
             .iter()
             .filter_map(|candidate| {
@@ -94,31 +86,21 @@ impl<'m> RoundsEvidence<'_, 'm> {
                 let mut base = self.base.iter();
                 let base = base.find(|base| base.benchmark.key == *key)?;
                 let rounds = rounds(base, candidate);
-                let deciding = DecidingRounds::of(rounds);
-                (!deciding.rounds.is_empty()).then_some((base, candidate, deciding))
+                (!rounds.is_empty()).then_some((base, candidate, rounds))
             })
             .collect();
-        let series =
-            |rounds: for<'r> fn(&'r DecidingRounds) -> &'r [Round]| -> Vec<PairedSeries<'_>> {
-                both.iter()
-                    .map(|(_, candidate, deciding)| PairedSeries {
-                        key: &candidate.benchmark.key,
-                        rounds: rounds(deciding),
-                        noise_threshold: self.noise_threshold.unwrap_or(candidate.noise_threshold),
-                    })
-                    .collect()
-            };
-        let before = judge(&series(|deciding| &deciding.before), self.plan);
-        let judged = judge(&series(|deciding| &deciding.rounds), self.plan).into_iter();
-        let mut remarks = BTreeMap::new();
+        let series: Vec<PairedSeries<'_>> = both
+            .iter()
+            .map(|(_, candidate, rounds)| PairedSeries {
+                key: &candidate.benchmark.key,
+                rounds,
+                noise_threshold: self.noise_threshold.unwrap_or(candidate.noise_threshold),
+            })
+            .collect();
+        let judged = judge(&series, self.plan).into_iter();
         let mut comparisons: Vec<Comparison> = judged
             .zip(&both)
-            .zip(before)
-            .map(|((mut found, (base, candidate, deciding)), before)| {
-                let key = &candidate.benchmark.key;
-                if let Some(remark) = deciding.settle(&mut found, &before) {
-                    remarks.insert(key.clone(), remark);
-                }
+            .map(|(found, (base, candidate, _))| {
                 found.with_extras_in_turn(base, candidate, self.plan)
             })
             .collect();
@@ -128,55 +110,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
             self.decision,
         );
         let keys = both.iter().map(|(_, found, _)| found.benchmark.key.clone());
-        (keys.zip(comparisons).collect(), remarks)
-    }
-}
-
-/// The rounds of a benchmark that decide about it: those of which each has a layout of its own, where there are any.
-struct DecidingRounds {
-    rounds: Vec<Round>,
-    /// Those before them, all of one layout.
-    before: Vec<Round>,
-}
-
-impl DecidingRounds {
-    fn of(rounds: Vec<Round>) -> Self {
-        let is_other = |round: &Round| round.layout.is_some_and(|layout| layout > 0);
-        let (others, first): (Vec<Round>, Vec<Round>) = rounds.into_iter().partition(is_other);
-        if others.is_empty() {
-            Self {
-                rounds: first,
-                before: Vec::new(),
-            }
-        } else {
-            Self {
-                rounds: others,
-                before: first,
-            }
-        }
-    }
-
-    /// What there is to say of layouts. A change that was seen in one of many is no verdict: neither confirmed nor refuted.
-    fn settle(&self, found: &mut Comparison, before: &Comparison) -> Option<Remark> {
-        if !self.before.is_empty() {
-            return Some(Remark::OtherLayouts {
-                layouts: self.rounds.len(),
-                first: before.change.map(|change| change.estimate),
-            });
-        }
-        let verdict = match found.verdict {
-            Verdict::Regressed => Verdict::Suspect,
-            Verdict::Improved => Verdict::Inconclusive,
-            _ => return None,
-        };
-        // As it was built it has no other.
-        self.rounds
-            .iter()
-            .any(|round| round.layout.is_some())
-            .then(|| {
-                found.verdict = verdict;
-                Remark::OneLayout
-            })
+        keys.zip(comparisons).collect()
     }
 }
 
@@ -326,69 +260,5 @@ impl Row<'_> {
             Remark::MeasuredAgain { first, runs, .. } => Some((*first, *runs)),
             _ => None,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::compare::fixtures::called;
-
-    fn round(layout: Option<u32>) -> Round {
-        Round {
-            base: Vec::new(),
-            candidate: Vec::new(),
-            led: Vec::new(),
-            layout,
-        }
-    }
-
-    fn deciding(layouts: &[Option<u32>]) -> DecidingRounds {
-        DecidingRounds::of(layouts.iter().copied().map(round).collect())
-    }
-
-    #[test]
-    fn rounds_of_layouts_of_their_own_decide_where_there_are_any() {
-        let found = deciding(&[Some(0), Some(0), Some(1), Some(2)]);
-        assert_eq!((found.before.len(), found.rounds.len()), (2, 2));
-        assert_eq!(found.rounds[1].layout, Some(2));
-        let one = deciding(&[Some(0), Some(0)]);
-        assert_eq!((one.before.len(), one.rounds.len()), (0, 2));
-        let built = deciding(&[None, None]);
-        assert_eq!((built.before.len(), built.rounds.len()), (0, 2));
-    }
-
-    #[test]
-    fn a_change_in_one_layout_of_many_is_no_verdict() {
-        let settled = |layouts: &[Option<u32>], verdict| {
-            let mut found = called(verdict, 0.05);
-            let remark = deciding(layouts).settle(&mut found, &called(Verdict::Improved, -0.2));
-            (found.verdict, remark)
-        };
-        let one = [Some(0), Some(0)];
-        let no_time = Some(Remark::OneLayout);
-        assert_eq!(
-            settled(&one, Verdict::Regressed),
-            (Verdict::Suspect, no_time.clone())
-        );
-        assert_eq!(
-            settled(&one, Verdict::Improved),
-            (Verdict::Inconclusive, no_time)
-        );
-        assert_eq!(
-            settled(&one, Verdict::Unchanged),
-            (Verdict::Unchanged, None)
-        );
-        assert_eq!(
-            settled(&[None], Verdict::Regressed),
-            (Verdict::Regressed, None)
-        );
-        let (verdict, remark) = settled(&[Some(0), Some(1), Some(2)], Verdict::Regressed);
-        assert_eq!(verdict, Verdict::Regressed);
-        let many = Remark::OtherLayouts {
-            layouts: 2,
-            first: Some(-0.2),
-        };
-        assert_eq!(remark, Some(many));
     }
 }

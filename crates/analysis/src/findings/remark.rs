@@ -19,15 +19,6 @@ pub enum Remark {
         /// The rounds in all that it takes, about.
         needed: u64,
     },
-    /// It looked changed in one layout of the code, so rounds of other layouts decided.
-    OtherLayouts {
-        /// The rounds of other layouts, each of its own.
-        layouts: usize,
-        /// The change in the first layout, a fraction.
-        first: Option<f64>,
-    },
-    /// It looked changed in one layout of the code, and there was no time for others.
-    OneLayout,
     /// Nothing was measured: both sides are the same.
     Same(Sameness),
     /// Nothing was measured: the base does not have the benchmark.

@@ -68,8 +68,6 @@ fn of_row(remark: &mut Remark, again: &mut dyn FnMut(&mut Option<RunId>)) {
         Remark::NotMeasuredAgain(Obstacle::NoRerun(_) | Obstacle::Failed)
         | Remark::CutShort { .. }
         | Remark::MoreRounds { .. }
-        | Remark::OtherLayouts { .. }
-        | Remark::OneLayout
         | Remark::Same(_)
         | Remark::OnlyCandidate
         | Remark::OtherVersion

@@ -15,7 +15,7 @@ use super::launch::{OpenLaunch, begun};
 use super::launcher::Launcher;
 use super::plan::PairedPlan;
 use super::sides::OneOrTwo;
-use super::subject::{Needs, Resolved, Subject};
+use super::subject::{Resolved, Subject};
 use super::target::{Coexistence, PairedTarget, Target};
 use crate::host::ControlProbe;
 use perfcheck_analysis::model::{
@@ -47,8 +47,8 @@ pub struct Spent {
 pub struct CampaignSink<'s, E> {
     /// Takes each launch of a side as soon as it has ended, also one that was cut short.
     pub record: &'s mut dyn FnMut(Side, &LaunchRecord) -> Result<(), E>,
-    /// What a benchmark with these rounds needs, at its noise threshold. One side alone has no rounds to tell by.
-    pub needs: &'s mut dyn FnMut(&BenchmarkKey, f64, &[Round]) -> Needs,
+    /// Whether a benchmark with these rounds needs no more, at its noise threshold. One side alone has no rounds to tell by.
+    pub settled: &'s mut dyn FnMut(&BenchmarkKey, f64, &[Round]) -> bool,
 }
 
 /// Everything that one run measures, or one pair of runs.
@@ -63,9 +63,6 @@ pub struct Campaign<'a> {
     pub(super) control: Option<ControlProbe>,
     /// Visits that have ended.
     pub(super) done: usize,
-    /// The first round of those that go on, and the last one that was.
-    pub(super) first_round: u32,
-    last_round: u32,
     /// For all launches together.
     pub(super) time_budget: Option<Duration>,
     pub(super) began: Instant,
@@ -97,8 +94,6 @@ impl<'a> Campaign<'a> {
             resolve: Box::new(resolve),
             control: None,
             done: 0,
-            first_round: 0,
-            last_round: 0,
             time_budget: None,
             began: Instant::now(),
         }
@@ -152,12 +147,20 @@ impl<'a> Campaign<'a> {
         let plan = self.visit_plan();
         self.tell_plan(plan);
         let (VisitPlan::Launches(rounds) | VisitPlan::Rounds(rounds)) = plan;
-        for index in 0..self.targets.len() {
-            self.lay_out(index, 0);
-        }
-        let mut ended = self.rounds(rounds, sink)?;
-        if ended == Ended::Complete && self.look_at_other_layouts() {
-            ended = self.rounds(rounds, sink)?;
+        let mut ended = Ended::Complete;
+        'rounds: for round in 0..rounds {
+            for index in 0..self.targets.len() {
+                // Everybody has one round.
+                if round > 0 && self.is_late(index, round) {
+                    continue;
+                }
+                let began = Instant::now();
+                if self.round(index, round, sink)? == Ended::Interrupted {
+                    ended = Ended::Interrupted;
+                    break 'rounds;
+                }
+                self.targets[index].round_time = began.elapsed();
+            }
         }
         self.launcher.observer.observe(&Event::Measured);
         self.tell_who_was_late(rounds);
@@ -170,75 +173,6 @@ impl<'a> Campaign<'a> {
             })
         });
         Ok((ended, spent.collect()))
-    }
-
-    /// So many more rounds at most, until nothing is open or the time is up.
-    fn rounds<E>(&mut self, rounds: u32, sink: &mut CampaignSink<'_, E>) -> Result<Ended, E> {
-        for round in self.first_round..self.first_round + rounds {
-            for index in 0..self.targets.len() {
-                // Everybody has one round.
-                if round > 0 && self.is_late(index, round) || !self.targets[index].is_open() {
-                    continue;
-                }
-                let began = Instant::now();
-                if self.first_round > 0 {
-                    self.lay_out(index, round - self.first_round + 1);
-                }
-                if self.round(index, round, sink)? == Ended::Interrupted {
-                    return Ok(Ended::Interrupted);
-                }
-                self.targets[index].round_time = began.elapsed();
-                self.last_round = round;
-            }
-        }
-        Ok(Ended::Complete)
-    }
-
-    /// Opens the benchmarks again that look changed, for rounds of which each has a layout of its own; whether there are any.
-    fn look_at_other_layouts(&mut self) -> bool {
-        self.first_round = self.last_round + 1;
-        let mut is_any = false;
-        for target in &mut self.targets {
-            target.late = None;
-            for subject in &mut target.subjects {
-                subject.done = true;
-                if subject.needs == Needs::OtherLayouts && target.layouts.is_some() {
-                    subject.begin_again();
-                    is_any = true;
-                }
-            }
-        }
-        is_any
-    }
-
-    /// Links the executables of a target by the map `layout`. Where that fails they stay as they are, for good.
-    fn lay_out(&mut self, index: usize, layout: u32) {
-        let target = &mut self.targets[index];
-        let Some(layouts) = &target.layouts else {
-            return;
-        };
-        match layouts.link(layout) {
-            Ok(()) => {
-                let OneOrTwo { base, candidate } = &mut target.executables;
-                let places = layouts.executables();
-                *candidate = candidate
-                    .clone()
-                    .with_executable(places.candidate.to_owned());
-                if let Some(base) = base {
-                    *base = base.clone().with_executable(places.base.to_owned());
-                }
-                target.layout = Some(layout);
-            }
-            Err(error) => {
-                let bench = &target.executables.candidate;
-                let message = format!(
-                    "{}/{}: its functions stay where they are: {error}",
-                    bench.package, bench.target
-                );
-                target.layouts = None;
-                self.launcher.observer.observe(&Event::Warning(&message));
-            }
-        }
     }
 
     fn visit_plan(&self) -> VisitPlan {
@@ -259,6 +193,9 @@ impl<'a> Campaign<'a> {
         let asked = self.wanted(index, round);
         let mut wanted = asked.clone();
         let mut attempt = 0;
+        if !wanted.is_empty() {
+            self.lay_out(index, round);
+        }
         while !wanted.is_empty() {
             let mut launch = self.begin(index, round, attempt, wanted);
             match &self.targets[index].drivers.candidate {
@@ -283,10 +220,9 @@ impl<'a> Campaign<'a> {
             let subject = &mut self.targets[index].subjects[place];
             if subject.is_open() {
                 let threshold = subject.resolved.noise_threshold;
-                subject.needs = (sink.needs)(&subject.benchmark.key, threshold, &subject.rounds);
-                subject.done = subject.needs != Needs::MoreRounds
-                    || subject.has_had_enough(patience)
-                    || subject.launches() <= round + 1 - self.first_round;
+                let settled = (sink.settled)(&subject.benchmark.key, threshold, &subject.rounds);
+                subject.done =
+                    settled || subject.has_had_enough(patience) || subject.launches() <= round + 1;
             }
         }
         Ok(Ended::Complete)

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! One side and two differ in what is asked of a child: a launch of one side has the schedules of `schedule.rs`, a round of two those of
-//! `plan.rs`, which are short and in quads. `seat.rs` binds both sides to a processor, and `progress.rs` knows that rounds are no promise.
+//! `plan.rs`, which are short and in quads, and `laying_out.rs` gives both sides another layout of their code. `seat.rs` binds both sides to a processor, and `progress.rs` knows that rounds are no promise.
 //! All that is left to chance is drawn in `chance.rs`.
 //!
 //! Must not decide what a result means, nor print. Invariant: the processes of a run do the same things in the
@@ -33,6 +33,7 @@ mod driver;
 mod filter;
 mod launch;
 mod launcher;
+mod laying_out;
 mod own;
 mod plan;
 mod printed;
@@ -51,5 +52,5 @@ pub use filter::Filter;
 pub use launcher::Launcher;
 pub use plan::{PairedPlan, RoundSettings};
 pub use schedule::FlatSchedule;
-pub use subject::{Needs, Resolved};
+pub use subject::Resolved;
 pub use target::PairedTarget;

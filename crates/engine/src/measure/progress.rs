@@ -39,14 +39,10 @@ impl Campaign<'_> {
 
     /// Whether the time would be up before this round of a target had ended; then it has no later one either.
     pub(super) fn is_late(&mut self, index: usize, round: u32) -> bool {
-        let Some(mut budget) = self.time_budget else {
+        let Some(budget) = self.time_budget else {
             return false;
         };
         let target = &self.targets[index];
-        if self.first_round == 0 && target.layouts.is_some() {
-            // What looks changed needs as many rounds again.
-            budget = budget * 2 / 3;
-        }
         let next = match self.in_turn {
             None => target.round_time,
             // Benchmarks that are settled have left.
@@ -90,7 +86,7 @@ impl Campaign<'_> {
     }
 
     fn visits_left(&self, round: u32) -> usize {
-        let (patience, round) = (self.patience(), round - self.first_round);
+        let patience = self.patience();
         let left = self
             .subjects()
             .map(|subject| subject.visits_left(round, patience) as usize);
@@ -99,7 +95,7 @@ impl Campaign<'_> {
 
     /// How long the visits that are left take, by what visits have taken so far.
     fn time_left(&self, round: u32) -> Duration {
-        let (patience, round) = (self.patience(), round - self.first_round);
+        let patience = self.patience();
         let mut left = Duration::ZERO;
         for target in &self.targets {
             let visits_left = |subject: &Subject| subject.visits_left(round, patience);

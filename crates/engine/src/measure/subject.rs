@@ -12,17 +12,6 @@ const ENOUGH_ROUNDS: u32 = 20;
 /// A benchmark that failed in this many rounds is not tried again.
 const MOST_FAILURES: u32 = 2;
 
-/// What a benchmark needs after some rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needs {
-    /// More of them.
-    MoreRounds,
-    /// It looks changed: rounds of other layouts, where there are any.
-    OtherLayouts,
-    /// No more.
-    Nothing,
-}
-
 /// What is settled about a benchmark before it is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resolved {
@@ -75,12 +64,8 @@ pub(super) struct Subject {
     pub(super) failures: u32,
     /// Whether it needs no more visits, or declines them.
     pub(super) done: bool,
-    /// What it needs, by its rounds.
-    pub(super) needs: Needs,
     /// What its visits took so far, its share of the launches included.
     pub(super) time: Duration,
-    /// What of that was before its rounds began anew.
-    time_before: Duration,
     /// How long a visit takes: as expected, then as it was.
     pub(super) visit: Duration,
     /// Whether it is known how long an iteration takes. Where it is not, a visit may take much longer than expected.
@@ -106,22 +91,11 @@ impl Subject {
             measured: 0,
             failures: 0,
             done: false,
-            needs: Needs::MoreRounds,
             time: Duration::ZERO,
-            time_before: Duration::ZERO,
             rounds: Vec::new(),
             is_solitary: None,
             trials: 0,
         }
-    }
-
-    /// Has its rounds anew, as if there had been none.
-    pub(super) fn begin_again(&mut self) {
-        self.done = false;
-        self.measured = 0;
-        self.failures = 0;
-        self.rounds.clear();
-        self.time_before = self.time;
     }
 
     /// Whether it is to be visited again.
@@ -147,22 +121,20 @@ impl Subject {
     /// Rounds that patience has left for it.
     fn affordable(&self, patience: Duration) -> u32 {
         let of_one = self.visit.as_secs_f64();
-        let had = self.time.saturating_sub(self.time_before);
-        let by_time = patience.saturating_sub(had).as_secs_f64() / of_one.max(1e-9);
+        let by_time = patience.saturating_sub(self.time).as_secs_f64() / of_one.max(1e-9);
         (by_time.ceil() as u32).max(ENOUGH_ROUNDS.saturating_sub(self.measured))
     }
 
     /// Whether it is too costly for more rounds than these.
     pub(super) fn has_had_enough(&self, patience: Option<Duration>) -> bool {
-        let had = self.time.saturating_sub(self.time_before);
-        self.measured >= ENOUGH_ROUNDS && patience.is_some_and(|most| had >= most)
+        self.measured >= ENOUGH_ROUNDS && patience.is_some_and(|most| self.time >= most)
     }
 
     /// A visit went well and took so long: the next ones take as long as all of them have on average.
     pub(super) fn took(&mut self, visit: Duration) {
         self.measured += 1;
         self.time += visit;
-        self.visit = self.time.saturating_sub(self.time_before) / self.measured;
+        self.visit = self.time / self.measured;
         self.paced = true;
     }
 

@@ -61,8 +61,10 @@ pub(super) struct Target {
     pub(super) coexistence: Coexistence,
     /// Links the executables of both sides anew.
     pub(super) layouts: Option<CodeLayouts>,
-    /// The layout that they have, if not that of their build.
+    /// The layout that they have, if not that of their build: the round for which they were linked.
     pub(super) layout: Option<u32>,
+    /// How long that link took.
+    pub(super) link_time: Duration,
     pub(super) subjects: Vec<Subject>,
     /// How long its last round of launches took.
     pub(super) round_time: Duration,
@@ -88,15 +90,11 @@ impl Target {
             coexistence: Coexistence::Together,
             layouts: None,
             layout: None,
+            link_time: Duration::ZERO,
             subjects: subjects.collect(),
             round_time: Duration::ZERO,
             late: None,
         }
-    }
-
-    /// Whether a benchmark of it is to be visited again.
-    pub(super) fn is_open(&self) -> bool {
-        self.subjects.iter().any(Subject::is_open)
     }
 
     /// The ids of the benchmarks at `places`. A campaign counts places; a bench that goes through its benchmarks by itself names them.

@@ -13,8 +13,8 @@ use perfcheck_analysis::compare::{Demand, PairedSeries, Resolution};
 use perfcheck_analysis::model::{DecisionSettings, LaunchRecord, TargetFacts};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Discovered, Ended, Launcher, Needs, PairedPlan, PairedTarget,
-    RoundSettings, discover,
+    Campaign, CampaignSink, Discovered, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings,
+    discover,
 };
 use perfcheck_stats::derived_seed;
 
@@ -71,7 +71,7 @@ pub(super) fn measure(
             Ok::<(), AppError>(())
         },
         // All of the time is wanted.
-        needs: &mut |_, _, _| Needs::MoreRounds,
+        settled: &mut |_, _, _| false,
     };
     let (ended, spent) = campaign.run(&mut sink)?;
     if ended == Ended::Interrupted {
