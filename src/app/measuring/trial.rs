@@ -19,7 +19,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_code::{Entrances, trapped};
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Ended, Launcher, Needs, PairedPlan, PairedTarget, RoundSettings,
+    Campaign, CampaignSink, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings,
 };
 use perfcheck_engine::sides::Stage;
 
@@ -88,7 +88,7 @@ fn untouched(
     };
     let mut sink = CampaignSink {
         record: &mut record,
-        needs: &mut |_, _, _| Needs::Nothing,
+        settled: &mut |_, _, _| true,
     };
     match campaign.run(&mut sink) {
         Ok((Ended::Interrupted, _)) => Err(AppError::Interrupted(String::new())),

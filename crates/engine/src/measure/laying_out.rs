@@ -2,7 +2,7 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "how long links take, so that they take no longer than what is measured"
+    reason = "how long links take, so that they take no longer than the rounds"
 )]
 
 use std::time::{Duration, Instant};
@@ -11,15 +11,17 @@ use super::campaign::Campaign;
 use super::target::Target;
 use perfcheck_analysis::model::{Event, Side};
 
+/// A link that takes no longer than this is made for every round, however short.
+const QUICK_LINK: Duration = Duration::from_millis(300);
+
 impl Campaign<'_> {
-    /// Links the executables of a target for this round, unless those that they have are to serve longer. Where that fails they stay as they
-    /// are, for good.
+    /// Links the executables of a target for this round, unless that takes too long. Where it fails they stay as they are, for good.
     pub(super) fn lay_out(&mut self, index: usize, round: u32) {
         let target = &mut self.targets[index];
         let Some(layouts) = target.layouts.clone() else {
             return;
         };
-        if target.keeps_layout(round) {
+        if target.keeps_layout() {
             return;
         }
         let began = Instant::now();
@@ -33,7 +35,8 @@ impl Campaign<'_> {
             self.launcher.observer.observe(&Event::Warning(&message));
             return;
         }
-        target.link_time = began.elapsed();
+        let took = began.elapsed();
+        target.link_time = Some(target.link_time.map_or(took, |before| before.min(took)));
         target.layout = Some(round);
         for side in target.executables.present(Side::BOTH) {
             let place = layouts.executables().of(side).to_path_buf();
@@ -44,13 +47,11 @@ impl Campaign<'_> {
 }
 
 impl Target {
-    /// Whether its layout has not yet been measured for as long as its link took: links take half of the time at most.
-    fn keeps_layout(&self, round: u32) -> bool {
-        let Some(since) = self.layout else {
-            return false;
-        };
+    /// Whether links take too long for every round to have its own: then all have the first layout.
+    fn keeps_layout(&self) -> bool {
         let open = self.subjects.iter().filter(|subject| subject.is_open());
         let of_round: Duration = open.map(|subject| subject.visit).sum();
-        of_round * (round - since) < self.link_time
+        let most = of_round.max(QUICK_LINK);
+        self.link_time.is_some_and(|shortest| shortest > most)
     }
 }

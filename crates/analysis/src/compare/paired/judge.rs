@@ -149,7 +149,7 @@ impl Answer<'_> {
             None => self.series.noise_threshold,
         };
         let extent = Extent::InTurn {
-            rounds: self.look.usable.taken,
+            rounds: self.look.usable.rounds.len(),
             stopped_early: false,
             layouts: self.layouts(),
         };
@@ -190,7 +190,7 @@ impl Answer<'_> {
         }
         comparison.verdict = self.verdict(lower, upper, &mut comparison.notes);
         comparison.extent = Extent::InTurn {
-            rounds: look.usable.taken,
+            rounds: look.usable.rounds.len(),
             stopped_early: !look.is_last,
             layouts: self.layouts(),
         };

@@ -38,35 +38,19 @@ impl Neighbours {
     }
 }
 
-/// The rounds of a series that have samples; those of one layout of the code are one, as they share what it makes of the time.
+/// The rounds of a series that have samples.
 #[derive(Debug, Clone)]
 pub(super) struct UsableRounds {
     pub rounds: Vec<Neighbours>,
-    /// How many rounds they were.
-    pub taken: usize,
 }
 
 impl UsableRounds {
     /// Reads the first `count` rounds.
     pub(super) fn of(series: &PairedSeries<'_>, count: usize) -> Self {
-        let mut rounds: Vec<Neighbours> = Vec::new();
-        let (mut layout, mut taken) = (None, 0);
-        for round in series.rounds.iter().take(count) {
-            let neighbours = Neighbours::of(round);
-            if neighbours.base.is_empty() {
-                continue;
-            }
-            match rounds.last_mut() {
-                Some(last) if round.layout.is_some() && round.layout == layout => {
-                    last.base.extend(neighbours.base);
-                    last.candidate.extend(neighbours.candidate);
-                }
-                _ => rounds.push(neighbours),
-            }
-            layout = round.layout;
-            taken += 1;
+        let rounds = series.rounds.iter().take(count).map(Neighbours::of);
+        Self {
+            rounds: rounds.filter(|round| !round.base.is_empty()).collect(),
         }
-        Self { rounds, taken }
     }
 
     /// Samples of a side.
@@ -79,7 +63,6 @@ impl UsableRounds {
         let (first, second) = self.rounds.split_at(count.min(self.rounds.len()));
         [first, second].map(|rounds| Self {
             rounds: rounds.to_vec(),
-            taken: rounds.len(),
         })
     }
 
@@ -99,44 +82,4 @@ impl UsableRounds {
 pub(super) fn typical_length<'s>(samples: impl Iterator<Item = &'s Sample>) -> Option<f64> {
     let lengths: Vec<f64> = samples.map(|sample| sample.elapsed.as_f64()).collect();
     median(&lengths)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::Nanos;
-
-    #[test]
-    fn rounds_of_one_layout_are_one_and_those_of_executables_as_they_were_built_are_not() {
-        let key = BenchmarkKey {
-            package: "p".into(),
-            target: "t".into(),
-            id: "b".into(),
-        };
-        let sample = |elapsed| Sample {
-            iterations: 1,
-            elapsed: Nanos(elapsed),
-        };
-        let round = |layout, elapsed| Round {
-            base: vec![sample(elapsed)],
-            candidate: vec![sample(elapsed + 1)],
-            led: Vec::new(),
-            layout,
-        };
-        let of = |layouts: [Option<u32>; 4]| {
-            let rounds = layouts.into_iter().zip(1..);
-            let rounds: Vec<Round> = rounds.map(|(layout, at)| round(layout, at)).collect();
-            let series = PairedSeries {
-                key: &key,
-                rounds: &rounds,
-                noise_threshold: 0.01,
-            };
-            let usable = UsableRounds::of(&series, 4);
-            let lengths: Vec<usize> = usable.rounds.iter().map(|round| round.base.len()).collect();
-            (lengths, usable.taken, usable.samples())
-        };
-        let one_twice = [Some(0), Some(0), Some(2), Some(3)];
-        assert_eq!(of(one_twice), (vec![2, 1, 1], 4, 4));
-        assert_eq!(of([None; 4]), (vec![1; 4], 4, 4));
-    }
 }
