@@ -22,4 +22,5 @@ mod program;
 mod unknown;
 
 pub use comparison::{CodeComparison, Entrances, FunctionChange, Reach, compare, trapped};
+pub use names::readable;
 pub use unknown::Unknown;

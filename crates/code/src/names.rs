@@ -1,7 +1,7 @@
 //! Names of functions as people write them, without what says only which build they are of.
 
 /// The name without hashes. Instances of a generic function may share one.
-pub(crate) fn readable(symbol: &str) -> String {
+pub fn readable(symbol: &str) -> String {
     // A compiler that moves functions between its units appends numbers.
     let mut symbol = symbol.split(".llvm.").next().unwrap_or(symbol);
     while let Some((rest, number)) = symbol.rsplit_once('.')

@@ -77,7 +77,7 @@ struct Workshop(tempfile::TempDir);
 
 impl Workshop {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self(tempfile::tempdir().expect("it works"))
     }
 
     fn path(&self) -> &Path {
@@ -87,14 +87,14 @@ impl Workshop {
     /// Builds both crates, always at the same place, as a comparison does.
     fn build(&self, program: &str, dependency: &str, flags: &[&str]) -> Vec<u8> {
         let at = |name: &str| self.path().join(name);
-        fs::write(at("program.rs"), program).unwrap();
-        fs::write(at("dependency.rs"), dependency).unwrap();
+        fs::write(at("program.rs"), program).expect("it works");
+        fs::write(at("dependency.rs"), dependency).expect("it works");
         let rustc = |file: &str, flags: &[&str]| {
             let mut command = Command::new("rustc");
             command
                 .current_dir(self.path())
                 .args(["--edition=2024", "-Copt-level=3", "-L.", file]);
-            let output = command.args(flags).output().unwrap();
+            let output = command.args(flags).output().expect("it works");
             assert!(
                 output.status.success(),
                 "{}",
@@ -106,7 +106,7 @@ impl Workshop {
             "program.rs",
             &[&["--extern=dependency=libdependency.rlib"], flags].concat(),
         );
-        fs::read(at("program")).unwrap()
+        fs::read(at("program")).expect("it works")
     }
 
     fn usual(&self) -> Vec<u8> {
@@ -117,15 +117,15 @@ impl Workshop {
         let path: PathBuf = self.path().join("runs");
         // A new file each time: somebody may have the old one open.
         let _ = fs::remove_file(&path);
-        fs::write(&path, executable).unwrap();
-        let mut permissions = fs::metadata(&path).unwrap().permissions();
+        fs::write(&path, executable).expect("it works");
+        let mut permissions = fs::metadata(&path).expect("it works").permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
-        fs::set_permissions(&path, permissions).unwrap();
+        fs::set_permissions(&path, permissions).expect("it works");
         // What another test is just starting has this file open until it runs.
         loop {
             match Command::new(&path).arg(argument).output() {
                 Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
-                output => return output.unwrap().status,
+                output => return output.expect("it works").status,
             }
         }
     }
@@ -168,7 +168,7 @@ fn what_changes_no_code_that_runs_is_the_same_wherever_it_lies() {
     ];
     for (what, program) in changes {
         let candidate = workshop.build(&program, DEPENDENCY, &[]);
-        let found = compare(&base, &candidate).unwrap();
+        let found = compare(&base, &candidate).expect("it works");
         assert_eq!(
             (&found.reach, &found.functions[..]),
             (&Reach::Same, &[][..]),
@@ -176,7 +176,7 @@ fn what_changes_no_code_that_runs_is_the_same_wherever_it_lies() {
         );
     }
     let shuffled = workshop.build(PROGRAM, DEPENDENCY, &SHUFFLED);
-    let found = compare(&base, &shuffled).unwrap();
+    let found = compare(&base, &shuffled).expect("it works");
     assert_eq!(
         (&found.reach, &found.functions[..]),
         (&Reach::Same, &[][..])
@@ -300,7 +300,7 @@ fn a_change_in_a_dependency_is_found_and_so_is_one_of_a_generic_function() {
     ] {
         assert!(DEPENDENCY.contains(from));
         let candidate = workshop.build(PROGRAM, &DEPENDENCY.replace(from, to), &[]);
-        let found = compare(&base, &candidate).unwrap();
+        let found = compare(&base, &candidate).expect("it works");
         assert!(
             names(&found)[0].contains(&name),
             "{from}: {:?}",
@@ -315,7 +315,7 @@ fn a_change_in_a_dependency_is_found_and_so_is_one_of_a_generic_function() {
 
 /// Both sides stop at a trap with the argument that leads to the change, and neither does without it.
 fn is_found(workshop: &Workshop, base: &[u8], candidate: &[u8], name: &str, argument: &str) {
-    let found = compare(base, candidate).unwrap();
+    let found = compare(base, candidate).expect("it works");
     assert!(
         names(&found)[0].contains(&name),
         "{name}: {:?}",
@@ -342,7 +342,7 @@ fn functions_that_are_added_and_removed_have_their_names_and_sizes() {
         "\"inlined\" => println!(\"{}\", other(n))",
     );
     let program = format!("#[inline(never)] fn other(n: u64) -> u64 {{ n * 5 }}\n{program}");
-    let found = compare(&base, &workshop.build(&program, DEPENDENCY, &[])).unwrap();
+    let found = compare(&base, &workshop.build(&program, DEPENDENCY, &[])).expect("it works");
     assert_eq!(
         names(&found),
         [

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use object::{Object, ObjectSymbol, SymbolKind};
-use rustc_demangle::demangle;
+use perfcheck_code::readable;
 
 /// A function of an executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) fn functions(executable: &[u8]) -> Result<BTreeMap<String, Vec<Functi
     }
     let mut by_name: BTreeMap<String, Vec<Function>> = BTreeMap::new();
     for function in found {
-        let name = name_without_hash(&function.symbol);
+        let name = readable(&function.symbol);
         by_name.entry(name).or_default().push(function);
     }
     for same in by_name.values_mut() {
@@ -51,26 +51,9 @@ pub(super) fn functions(executable: &[u8]) -> Result<BTreeMap<String, Vec<Functi
     Ok(by_name)
 }
 
-/// What a person calls it, without the hash of its crate and what the compiler's back end appended.
-fn name_without_hash(symbol: &str) -> String {
-    let stem = symbol.split(".llvm.").next().unwrap_or(symbol);
-    format!("{:#}", demangle(stem))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_of_another_build_are_the_same_without_their_hashes() {
-        let legacy = "_ZN3lay1w7look_up17h0123456789abcdefE";
-        assert_eq!(name_without_hash(legacy), "lay::w::look_up");
-        let other = "_ZN3lay1w7look_up17hfedcba9876543210E.llvm.123";
-        assert_eq!(name_without_hash(other), "lay::w::look_up");
-        let v0 = "_RNvCs15kBYyAo9fc_7mycrate7example";
-        assert_eq!(name_without_hash(v0), "mycrate::example");
-        assert_eq!(name_without_hash("memcpy"), "memcpy");
-    }
 
     #[test]
     fn this_test_is_among_the_functions_of_its_executable() {

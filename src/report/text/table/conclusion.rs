@@ -46,7 +46,7 @@ pub(super) fn write_conclusion(
         let text = run_remark(remark);
         match remark {
             RunRemark::CodeDiffers(_) => {
-                line(writer, &theme::printable(&sentences::capital(&text)))?
+                line(writer, &theme::printable(&sentences::capital(&text)))?;
             }
             _ => write_warning_within(writer, &text, view.columns)?,
         }
