@@ -21,6 +21,7 @@ use perfcheck_code::{Entrances, trapped};
 use perfcheck_engine::measure::{
     Campaign, CampaignSink, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings,
 };
+use perfcheck_engine::process::without_core_dumps;
 use perfcheck_engine::sides::Stage;
 
 /// Settles what comes to nothing that differs.
@@ -90,7 +91,8 @@ fn untouched(
         record: &mut record,
         settled: &mut |_, _, _| true,
     };
-    match campaign.run(&mut sink) {
+    // A trap ends a process as a fault would.
+    match without_core_dumps(|| campaign.run(&mut sink)) {
         Ok((Ended::Interrupted, _)) => Err(AppError::Interrupted(String::new())),
         Ok((Ended::Complete, _)) => {
             let BySide { base, candidate } = ran.into_inner();

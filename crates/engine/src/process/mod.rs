@@ -6,6 +6,7 @@
 //! dropped, and also when this process dies without dropping anything (see [`reap`]).
 
 mod binding;
+mod core_dumps;
 mod group;
 mod interrupt;
 mod orphans;
@@ -13,6 +14,7 @@ mod reaper;
 mod usage;
 
 pub use binding::Binding;
+pub use core_dumps::without_core_dumps;
 pub use group::{Leftovers, ProcessGroup, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use reaper::{REAPER_ARGUMENT, reap};
