@@ -47,7 +47,7 @@ impl Campaign<'_> {
 }
 
 impl Target {
-    /// Whether links take too long for every round to have its own: then all have the first layout.
+    /// Whether links take too long for this round to have its own layout: then it has that of the round before.
     fn keeps_layout(&self) -> bool {
         let open = self.subjects.iter().filter(|subject| subject.is_open());
         let of_round: Duration = open.map(|subject| subject.visit).sum();
