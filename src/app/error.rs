@@ -16,6 +16,12 @@ use perfcheck_engine::store::StoreError;
 /// What to do where nothing was stored yet.
 pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck runs adopt` lists the workspaces that the store knows";
 
+/// The first line of what an error says, for a place that has room for one.
+pub(super) fn first_line(error: impl ToString) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
 /// Why a command could not do its work. A regression is no error, and neither is a bench that fails.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {

@@ -118,9 +118,7 @@ fn scan(
     while drawn < rules.permutations && exceedances < ENOUGH_EXCEEDANCES {
         let mut draws = Draws::new(stream, first_block + u64::from(drawn));
         shuffled.copy_from_slice(part);
-        for last in (1..shuffled.len()).rev() {
-            shuffled.swap(last, draws.index(last as u32 + 1));
-        }
+        draws.shuffle(&mut shuffled);
         let (other, _) = distances.clearest_split(&shuffled, right, least);
         exceedances += u32::from(other >= as_clear);
         drawn += 1;

@@ -89,6 +89,13 @@ impl Draws {
             scaled(both as u32, count),
         )
     }
+
+    /// Shuffles `items`, of which there must be fewer than 2^32: every order is equally likely (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.index(last as u32 + 1));
+        }
+    }
 }
 
 /// 32 uniform bits as an index below `count`.

@@ -7,7 +7,7 @@ use crate::app::options::StoreOptions;
 use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Row;
-use perfcheck_analysis::model::{RunId, Tally, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, RunId, Tally, Verdict};
 
 /// Of so many benchmarks each is named.
 const FEW: usize = 3;
@@ -125,16 +125,13 @@ fn suspects(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<St
         .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
     let comparison = worst.comparison.as_ref()?;
     let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
-    let key = &worst.key;
     Some(format!(
-        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others.\nMeasure again: {again} -p {} --bench {} --exact {}\nIf the change is meant: {}",
-        key.id.escape_debug(),
+        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others.\nMeasure again: {}\nIf the change is meant: {}",
+        worst.key.id.escape_debug(),
         percent(Some(seen(&worst))),
         percent(comparison.run_grounds().map(|grounds| grounds.run_sd)),
         percent(comparison.smallest_callable),
-        key.package,
-        key.target,
-        shell_quoted(&key.id),
+        alone(again, &worst.key),
         accept(rows, Verdict::Suspect, run, place),
     ))
 }
@@ -151,15 +148,22 @@ fn undecided(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<S
         0 => String::new(),
         more => format!(" (and {more} more)"),
     };
-    let key = &worst.key;
     Some(format!(
-        "inconclusive: `{}`{others} looks {:.1} % slower, which is neither shown nor ruled out; run {run} is no reference for others.\nMeasure again: {again} -p {} --bench {} --exact {}\nIf the change is meant: cargo perfcheck accept {run}{place}",
-        key.id.escape_debug(),
+        "inconclusive: `{}`{others} looks {:.1} % slower, which is neither shown nor ruled out; run {run} is no reference for others.\nMeasure again: {}\nIf the change is meant: cargo perfcheck accept {run}{place}",
+        worst.key.id.escape_debug(),
         estimate(worst.comparison.as_ref()) * 100.0,
+        alone(again, &worst.key),
+    ))
+}
+
+/// The command that measures one benchmark alone.
+fn alone(again: &str, key: &BenchmarkKey) -> String {
+    format!(
+        "{again} -p {} --bench {} --exact {}",
         key.package,
         key.target,
-        shell_quoted(&key.id),
-    ))
+        shell_quoted(&key.id)
+    )
 }
 
 fn estimate(comparison: Option<&Comparison>) -> f64 {

@@ -187,11 +187,7 @@ pub(in crate::app) fn beside_revision(
             },
         });
     }
-    let relinking = if request.effort.as_built {
-        Relinking::Unwanted
-    } else {
-        Relinking::of(on_both.into_iter(), &cache_directory(world)?)?
-    };
+    let relinking = Relinking::of(on_both.into_iter(), request.effort.as_built, world)?;
     let targets = |side: &BuiltSide| {
         side.targets
             .iter()

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::cache_build::cache_directory;
 use super::pairing::{TargetName, name};
+use crate::app::context::World;
 use crate::app::error::AppError;
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::BySide;
@@ -28,8 +30,12 @@ impl Relinking {
     /// Of bench targets that were built for this comparison.
     pub(in crate::app) fn of<'t>(
         pairs: impl Iterator<Item = BySide<&'t SideTarget>>,
-        cache: &Path,
+        as_built: bool,
+        world: &World<'_>,
     ) -> Result<Self, AppError> {
+        if as_built {
+            return Ok(Self::Unwanted);
+        }
         let targets = pairs.map(|pair| {
             let both = BySide {
                 base: pair.base.clone(),
@@ -39,7 +45,7 @@ impl Relinking {
         });
         Ok(Self::Possible {
             targets: targets.collect(),
-            stage: Stage::open(cache)?,
+            stage: Stage::open(&cache_directory(world)?)?,
         })
     }
 

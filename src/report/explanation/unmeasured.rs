@@ -4,6 +4,7 @@ use super::content::Explanation;
 use super::measured::failures;
 use super::stored::notes;
 use crate::report::messages::{DecisionNumbers, Numbers, Statement};
+use crate::report::words::remarks::what_is_same;
 use crate::report::words::sentences::capital;
 use perfcheck_analysis::findings::{Method, Row, Sameness};
 use perfcheck_analysis::model::{MIN_LAUNCHES, Verdict};
@@ -33,13 +34,8 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         Verdict::Incomparable => incomparable(explanation, &named, &mut statements),
         Verdict::Failed => failed(explanation, &mut statements),
         Verdict::Unchanged if let Some(same) = same => {
-            let what = match same {
-                Sameness::Executable => "Both sides are the same executable, byte for byte",
-                Sameness::Reachable => "The executables of both sides differ in no machine code or data that they can reach when they run",
-                Sameness::Run => "When each side ran the benchmark, nothing of what differs in their machine code ran",
-            };
             (
-                format!("{what}, so it was not measured beside {named}."),
+                format!("{}, so it was not measured beside {named}.", what_is_same(same)),
                 "`--control` measures all the same.".to_owned(),
             )
         }

@@ -7,10 +7,10 @@ use super::{alternative, extras, measured, paired, stored, unmeasured};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
 use crate::report::view::MessageFormat;
-use crate::report::words::remarks::{changed_function, named_runs};
+use crate::report::words::remarks::{code_differs, named_runs, what_is_same};
 use crate::report::words::sentences::capital;
 use crate::report::{theme, units};
-use perfcheck_analysis::findings::{CodeChange, FirstLook, Method, Remark, Row, Sameness};
+use perfcheck_analysis::findings::{CodeChange, FirstLook, Method, Remark, Row};
 use perfcheck_analysis::model::{Statistic, Verdict};
 
 /// Columns of the text, and of the words at its left.
@@ -109,12 +109,8 @@ fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
     let mut remarks = row.remarks.iter();
     let (first, text, runs) = remarks.find_map(|remark| match remark {
         Remark::FoundSame { first, same, .. } => {
-            let but = match same {
-                Sameness::Executable => "the executable is that of the reference, byte for byte",
-                Sameness::Reachable => "no machine code that it can reach differs",
-                Sameness::Run => "none of the machine code that differs ran with it",
-            };
-            Some((first, format!("{}, but {but}.", said(first)), None))
+            let text = format!("{}, but {}.", said(first), what_is_same(*same));
+            Some((first, text, None))
         }
         Remark::MeasuredAgain {
             first,
@@ -151,19 +147,7 @@ fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
 
 /// All that is known of the functions that differ.
 fn changed_code(change: &CodeChange) -> Statement {
-    let count = change.functions.len() + change.left_out;
-    let mut named: Vec<String> = change.functions.iter().map(changed_function).collect();
-    if change.left_out > 0 {
-        named.push(format!("{} more", change.left_out));
-    }
-    let text = match count {
-        0 => "The machine code of the bench target differs outside of its functions.".to_owned(),
-        count => format!(
-            "The machine code of the bench target differs in {}: {}.",
-            units::counted(count, "function"),
-            named.join(", ")
-        ),
-    };
+    let text = format!("{}.", capital(&code_differs(change, usize::MAX)));
     Statement::new(
         text,
         Numbers::Code {

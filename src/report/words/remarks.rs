@@ -24,7 +24,7 @@ pub(crate) fn remark(remark: &Remark) -> String {
             format!("about {needed} rounds in all would settle it (`--rounds {needed}`)")
         }
         Remark::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, where it builds with them)".to_owned(),
-        Remark::Same(same) => why_same(*same).to_owned(),
+        Remark::Same(same) => why_same(*same),
         Remark::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
         Remark::OtherHarness => "it is written against another harness there".to_owned(),
         Remark::TargetFailed { in_base } => {
@@ -41,13 +41,12 @@ pub(crate) fn remark(remark: &Remark) -> String {
             reference,
             same,
         } => {
-            let run = named_run(*reference);
-            let but = match same {
-                Sameness::Executable => format!("the executable is that of {run}, byte for byte"),
-                Sameness::Reachable => format!("no machine code that it can reach differs from that of {run}"),
-                Sameness::Run => format!("none of the machine code that differs from that of {run} ran with it"),
-            };
-            format!("{}, but {but}", stored_numbers(*first))
+            format!(
+                "{}, but beside {} {}",
+                stored_numbers(*first),
+                named_run(*reference),
+                what_is_same(*same)
+            )
         }
         Remark::NotMeasuredAgain(obstacle) => {
             format!("this rests on stored numbers alone, as {}", why(obstacle))
@@ -56,25 +55,24 @@ pub(crate) fn remark(remark: &Remark) -> String {
 }
 
 /// Why nothing was measured of what is the same on both sides.
-pub(crate) fn why_same(same: Sameness) -> &'static str {
+pub(crate) fn why_same(same: Sameness) -> String {
+    format!("{} (`--control` measures all the same)", what_is_same(same))
+}
+
+/// What both sides have in common.
+pub(crate) fn what_is_same(same: Sameness) -> &'static str {
     match same {
-        Sameness::Executable => {
-            "both sides are the same executable, byte for byte (`--control` measures all the same)"
-        }
-        Sameness::Reachable => {
-            "no machine code that it can reach differs (`--control` measures all the same)"
-        }
-        Sameness::Run => {
-            "none of the machine code that differs ran with it (`--control` measures all the same)"
-        }
+        Sameness::Executable => "both sides are the same executable, byte for byte",
+        Sameness::Reachable => "no machine code that it can reach differs",
+        Sameness::Run => "none of the machine code that differs ran with it",
     }
 }
 
-/// Functions that a sentence names.
+/// Functions that a sentence of the report names.
 const MOST_NAMED: usize = 5;
 
-/// How the machine code of a bench target differs, with the functions that changed most code.
-fn code_differs(change: &CodeChange) -> String {
+/// How the machine code of a bench target differs, with those `most` functions that changed most code.
+pub(crate) fn code_differs(change: &CodeChange, most: usize) -> String {
     let count = change.functions.len() + change.left_out;
     if count == 0 {
         return format!(
@@ -82,7 +80,7 @@ fn code_differs(change: &CodeChange) -> String {
             change.target
         );
     }
-    let named = change.functions.iter().take(MOST_NAMED);
+    let named = change.functions.iter().take(most);
     let mut named: Vec<String> = named.map(changed_function).collect();
     let more = count - named.len();
     if more > 0 {
@@ -181,7 +179,7 @@ pub fn run_remark(remark: &RunRemark) -> String {
                 "`--benches-from worktree` gives both the current one, where the reference builds with it"
             }
         ),
-        RunRemark::CodeDiffers(change) => code_differs(change),
+        RunRemark::CodeDiffers(change) => code_differs(change, MOST_NAMED),
         RunRemark::CodeUnknown { target, reason } => format!(
             "the machine code of `{target}` was not compared: {reason}"
         ),

@@ -271,10 +271,8 @@ pub(crate) fn capital(text: &str) -> String {
 /// How many benchmarks were not measured, as they run the same machine code on both sides.
 pub(crate) fn unmeasured(findings: &Findings<'_>) -> Option<String> {
     let is_same = |row: &&Row<'_>| {
-        let same = |remark: &Remark| match remark {
-            Remark::Same(same) => *same != Sameness::Executable,
-            _ => false,
-        };
+        let same =
+            |remark: &Remark| matches!(remark, Remark::Same(same) if *same != Sameness::Executable);
         row.remarks.iter().any(same)
     };
     let same = findings.rows.iter().filter(is_same).count();

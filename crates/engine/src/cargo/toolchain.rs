@@ -17,7 +17,7 @@ pub struct Toolchain {
     /// What makes two builds comparable.
     pub facts: BuildFacts,
     /// Directory of the standard library of the target, for the library path.
-    pub(super) target_libraries: PathBuf,
+    pub target_libraries: PathBuf,
     /// The `[env]` table: name, value, whether it replaces a variable that is set.
     pub(super) configured_environment: Vec<(String, OsString, bool)>,
     /// A program that cargo would start executables with, and its arguments.
@@ -87,13 +87,6 @@ impl Toolchain {
             runner,
             linker,
         })
-    }
-
-    /// The linker that comes with the toolchain, with which executables can be linked anew.
-    pub fn bundled_linker(&self) -> Option<PathBuf> {
-        // SYSROOT/lib/rustlib/TARGET/lib
-        let linker = self.target_libraries.parent()?.join("bin/gcc-ld/ld.lld");
-        linker.is_file().then_some(linker)
     }
 
     /// The name by which rustup knows the toolchain; `None` where it is none of rustup's.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::{Architecture, Endianness, Object, ObjectSymbol, SymbolKind};
 use perfcheck_code::readable;
 
 /// A function of an executable.
@@ -16,9 +16,20 @@ pub(super) struct Function {
     pub(super) address: u64,
 }
 
+/// What an executable consists of, and for what it was made.
+#[derive(Debug, Clone)]
+pub(super) struct ExecutableCode {
+    pub(super) functions: Functions,
+    pub(super) architecture: Architecture,
+    pub(super) endianness: Endianness,
+}
+
+/// The functions of one side by name.
+pub(super) type Functions = BTreeMap<String, Vec<Function>>;
+
 /// Functions by name without hashes, which change with the version of a crate. Those that share a name, as instances of one generic do,
 /// are sorted by size. What the linker cannot tell apart is left out, and so is all but the first of several names of one place.
-pub(super) fn functions(executable: &[u8]) -> Result<BTreeMap<String, Vec<Function>>, String> {
+pub(super) fn code(executable: &[u8]) -> Result<ExecutableCode, String> {
     let file = object::File::parse(executable).map_err(|error| error.to_string())?;
     let mut found: Vec<Function> = Vec::new();
     let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
@@ -40,7 +51,7 @@ pub(super) fn functions(executable: &[u8]) -> Result<BTreeMap<String, Vec<Functi
     if found.is_empty() {
         return Err("it tells no names of functions".to_owned());
     }
-    let mut by_name: BTreeMap<String, Vec<Function>> = BTreeMap::new();
+    let mut by_name = Functions::new();
     for function in found {
         let name = readable(&function.symbol);
         by_name.entry(name).or_default().push(function);
@@ -48,7 +59,11 @@ pub(super) fn functions(executable: &[u8]) -> Result<BTreeMap<String, Vec<Functi
     for same in by_name.values_mut() {
         same.sort_by_key(|function| function.size);
     }
-    Ok(by_name)
+    Ok(ExecutableCode {
+        functions: by_name,
+        architecture: file.architecture(),
+        endianness: file.endianness(),
+    })
 }
 
 #[cfg(test)]
@@ -59,11 +74,9 @@ mod tests {
     fn this_test_is_among_the_functions_of_its_executable() {
         let executable = std::env::current_exe().expect("a path");
         let bytes = std::fs::read(executable).expect("readable");
-        let functions = functions(&bytes).expect("names");
-        let own = functions
-            .keys()
-            .filter(|name| name.contains("link::functions::functions"));
-        assert!(own.count() >= 1);
-        assert!(super::functions(b"no executable").is_err());
+        let found = code(&bytes).expect("names");
+        let mut names = found.functions.keys();
+        assert!(names.any(|name| name.contains("link::functions::code")));
+        assert!(code(b"no executable").is_err());
     }
 }

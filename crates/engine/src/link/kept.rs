@@ -53,10 +53,7 @@ impl KeptLink {
         let Some((output, executable)) = output(arguments) else {
             return Ok(());
         };
-        let Some(name) = name_of(&executable) else {
-            return Ok(());
-        };
-        let folder = links.join(name);
+        let folder = links.join(executable.file_name().unwrap_or_default());
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
         // Others' libraries stay where they are.
@@ -71,7 +68,7 @@ impl KeptLink {
             } else if path.is_absolute() && is_passing && path.is_file() {
                 let name = at.to_string();
                 let copy = folder.join(&name);
-                fs::hard_link(path, &copy).or_else(|_| fs::copy(path, &copy).map(|_| ()))?;
+                link_or_copy(path, &copy)?;
                 LinkArgument::Kept(name)
             } else {
                 let Some(text) = argument.to_str() else {
@@ -90,7 +87,7 @@ impl KeptLink {
 
     /// The link of `executable`, if it was kept in `links`.
     pub(crate) fn of(links: &Path, executable: &Path) -> Option<Self> {
-        Self::read(&links.join(name_of(executable)?))
+        Self::read(&links.join(executable.file_name()?))
     }
 
     /// The link that lies in `folder`.
@@ -109,7 +106,7 @@ impl KeptLink {
         for entry in fs::read_dir(&self.folder)? {
             let path = entry?.path();
             let copy = to.join(path.file_name().unwrap_or_default());
-            fs::hard_link(&path, &copy).or_else(|_| fs::copy(&path, &copy).map(|_| ()))?;
+            link_or_copy(&path, &copy)?;
         }
         Ok(())
     }
@@ -127,7 +124,8 @@ impl KeptLink {
     ) -> Result<(), LinkError> {
         let is_driver = self.takes_arguments_of_a_compiler();
         let mut arguments: Vec<OsString> = Vec::new();
-        if let Some(directory) = self.bundled_linker() {
+        if let Some(linker) = self.other_linker() {
+            let directory = linker.parent().unwrap_or(&linker);
             arguments.push(joined("-B", directory.as_os_str()));
             arguments.push("-fuse-ld=lld".into());
         }
@@ -189,8 +187,8 @@ impl KeptLink {
         !(name == "ld" || name.ends_with("lld") || name.starts_with("ld.") || name.ends_with("-ld"))
     }
 
-    /// The directory of the linker that comes with the toolchain, where the link did not use it.
-    fn bundled_linker(&self) -> Option<PathBuf> {
+    /// The linker that comes with the toolchain, where the link did not use it.
+    fn other_linker(&self) -> Option<PathBuf> {
         let plain = self
             .record
             .arguments
@@ -203,14 +201,9 @@ impl KeptLink {
         {
             return None;
         }
-        // SYSROOT/lib/rustlib/TARGET/lib/libstd.rlib, SYSROOT/lib/rustlib/HOST/bin/gcc-ld/ld.lld
-        let mut directories = plain.filter_map(|text| {
-            let library = Path::new(text);
-            let target = library.parent()?.parent()?;
-            let directory = target.join("bin/gcc-ld");
-            directory.join("ld.lld").is_file().then_some(directory)
-        });
-        directories.next()
+        plain
+            .filter_map(|text| Path::new(text).parent())
+            .find_map(bundled_linker)
     }
 }
 
@@ -234,9 +227,15 @@ fn output(arguments: &[OsString]) -> Option<(usize, PathBuf)> {
     is_dependency.then_some((option + 1, executable))
 }
 
-/// Under which name the link of an executable is kept.
-fn name_of(executable: &Path) -> Option<&OsStr> {
-    executable.file_name()
+fn link_or_copy(file: &Path, to: &Path) -> io::Result<()> {
+    fs::hard_link(file, to).or_else(|_| fs::copy(file, to).map(|_| ()))
+}
+
+/// The linker that comes with the toolchain whose libraries of a target lie in this directory.
+pub fn bundled_linker(target_libraries: &Path) -> Option<PathBuf> {
+    // SYSROOT/lib/rustlib/TARGET/lib, SYSROOT/lib/rustlib/TARGET/bin/gcc-ld/ld.lld
+    let linker = target_libraries.parent()?.join("bin/gcc-ld/ld.lld");
+    linker.is_file().then_some(linker)
 }
 
 #[cfg(test)]

@@ -1,16 +1,15 @@
 //! Executables of both sides for one map after the other.
 
-use object::{Architecture, Endianness, Object};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use super::error::{LinkError, about};
 use super::filler;
-use super::functions::functions;
+use super::functions::{ExecutableCode, code};
 use super::kept::KeptLink;
 use super::leads::{self, Lead};
-use super::places::{Functions, Piece, draw};
+use super::places::{Piece, draw};
 use perfcheck_analysis::model::BySide;
 
 /// An executable that can be linked anew.
@@ -26,15 +25,13 @@ pub struct Relinkable {
 #[derive(Debug, Clone)]
 pub struct CodeLayouts {
     sides: BySide<LinkedSide>,
-    architecture: Architecture,
-    endianness: Endianness,
     seed: u64,
-    functions: BySide<Functions>,
 }
 
 #[derive(Debug, Clone)]
 struct LinkedSide {
     from: Relinkable,
+    code: ExecutableCode,
     executable: PathBuf,
 }
 
@@ -47,31 +44,10 @@ impl CodeLayouts {
         seed: u64,
     ) -> Result<Self, LinkError> {
         let sides = BySide {
-            base: LinkedSide {
-                from: from.base,
-                executable: places.base,
-            },
-            candidate: LinkedSide {
-                from: from.candidate,
-                executable: places.candidate,
-            },
+            base: LinkedSide::of(from.base, built.base, places.base)?,
+            candidate: LinkedSide::of(from.candidate, built.candidate, places.candidate)?,
         };
-        let functions = BySide {
-            base: sides.base.functions(built.base)?,
-            candidate: sides.candidate.functions(built.candidate)?,
-        };
-        let bytes = fs::read(built.candidate).map_err(about("cannot read", built.candidate))?;
-        let file = object::File::parse(&*bytes).map_err(|error| LinkError::Functions {
-            path: built.candidate.to_owned(),
-            why: error.to_string(),
-        })?;
-        Ok(Self {
-            architecture: file.architecture(),
-            endianness: file.endianness(),
-            sides,
-            seed,
-            functions,
-        })
+        Ok(Self { sides, seed })
     }
 
     /// Where the executables are.
@@ -84,13 +60,15 @@ impl CodeLayouts {
 
     /// Links both sides by the map `ordinal`.
     pub fn link(&self, ordinal: u32) -> Result<(), LinkError> {
-        let map = draw(&self.functions, self.seed, ordinal);
-        let link = |side: &LinkedSide, pieces: &[Piece]| {
-            side.link(pieces, self.architecture, self.endianness)
+        let BySide { base, candidate } = &self.sides;
+        let functions = BySide {
+            base: &base.code.functions,
+            candidate: &candidate.code.functions,
         };
+        let map = draw(functions, self.seed, ordinal);
         thread::scope(|scope| {
-            let base = scope.spawn(|| link(&self.sides.base, &map.base));
-            let candidate = link(&self.sides.candidate, &map.candidate);
+            let base = scope.spawn(|| base.link(&map.base));
+            let candidate = candidate.link(&map.candidate);
             let base = base
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -100,28 +78,28 @@ impl CodeLayouts {
 }
 
 impl LinkedSide {
-    /// The functions of the executable that was `built`, or of one with all names where it was stripped.
-    fn functions(&self, built: &Path) -> Result<Functions, LinkError> {
+    /// Knows the functions of the executable that was `built`, or of one with all names where it was stripped.
+    fn of(from: Relinkable, built: &Path, executable: PathBuf) -> Result<Self, LinkError> {
         let of = |path: &Path| {
             let bytes = fs::read(path).map_err(about("cannot read", path))?;
-            functions(&bytes).map_err(|why| LinkError::Functions {
+            code(&bytes).map_err(|why| LinkError::Functions {
                 path: path.to_owned(),
                 why,
             })
         };
-        of(built).or_else(|_| {
-            self.from.link.repeat_with(&self.executable, &[])?;
-            of(&self.executable)
+        let found = of(built).or_else(|_| {
+            from.link.repeat_with(&executable, &[])?;
+            of(&executable)
+        });
+        Ok(Self {
+            code: found?,
+            from,
+            executable,
         })
     }
 
-    fn link(
-        &self,
-        pieces: &[Piece],
-        architecture: Architecture,
-        endianness: Endianness,
-    ) -> Result<(), LinkError> {
-        let written = filler::write(pieces, architecture, endianness);
+    fn link(&self, pieces: &[Piece]) -> Result<(), LinkError> {
+        let written = filler::write(pieces, self.code.architecture, self.code.endianness);
         let (object, order) = written.map_err(|why| LinkError::Functions {
             path: self.executable.clone(),
             why,
@@ -151,7 +129,7 @@ mod tests {
     /// The names without hashes of functions that share them with no other, and their addresses in the page.
     fn places(executable: &Path) -> BTreeMap<String, u64> {
         let bytes = fs::read(executable).expect("readable");
-        let found = functions(&bytes).expect("names");
+        let found = code(&bytes).expect("names").functions;
         let alone = found.into_iter().filter(|(_, all)| all.len() == 1);
         alone
             .map(|(name, all)| (name, all[0].address % 4096))

@@ -25,7 +25,7 @@ mod places;
 mod stand_in;
 
 pub use error::LinkError;
-pub use kept::KeptLink;
+pub use kept::{KeptLink, bundled_linker};
 pub use layouts::{CodeLayouts, Relinkable};
 pub(crate) use leads::{Lead, apply};
 pub(crate) use stand_in::LinkKeeping;

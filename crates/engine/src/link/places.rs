@@ -4,9 +4,9 @@
 //! not cross the end of a page unless it is longer than what is left of one. A filler before it takes up what is left of the room. Where the size of a
 //! function is not what its symbol says, the next page begins at its place all the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::functions::Function;
+use super::functions::{Function, Functions};
 use perfcheck_analysis::model::{BySide, Side};
 use perfcheck_stats::{Draws, Stream};
 
@@ -32,18 +32,13 @@ pub(super) enum Piece {
     Function(String),
 }
 
-/// The functions of one side by name.
-pub(super) type Functions = BTreeMap<String, Vec<Function>>;
-
 /// What each side is to be linked from, so that what both have lies at the same places; `ordinal` tells one map from another.
-pub(super) fn draw(sides: &BySide<Functions>, seed: u64, ordinal: u32) -> BySide<Vec<Piece>> {
+pub(super) fn draw(sides: BySide<&Functions>, seed: u64, ordinal: u32) -> BySide<Vec<Piece>> {
     let block = u64::from(ordinal);
-    let mut slots = slots(sides);
+    let mut slots = slots(&sides);
     let name = "order of functions";
     let mut order = Draws::new(Stream { seed, name }, block);
-    for last in (1..slots.len()).rev() {
-        slots.swap(last, order.index(last as u32 + 1));
-    }
+    order.shuffle(&mut slots);
     let name = "gaps between functions";
     let mut gaps = Draws::new(Stream { seed, name }, block);
     let mut map = BySide {
@@ -77,12 +72,13 @@ pub(super) fn draw(sides: &BySide<Functions>, seed: u64, ordinal: u32) -> BySide
 /// The functions of one name, one of each side, where it has them.
 type Slot<'f> = BySide<Option<&'f Function>>;
 
-fn slots(sides: &BySide<Functions>) -> Vec<Slot<'_>> {
+fn slots<'f>(sides: &BySide<&'f Functions>) -> Vec<Slot<'f>> {
     let names: BTreeSet<&String> = sides.base.keys().chain(sides.candidate.keys()).collect();
     let mut slots = Vec::new();
     for name in names {
-        let of =
-            |side| -> Vec<&Function> { sides.of(side).get(name).into_iter().flatten().collect() };
+        let of = |side| -> Vec<&'f Function> {
+            sides.of(side).get(name).into_iter().flatten().collect()
+        };
         let (base, mut candidate) = (of(Side::Base), of(Side::Candidate));
         // Of those that share the name, first those of one size belong together, then whatever is left.
         let mut others = Vec::new();
@@ -147,6 +143,7 @@ impl Strip {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     fn side(sizes: &[(&str, u64)], hash: &str) -> Functions {
         let mut found = Functions::new();
@@ -182,6 +179,13 @@ mod tests {
         found
     }
 
+    fn both(sides: &BySide<Functions>) -> BySide<&Functions> {
+        BySide {
+            base: &sides.base,
+            candidate: &sides.candidate,
+        }
+    }
+
     proptest! {
         #[test]
         fn what_both_sides_have_lies_at_the_same_place_of_a_page(
@@ -196,7 +200,7 @@ mod tests {
                 if *kind != 1 { candidate.push((&**name, size + if *kind == 2 { *growth } else { 0 })); }
             }
             let sides = BySide { base: side(&base, "h1"), candidate: side(&candidate, "h2") };
-            let map = draw(&sides, seed, ordinal);
+            let map = draw(both(&sides), seed, ordinal);
             let found = [places(&map.base, &sides.base), places(&map.candidate, &sides.candidate)];
             prop_assert_eq!(found[0].len(), base.len());
             prop_assert_eq!(found[1].len(), candidate.len());
@@ -216,10 +220,10 @@ mod tests {
             base: side(&sizes, "a"),
             candidate: side(&sizes, "b"),
         };
-        let map = draw(&sides, 3, 1);
-        assert_eq!(map, draw(&sides, 3, 1));
-        assert_ne!(map, draw(&sides, 3, 2));
-        assert_ne!(map, draw(&sides, 4, 1));
+        let map = draw(both(&sides), 3, 1);
+        assert_eq!(map, draw(both(&sides), 3, 1));
+        assert_ne!(map, draw(both(&sides), 3, 2));
+        assert_ne!(map, draw(both(&sides), 4, 1));
     }
 
     #[test]
@@ -231,7 +235,7 @@ mod tests {
             base: side(&sizes, "a"),
             candidate: side(&sizes, "b"),
         };
-        let map = draw(&sides, 3, 1);
+        let map = draw(both(&sides), 3, 1);
         let mut larger = sides.base.clone();
         larger.get_mut("f7").expect("it is there")[0].size += 64;
         let (told, real) = (places(&map.base, &sides.base), places(&map.base, &larger));

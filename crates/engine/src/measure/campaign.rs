@@ -236,7 +236,7 @@ impl<'a> Campaign<'a> {
             .collect();
         let bench = &target.executables.candidate;
         let mut draws = chance::draws(self.seed, "order", bench, u64::from(round));
-        chance::shuffle(&mut wanted, &mut draws);
+        draws.shuffle(&mut wanted);
         wanted
     }
 

@@ -18,13 +18,6 @@ pub(super) fn padding(seed: u64, target: &BenchTarget, block: u64) -> u32 {
     draws(seed, "padding", target, block).index(LARGEST_PADDING) as u32
 }
 
-/// Shuffles `items` (Fisher and Yates).
-pub(super) fn shuffle<T>(items: &mut [T], draws: &mut Draws) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, draws.index(last as u32 + 1));
-    }
-}
-
 /// The order of the two sides, by a coin.
 pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
     if coin.index(2) == 0 {

@@ -18,12 +18,12 @@ impl Campaign<'_> {
     /// Links the executables of a target for this round, unless that takes too long. Where it fails they stay as they are, for good.
     pub(super) fn lay_out(&mut self, index: usize, round: u32) {
         let target = &mut self.targets[index];
-        let Some(layouts) = target.layouts.clone() else {
-            return;
-        };
         if target.keeps_layout() {
             return;
         }
+        let Some(layouts) = target.layouts.take() else {
+            return;
+        };
         let began = Instant::now();
         if let Err(error) = layouts.link(round) {
             let bench = &target.executables.candidate;
@@ -31,7 +31,6 @@ impl Campaign<'_> {
                 "{}/{}: its functions stay where they are: {error}",
                 bench.package, bench.target
             );
-            target.layouts = None;
             self.launcher.observer.observe(&Event::Warning(&message));
             return;
         }
@@ -43,6 +42,7 @@ impl Campaign<'_> {
             let executable = target.executables.of_mut(side);
             *executable = executable.clone().with_executable(place);
         }
+        target.layouts = Some(layouts);
     }
 }
 

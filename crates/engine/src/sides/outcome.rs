@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cargo::BenchTarget;
-
 use crate::host::Revision;
 use crate::link::{Lead, Relinkable};
 use perfcheck_analysis::model::BuildFacts;

@@ -62,14 +62,9 @@ impl Stage {
 
     /// Where the `ordinal`-th executable of both sides goes, called `name`.
     pub fn places(&self, ordinal: usize, name: &Path) -> Result<BySide<PathBuf>, SidesError> {
-        let place = |side: &str| {
-            let directory = self.root.join(side).join(ordinal.to_string());
-            make_private(&directory)?;
-            Ok::<_, SidesError>(directory.join(name))
-        };
         Ok(BySide {
-            base: place("base")?,
-            candidate: place("cand")?,
+            base: place(&self.base(ordinal), name)?,
+            candidate: place(&self.candidate(ordinal), name)?,
         })
     }
 
@@ -80,17 +75,17 @@ impl Stage {
         name: &Path,
         executable: &Path,
     ) -> Result<PathBuf, SidesError> {
-        copy(
-            &self.root.join("cand").join(ordinal.to_string()),
-            name,
-            executable,
-        )
+        copy(executable, place(&self.candidate(ordinal), name)?)
     }
 
     /// Copies an executable of the reference.
     pub fn copy_base(&self, ordinal: usize, executable: &Path) -> Result<PathBuf, SidesError> {
         let name = executable.file_name().unwrap_or_default();
-        copy(&self.base(ordinal), Path::new(name), executable)
+        copy(executable, place(&self.base(ordinal), Path::new(name))?)
+    }
+
+    fn candidate(&self, ordinal: usize) -> PathBuf {
+        self.root.join("cand").join(ordinal.to_string())
     }
 }
 
@@ -115,11 +110,15 @@ fn refuse_others(directory: &Path) -> Result<(), SidesError> {
     Err(about("cannot run executables in", directory)(error))
 }
 
-fn copy(directory: &Path, name: &Path, executable: &Path) -> Result<PathBuf, SidesError> {
+/// Makes a directory for a file called `name`, and says where the file goes.
+fn place(directory: &Path, name: &Path) -> Result<PathBuf, SidesError> {
     make_private(directory)?;
-    let path = directory.join(name);
-    fs::copy(executable, &path).map_err(about("cannot copy to", &path))?;
-    Ok(path)
+    Ok(directory.join(name))
+}
+
+fn copy(executable: &Path, to: PathBuf) -> Result<PathBuf, SidesError> {
+    fs::copy(executable, &to).map_err(about("cannot copy to", &to))?;
+    Ok(to)
 }
 
 /// Removes the directories whose lock nobody holds. One that is just being made has no lock file yet: it stays.

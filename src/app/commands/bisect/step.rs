@@ -4,9 +4,9 @@ use super::memory::{Memory, Outcome};
 use super::options::BisectOptions;
 use super::search::Finding;
 use crate::app::context::{Context, World};
-use crate::app::error::AppError;
+use crate::app::error::{AppError, first_line};
 use crate::app::measuring::builds::code_of_sides;
-use crate::app::measuring::cache_build::{CacheBuild, cache_directory};
+use crate::app::measuring::cache_build::CacheBuild;
 use crate::app::measuring::in_turn::{InTurn, MeasuredInTurn, finish, pair_left_incomplete};
 use crate::app::measuring::layouts::Relinking;
 use crate::app::measuring::machine_code::SameCode;
@@ -106,7 +106,7 @@ impl Workshop<'_> {
         let side = match self.build(revision, world) {
             Ok(side) => side,
             Err(AppError::Sides(error)) if error.is_about_the_revision() => {
-                return Ok(Err(first_line(&error)));
+                return Ok(Err(why_not_built(&error)));
             }
             Err(other) => return Err(other),
         };
@@ -227,7 +227,6 @@ impl Workshop<'_> {
         turns.decision = decision;
         turns.plan.significance_level = decision.significance_level;
         turns.lengthen(longer);
-        let relinking;
         let mut pairs = [PairedTarget {
             targets: BySide {
                 base: good.target.target.clone(),
@@ -240,16 +239,13 @@ impl Workshop<'_> {
             },
             layouts: None,
         }];
-        let as_built = if request.effort.as_built {
-            None
-        } else {
-            let sides = BySide {
-                base: &good.target,
-                candidate: &built.target,
-            };
-            relinking = Relinking::of(std::iter::once(sides), &cache_directory(world)?)?;
-            relinking.prepare(&mut pairs, request.seed)
+        let sides = BySide {
+            base: &good.target,
+            candidate: &built.target,
         };
+        let as_built = request.effort.as_built;
+        let relinking = Relinking::of(std::iter::once(sides), as_built, world)?;
+        let as_built = relinking.prepare(&mut pairs, request.seed);
         let store = &mut ledger.store;
         let found = turns.measure(store, ledger.workspace, pairs.into(), world)?;
         let host = request.context.host_class(&self.environment);
@@ -314,13 +310,9 @@ fn is_same(one: &SideTarget, other: &SideTarget) -> bool {
         && matches!(code_of_sides(one, other).same, Some(SameCode::Wholly(_)))
 }
 
-fn first_line(error: &SidesError) -> String {
+fn why_not_built(error: &SidesError) -> String {
     match error {
-        SidesError::Revision { source, .. } => format!("it cannot be built: {source}"),
-        other => other.to_string(),
+        SidesError::Revision { source, .. } => first_line(format!("it cannot be built: {source}")),
+        other => first_line(other),
     }
-    .lines()
-    .next()
-    .unwrap_or_default()
-    .to_owned()
 }

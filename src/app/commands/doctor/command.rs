@@ -11,18 +11,14 @@ use super::judgement::{Observed, judge};
 use super::noise;
 use super::options::DoctorOptions;
 use crate::app::context::World;
-use crate::app::error::AppError;
+use crate::app::error::{AppError, first_line};
 use crate::app::options::OutputOptions;
 use crate::report::{self, DoctorFindings};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::DecisionSettings;
-use perfcheck_engine::cargo::{CargoError, CargoOptions, Toolchain};
+use perfcheck_engine::cargo::{CargoOptions, Toolchain};
 use perfcheck_engine::host::{self, Activity, RealFiles, machine_state};
-
-fn first_line(error: &CargoError) -> String {
-    let text = error.to_string();
-    text.lines().next().unwrap_or_default().to_owned()
-}
+use perfcheck_engine::link::bundled_linker;
 
 /// Runs the command.
 pub fn doctor(
@@ -44,8 +40,8 @@ pub fn doctor(
         meanwhile: &meanwhile,
         noise: &noise,
         has_linker: Toolchain::detect(&CargoOptions::default())
-            .map(|toolchain| toolchain.bundled_linker().is_some())
-            .map_err(|error| first_line(&error)),
+            .map(|toolchain| bundled_linker(&toolchain.target_libraries).is_some())
+            .map_err(first_line),
     };
     let exit_code = ExitCode::Clean;
     let findings = DoctorFindings {
