@@ -90,21 +90,7 @@ fn dispatch(
     stderr: &mut dyn Write,
 ) -> Result<ExitCode, AppError> {
     let of_stderr = self::charset(&variables, io::stderr().is_terminal());
-    let tell = move |left: &str| {
-        let mut stderr = InCharset::new(anstream::stderr(), of_stderr);
-        let error = AppError::Interrupted(left.to_owned());
-        // Nobody is left to be told where this fails.
-        let _ = write_error(&mut stderr, &error.to_string());
-    };
-    let interrupt = Interrupt::install(tell).map_err(|error| AppError::Usage(error.to_string()))?;
-    let supervisor = Supervisor::new();
     let common = &parsed.common;
-    let charset = match common.output.format {
-        MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),
-        MessageFormat::Json => Charset::Unicode,
-    };
-    let stdout = UntilClosed::new(InCharset::new(anstream::stdout(), charset));
-    let mut stdout = Visible::new(Guarded::new(stdout, commands));
     let progress = if common.output.quiet {
         ProgressMode::Quiet
     } else if io::stderr().is_terminal() && common.output.format == MessageFormat::Human {
@@ -112,6 +98,25 @@ fn dispatch(
     } else {
         ProgressMode::Lines
     };
+    let is_bar = matches!(progress, ProgressMode::Bar(_));
+    let tell = move |left: &str| {
+        let mut stderr = InCharset::new(anstream::stderr(), of_stderr);
+        // Between two rounds there is a bar, which nobody is left to clear.
+        if is_bar {
+            let _ = stderr.write_all(b"\r\x1b[K");
+        }
+        let error = AppError::Interrupted(left.to_owned());
+        // Nobody is left to be told where this fails.
+        let _ = write_error(&mut stderr, &error.to_string());
+    };
+    let interrupt = Interrupt::install(tell).map_err(|error| AppError::Usage(error.to_string()))?;
+    let supervisor = Supervisor::new();
+    let charset = match common.output.format {
+        MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),
+        MessageFormat::Json => Charset::Unicode,
+    };
+    let stdout = UntilClosed::new(InCharset::new(anstream::stdout(), charset));
+    let mut stdout = Visible::new(Guarded::new(stdout, commands));
     // Whoever reads it shows it at once. A file is as the bench printed it.
     let is_obeyed = io::stderr().is_terminal() || variables.ci || variables.github_actions;
     let bench_output = Guarded::of_others(io::stderr(), commands);

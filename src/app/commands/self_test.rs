@@ -257,7 +257,7 @@ fn carry_out(
         recorded.record(side, launch);
         Ok(())
     };
-    let (ended, spent) = run.campaign(pairs, &mut record, world)?;
+    let (ended, spent) = run.campaign(pairs, &mut record, "", world)?;
     if ended == Ended::Interrupted {
         // Rounds that are missing would make this trial another one than the others.
         return Ok(ended);

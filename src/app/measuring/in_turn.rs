@@ -188,10 +188,11 @@ impl<'a> InTurn<'a> {
             drain(&mut watches);
             store.record_launch(*runs.of(side), launch)
         };
-        let (ended, spent) = self.campaign(pairs, &mut record, world)?;
+        let left = pair_left_incomplete(&runs);
+        let (ended, spent) = self.campaign(pairs, &mut record, &left, world)?;
         self.watches = watches;
         if ended == Ended::Interrupted {
-            return Err(AppError::Interrupted(pair_left_incomplete(&runs)));
+            return Err(AppError::Interrupted(left));
         }
         // Sides that were sampled in turn lived in the same moments: one tells.
         let mut heads = store.launches(candidate)?;
@@ -199,7 +200,6 @@ impl<'a> InTurn<'a> {
             heads.extend(store.launches(base)?);
         }
         let cores = self.environment.host.cores;
-        let left = pair_left_incomplete(&runs);
         let read = |run| (world.interrupt).while_computing(&left, || store.measurements(run, None));
         Ok(MeasuredInTurn {
             stolen: much_stolen(&heads, &spent, cores),
@@ -241,11 +241,13 @@ impl<'a> InTurn<'a> {
         own.unwrap_or(self.decision.noise_threshold)
     }
 
-    /// Measures `pairs`; each launch goes to `record` as soon as its round has ended.
+    /// Measures `pairs`; each launch goes to `record` as soon as its round has ended. `left`: what is left behind where this is interrupted
+    /// between two rounds.
     pub(in crate::app) fn campaign(
         &self,
         mut pairs: Vec<PairedTarget>,
         record: &mut dyn FnMut(Side, &LaunchRecord) -> Result<(), StoreError>,
+        left: &str,
         world: &mut World<'_>,
     ) -> Result<(Ended, Vec<Spent>), AppError> {
         if pairs.is_empty() {
@@ -298,8 +300,9 @@ impl<'a> InTurn<'a> {
                     rounds,
                     noise_threshold,
                 };
+                let look = || standing(&series, &self.plan) != Standing::Open;
                 self.plan.looks.contains(&(rounds.len() as u32))
-                    && standing(&series, &self.plan) != Standing::Open
+                    && world.interrupt.while_computing(left, look)
             },
         };
         Ok(campaign.run(&mut sink)?)

@@ -118,7 +118,7 @@ impl RunAgain<'_> {
             // The same program is another one with other libraries or files.
             let is_all = changed.is_none() && record.facts.libraries.is_empty();
             remarks.extend(changed);
-            let code = code_of(&old, target);
+            let code = (world.interrupt).while_computing("", || code_of(&old, target));
             remarks.extend(code.remark);
             if is_all && world.variables.scripted_clock.is_none() {
                 alike.extend(code.same.map(|same| (name(target), same)));

@@ -215,17 +215,32 @@ impl<'a> Campaign<'a> {
             wanted = launch.wanted;
             attempt += 1;
         }
+        Ok(self.settle(index, round, &asked, sink.settled))
+    }
+
+    /// Finds out which of the benchmarks that this round has visited need no more.
+    fn settle(
+        &mut self,
+        index: usize,
+        round: u32,
+        asked: &[usize],
+        settled: &mut dyn FnMut(&BenchmarkKey, f64, &[Round]) -> bool,
+    ) -> Ended {
         let patience = self.patience();
-        for place in asked {
+        for place in asked.iter().copied() {
+            // There may be thousands, and each is a computation.
+            if self.launcher.interrupt.requested() {
+                return Ended::Interrupted;
+            }
             let subject = &mut self.targets[index].subjects[place];
             if subject.is_open() {
                 let threshold = subject.resolved.noise_threshold;
-                let settled = (sink.settled)(&subject.benchmark.key, threshold, &subject.rounds);
+                let settled = settled(&subject.benchmark.key, threshold, &subject.rounds);
                 subject.done =
                     settled || subject.has_had_enough(patience) || subject.launches() <= round + 1;
             }
         }
-        Ok(Ended::Complete)
+        Ended::Complete
     }
 
     /// The places of a target that this round visits, shuffled; to be taken from the end.
@@ -364,5 +379,83 @@ fn alike(launched: &LaunchedBenchmark) -> Vec<Sample> {
     match &launched.outcome {
         LaunchOutcome::Measured(series) => series.alike(),
         LaunchOutcome::Failed(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cargo::BenchTarget;
+    use crate::process::{Interrupt, Supervisor};
+    use perfcheck_analysis::model::{
+        AuthorSettings, Metric, Observer, SamplingSettings, TargetFacts, Throughput,
+    };
+
+    struct Nobody;
+
+    impl Observer for Nobody {
+        fn observe(&self, _: &Event<'_>) {}
+    }
+
+    fn found(ids: &[&str]) -> DiscoveredTarget {
+        let benchmark = |id: &&str| Benchmark {
+            key: BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: (*id).into(),
+            },
+            version: None,
+            throughput: Throughput::default(),
+            other_throughput: None,
+            settings: AuthorSettings::default(),
+            metric: Metric::Time,
+        };
+        DiscoveredTarget {
+            target: BenchTarget {
+                package: "p".into(),
+                target: "t".into(),
+                program: "/nowhere".into(),
+                first_arguments: Vec::new(),
+                directory: "/".into(),
+                variables: std::collections::BTreeMap::new(),
+                facts: TargetFacts::default(),
+            },
+            benchmarks: ids.iter().map(benchmark).collect(),
+            capabilities: Vec::new(),
+            clock_step: None,
+            driver: Driver::Own,
+        }
+    }
+
+    #[test]
+    fn an_interrupt_between_two_rounds_stops_the_looks_and_not_after_them() {
+        let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
+        let launcher = Launcher {
+            supervisor: &supervisor,
+            interrupt: &interrupt,
+            observer: &Nobody,
+            timeout: Duration::from_secs(1),
+        };
+        let resolve = |_: &Benchmark| Resolved {
+            sampling: SamplingSettings::default(),
+            noise_threshold: 0.01,
+            pinned: None,
+            pinned_samples: None,
+            past_visit: None,
+        };
+        let targets = vec![found(&["a", "b", "c", "d"])];
+        let mut campaign = Campaign::alone(targets, resolve, 1, launcher);
+        let mut looked_at = Vec::new();
+        let ended = campaign.settle(0, 0, &[2, 0, 1, 3], &mut |key, _, _| {
+            looked_at.push(key.id.clone());
+            if looked_at.len() == 2 {
+                interrupt.ask();
+            }
+            true
+        });
+        assert_eq!(ended, Ended::Interrupted);
+        assert_eq!(looked_at, ["c", "a"], "the signal came in the second look");
+        let done: Vec<bool> = campaign.subjects().map(|subject| subject.done).collect();
+        assert_eq!(done, [true, false, true, false]);
     }
 }

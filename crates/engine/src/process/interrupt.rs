@@ -78,6 +78,12 @@ impl Interrupt {
         }
     }
 
+    /// Asks to stop, as the first signal does while something is waited for.
+    #[cfg(test)]
+    pub(crate) fn ask(&self) {
+        locked(&self.state).not_asked = None;
+    }
+
     /// Computes something that changes nothing outside of the process: reads, and works out. Where the user has asked to stop, or does so
     /// meanwhile, the process ends at once; `left` says what it leaves behind.
     ///
