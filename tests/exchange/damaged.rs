@@ -1,8 +1,14 @@
 //! Files cut short and files with a byte changed: they are read or refused with a place, and nothing panics.
 
+#[path = "../../crates/engine/src/mutations.rs"]
+mod mutations;
+
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
-use cargo_perfcheck::exchange::{ForeignRun, InputContent};
+use cargo_perfcheck::exchange::{ForeignRun, InputContent, read_portable};
+use cargo_perfcheck::settings::Tables;
+use serde_json::{Value, json};
 use std::fs;
+use std::path::Path;
 
 /// So many damages of each kind are done to a file, spread over it.
 const DAMAGES: usize = 250;
@@ -114,4 +120,60 @@ fn a_damaged_tree_is_read_or_refused_with_the_name_of_the_file() {
 fn all_damages_are_read_or_refused() {
     damage_files(usize::MAX);
     damage_trees(usize::MAX);
+}
+
+/// A file of this name.
+fn file(name: &str, bytes: &[u8]) -> InputContent {
+    InputContent {
+        name: name.to_owned(),
+        bytes: bytes.to_vec(),
+        blake3: String::new(),
+    }
+}
+
+#[test]
+fn a_damaged_foreign_file_of_any_kind_is_read_or_refused_by_chance() {
+    for name in file_names() {
+        let whole = [sample(&name).bytes];
+        mutations::attack(&name, &whole, |bytes| {
+            is_sane(runs_of(file(&name, bytes)), &name, "by chance");
+        });
+    }
+}
+
+#[test]
+fn a_damaged_export_is_read_or_refused_by_chance() {
+    let whole = fs::read(directory().join("../damaged/export.jsonl")).unwrap();
+    let runs = read_portable(&file("export.jsonl", &whole)).unwrap();
+    assert_eq!(runs.len(), 2);
+    mutations::attack("exports", &[whole], |bytes| {
+        if let Err(error) = read_portable(&file("export.jsonl", bytes)) {
+            let said = error.to_string();
+            assert!(said.contains("export.jsonl"), "{said}");
+        }
+    });
+}
+
+#[test]
+fn a_damaged_table_of_settings_is_read_or_refused_by_chance() {
+    let table = json!({
+        "launches": 3, "samples": 20, "warm-up-time": "5ms", "measurement-time": "0.1s",
+        "noise-threshold": 0.02, "latency-digits": 3,
+        "override": [{"match": "sort/*", "launches": 4, "noise-threshold": "5%"}]
+    });
+    let read = |table: &Value| {
+        let manifest = Path::new("/w/Cargo.toml");
+        Tables::read(manifest, table, [("p", manifest, table)]).map_err(|error| error.to_string())
+    };
+    assert_eq!(read(&table).map(drop), Ok(()));
+    let whole = serde_json::to_vec(&table).unwrap();
+    mutations::attack("settings", &[whole], |bytes| {
+        // Cargo has read the manifest: what comes is JSON, of any kind.
+        let Ok(table) = serde_json::from_slice::<Value>(bytes) else {
+            return;
+        };
+        if let Err(said) = read(&table) {
+            assert!(said.contains("Cargo.toml"), "{said}");
+        }
+    });
 }

@@ -72,6 +72,13 @@ impl Workspace {
         Ok(Self { metadata })
     }
 
+    /// What cargo would have said.
+    #[cfg(test)]
+    pub(super) fn read(said: &[u8]) -> Option<Self> {
+        let metadata = MetadataCommand::parse(str::from_utf8(said).ok()?).ok()?;
+        Some(Self { metadata })
+    }
+
     /// The workspace's root directory.
     pub fn root(&self) -> &Path {
         self.metadata.workspace_root.as_std_path()
@@ -197,6 +204,10 @@ impl Workspace {
             return Some(selected);
         }
         if options.packages.is_empty() {
+            // A cargo that is too old to tell them.
+            if self.metadata.workspace_default_members.is_missing() {
+                return Some(members);
+            }
             return Some(self.metadata.workspace_default_packages());
         }
         let known = |name: &String| members.iter().any(|package| *name == *package.name);
@@ -219,4 +230,29 @@ fn has_bench(package: &Package, name: &str) -> bool {
         .targets
         .iter()
         .any(|target| target.kind == [TargetKind::Bench] && target.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METADATA: &[u8] = include_bytes!("corpus/metadata.json");
+
+    #[test]
+    fn a_damaged_description_of_a_workspace_is_read_or_refused() {
+        let options = CargoOptions::default();
+        let look_at = |workspace: &Workspace| {
+            drop(workspace.package_settings());
+            drop(workspace.left_out(&options));
+            drop(workspace.selected_packages(&options));
+            drop(workspace.bench_packages(Some(&options)));
+            workspace.targets()
+        };
+        let whole = Workspace::read(METADATA).expect("it is whole");
+        let targets = look_at(&whole);
+        assert!(targets.iter().any(|(_, target, _)| target == "costs"));
+        crate::mutations::attack("cargo's metadata", &[METADATA.to_vec()], |said| {
+            drop(Workspace::read(said).map(|workspace| look_at(&workspace)));
+        });
+    }
 }

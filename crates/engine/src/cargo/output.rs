@@ -254,3 +254,49 @@ fn bench_target(
         facts: TargetFacts { features },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutations::attack;
+    use cargo_metadata::Message;
+
+    /// What cargo 1.95 says of a small package with a bench target, a binary, a library and a build script.
+    const MESSAGES: &[u8] = include_bytes!("corpus/messages.jsonl");
+    const METADATA: &[u8] = include_bytes!("corpus/metadata.json");
+
+    fn built(messages: &[u8], workspace: &Workspace) -> BuildOutput {
+        let (mut artifacts, mut scripts) = (Vec::new(), Vec::new());
+        for message in Message::parse_stream(messages).map_while(Result::ok) {
+            match message {
+                Message::CompilerArtifact(artifact) => artifacts.push(artifact),
+                Message::BuildScriptExecuted(script) => scripts.push(script),
+                _ => {}
+            }
+        }
+        BuildOutput::new(workspace, artifacts, scripts)
+    }
+
+    #[test]
+    fn a_damaged_message_of_cargo_is_read_or_refused() {
+        let workspace = Workspace::read(METADATA).expect("it is whole");
+        let whole = built(MESSAGES, &workspace);
+        let names: Vec<String> = (whole.executables().into_iter())
+            .map(|bench| format!("{}/{}", bench.package, bench.target))
+            .collect();
+        assert_eq!(names, ["small/bin:small", "small/costs", "small/lib:small"]);
+        assert_eq!(
+            whole.binaries(),
+            [Path::new("/home/me/target/release/small")]
+        );
+        let moved = |path: &Path| Some(Path::new("/elsewhere").join(path.file_name()?));
+        attack("cargo's messages", &[MESSAGES.to_vec()], |messages| {
+            let found = built(messages, &workspace);
+            drop((found.executables(), found.binaries(), found.libraries()));
+            drop(found.output_directories());
+            drop(found.linked_directories(Path::new("/home/me/target")));
+            let found = found.relocated(&moved).map(|found| found.executables());
+            drop(found);
+        });
+    }
+}

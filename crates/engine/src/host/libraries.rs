@@ -325,4 +325,19 @@ mod tests {
         let found = private_libraries(&alone, Path::new("/"), "".as_ref(), &[]);
         assert_eq!(found, Some(Libraries::default()));
     }
+
+    #[test]
+    fn a_damaged_executable_asks_for_libraries_or_for_none() {
+        const WHOLE: &[u8] = include_bytes!("../../../code/tests/corpus/small.elf");
+        fn wants<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Option<Wants> {
+            Wants::of_elf::<Elf, _>(bytes, Path::new("/w/small"))
+        }
+        let found = wants::<FileHeader64<Endianness>>(WHOLE).expect("it is whole");
+        assert_eq!(found.libraries, ["libc.so.6"]);
+        assert_eq!(found.runpath, [Path::new("/w/lib")]);
+        crate::mutations::attack("libraries", &[WHOLE.to_vec()], |bytes| {
+            drop(wants::<FileHeader64<Endianness>>(bytes));
+            drop(wants::<FileHeader32<Endianness>>(bytes));
+        });
+    }
 }

@@ -79,4 +79,15 @@ mod tests {
         assert!(names.any(|name| name.contains("link::functions::code")));
         assert!(code(b"no executable").is_err());
     }
+
+    #[test]
+    fn a_damaged_executable_tells_its_functions_or_why_not() {
+        let whole: &[u8] = include_bytes!("../../../code/tests/corpus/small.elf");
+        let found = code(whole).expect("names");
+        let names: Vec<&String> = found.functions.keys().collect();
+        assert_eq!(names, ["_start", "first", "second"]);
+        crate::mutations::attack("functions", &[whole.to_vec()], |bytes| {
+            drop(code(bytes));
+        });
+    }
 }

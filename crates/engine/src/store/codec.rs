@@ -14,7 +14,7 @@ use perfcheck_analysis::model::{Nanos, Sample, Series};
 /// The format that is written; all formats up to it are read.
 const FORMAT: u8 = 1;
 /// Format byte and checksum.
-const PREFIX_BYTES: usize = 5;
+pub(super) const PREFIX_BYTES: usize = 5;
 /// CRC-32 of ISO-HDLC, ITU-T V.42: polynomial `0x04C11DB7`, reflected.
 const CRC_TABLE: [u32; 256] = crc_table();
 

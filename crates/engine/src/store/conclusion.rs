@@ -70,4 +70,20 @@ mod tests {
         }
         assert!(unpacked(&column[..7]).is_err());
     }
+
+    /// The checksum is made anew: what is behind it is what anybody may have written.
+    #[test]
+    fn a_damaged_conclusion_is_read_or_refused() {
+        use perfcheck_analysis::findings::Conclusion;
+        let whole: &[u8] = include_bytes!("corpus/conclusion.cbor");
+        let rows = |bytes: &[u8]| Conclusion::from_bytes(bytes).map(|found| found.rows.len());
+        assert_eq!(rows(whole), Ok(2));
+        crate::mutations::attack("conclusions", &[whole.to_vec()], |bytes| {
+            drop(rows(bytes));
+        });
+        let compressed = zstd::encode_all(whole, super::LEVEL).expect("compressed");
+        crate::mutations::attack("compressed conclusions", &[compressed], |bytes| {
+            drop(unpacked(&crate::store::codec::seal(&bytes.to_vec())));
+        });
+    }
 }

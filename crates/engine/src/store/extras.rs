@@ -265,4 +265,37 @@ mod tests {
         let what = decode_allocations(&claim).expect_err("too many");
         assert!(what.contains("too many"), "{what}");
     }
+
+    /// The checksum is made anew: what is behind it decodes what anybody may have written.
+    #[test]
+    fn a_damaged_record_beside_the_samples_is_read_or_refused() {
+        use crate::mutations::attack;
+        use crate::store::codec::PREFIX_BYTES;
+        let counted = |count| Allocations {
+            count,
+            bytes: 512 * count,
+            peak_bytes: 64,
+            ..Allocations::default()
+        };
+        let latencies = Latencies {
+            reservoir: [20, 25, 25, 90_000].map(Nanos).to_vec(),
+            ..Latencies::default()
+        };
+        let corpus = [
+            encode_allocations(&[counted(2), counted(2), counted(3)]),
+            encode_latencies(&latencies),
+        ];
+        let bodies = corpus.map(|bytes| bytes[PREFIX_BYTES..].to_vec());
+        attack("records beside the samples", &bodies, |body| {
+            let mut bytes = vec![1];
+            bytes.extend(crc(body).to_le_bytes());
+            bytes.extend(body);
+            if let Ok(found) = decode_allocations(&bytes) {
+                assert_eq!(decode_allocations(&encode_allocations(&found)), Ok(found));
+            }
+            if let Ok(found) = decode_latencies(&bytes) {
+                assert_eq!(decode_latencies(&encode_latencies(&found)), Ok(found));
+            }
+        });
+    }
 }

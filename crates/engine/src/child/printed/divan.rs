@@ -216,4 +216,21 @@ div             fastest       │ slowest       │ median        │ mean      
         assert!(steps("4.9 ns") >= 1000.0);
         assert!(steps("1 µs") >= 1000.0);
     }
+
+    #[test]
+    fn a_damaged_output_of_divan_is_read_or_refused() {
+        let corpus = [
+            "Timer precision: 20 ns\ncosts          fastest       │ slowest       │ median        │ mean          │ samples │ iters\n├─ fold                      │               │               │               │         │\n│  ├─ 10       1.323 µs      │ 2.51 µs       │ 1.4 µs        │ 1.41 µs       │ 100     │ 3200\n│  │           826 MB/s      │ 400 MB/s      │ 714 MB/s      │ 709 MB/s      │         │\n╰─ idle       (ignored)\n",
+            "costs::fold::10: benchmark\ncosts::idle: benchmark\n",
+        ];
+        let corpus = corpus.map(|text| text.as_bytes().to_vec());
+        crate::mutations::attack("divan", &corpus, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = (begins(&text), benchmarks(&text).count());
+            let nodes = tree(&text, &|root| root == "costs");
+            let names: Vec<String> = nodes.iter().map(Node::name).collect();
+            let of_times: Vec<f64> = medians(&text).into_iter().map(steps).collect();
+            drop((names, of_times));
+        });
+    }
 }

@@ -88,4 +88,18 @@ mod tests {
         assert!(!begins("running 3 tests in parallel"));
         assert!(!begins("running out of tests"));
     }
+
+    #[test]
+    fn a_damaged_output_of_libtest_is_read_or_refused() {
+        let corpus = [
+            "running 3 tests\ntest m::one ... bench:       1,234.56 ns/iter (+/- 12.34) = 829 MB/s\ntest two ... FAILED\n\nfailures:\n\n---- two stdout ----\nboom\n\n\nfailures:\n    two\n",
+            "m::one: benchmark\nold: bench\na::test: test\n\n1 test, 2 benchmarks\n",
+        ];
+        let corpus = corpus.map(|text| text.as_bytes().to_vec());
+        crate::mutations::attack("libtest", &corpus, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = (begins(&text), benchmarks(&text).count(), failure(&text));
+            let _ = result(&text).map(|time| (time.sample(), steps(time)));
+        });
+    }
 }

@@ -217,4 +217,21 @@ mod tests {
             facts
         );
     }
+
+    #[test]
+    fn a_damaged_record_of_an_executable_is_read_or_refused() {
+        let hash = "0123456789abcdef".repeat(4);
+        let whole = format!(
+            r#"{{"run":3,"workspace":"git:/w","package":"p","target":"t","name":"t-1","program":{{"hash":"{hash}","size":9}},"arguments":["--a",[255,254]],"directory":"/w","variables":{{"A":"b","C":null,"D":[255]}},"libraries":[{{"name":"liba.so","content":{{"hash":"{hash}","size":1}}}}],"opened_below":"/w","opened":[]}}"#
+        );
+        let read = |bytes: &[u8]| serde_json::from_slice::<KeptFacts>(bytes);
+        let found = read(whole.as_bytes()).expect("it is whole");
+        assert_eq!(found.contents().count(), 2);
+        crate::mutations::attack("kept executables", &[whole.into_bytes()], |bytes| {
+            if let Ok(found) = read(bytes) {
+                let text = serde_json::to_vec(&found).expect("what was read can be written");
+                assert_eq!(read(&text).expect("and read again"), found);
+            }
+        });
+    }
 }

@@ -1,0 +1,25 @@
+/* What `small.elf` was made of, on x86-64 Linux:
+   cc -Os -fpie -pie -nostdlib -fno-asynchronous-unwind-tables -Wl,-z,max-page-size=16,-z,noseparate-code,--build-id=none,-rpath,'$ORIGIN/lib' small.c -o small.elf -lc */
+extern int puts(const char *);
+static const char *const words[] = {"alpha", "beta", "gamma", "delta"};
+static const int table[] = {3, 1, 4, 1, 5, 9, 2, 6};
+__thread int level = 41;
+int calls;
+__attribute__((noinline)) static int first(int n) { return table[n & 7] + level; }
+__attribute__((noinline)) static int second(int n) {
+    switch (n) {
+    case 0: return first(1);
+    case 1: return first(2) * 3;
+    case 2: return n ^ 0x55;
+    case 3: return puts(words[n & 3]);
+    case 4: return calls++;
+    case 5: return first(n) / 7;
+    default: return -1;
+    }
+}
+static int (*const reached[])(int) = {first, second};
+void _start(void) {
+    for (int n = 0; n < 9; n++) calls += reached[n & 1](n);
+    puts(words[calls & 3]);
+    for (;;) __asm__ volatile("pause");
+}

@@ -1,0 +1,26 @@
+//! Executables that are damaged: they are compared or refused, and nothing panics. What the whole one was made of stands beside it.
+
+#[path = "../../engine/src/mutations.rs"]
+mod mutations;
+
+use perfcheck_code::{Reach, compare, trapped};
+
+const WHOLE: &[u8] = include_bytes!("corpus/small.elf");
+
+#[test]
+fn a_damaged_executable_is_compared_or_refused() {
+    let same = compare(WHOLE, WHOLE).expect("it is whole");
+    assert_eq!(same.reach, Reach::Same);
+    assert_eq!(same.functions, []);
+    mutations::attack("executables", &[WHOLE.to_vec()], |bytes| {
+        for (base, candidate) in [(bytes, WHOLE), (WHOLE, bytes), (bytes, bytes)] {
+            let Ok(found) = compare(base, candidate) else {
+                continue;
+            };
+            if let Reach::Differs(entrances) = found.reach {
+                let set = trapped(candidate.to_vec(), &entrances.candidate);
+                assert_eq!(set.len(), candidate.len());
+            }
+        }
+    });
+}
