@@ -218,6 +218,12 @@ print("\n".join(m["benchmark"]["id"] for m in messages if m["reason"] == "benchm
     perfcheck 0 "$version" --against HEAD --control "${json[@]}" --exact plain 'sum (all)/fold/1000'
     check '"regressed" not in verdicts.values()'
 
+    # What does not come to a change is not measured.
+    sed -i 's/work(100)/work(101)/' "$crate/$name/benches/work.rs"
+    perfcheck 0 "$version" --against HEAD "${json[@]}" --exact plain 'fixed/in code' steps
+    check 'compared["plain"]["same"] == compared["fixed/in code"]["same"] == "run" and list(measured) == ["steps"]'
+    usual
+
     PANICS=1 HANGS=1 perfcheck 4 "$version" "${short[@]}" --timeout 3s "${json[@]}"
     check '{id for id, m in measured.items() if m["failures"]} == {"panics", "hangs"}'
     check 'len(measured) == 9'

@@ -1,5 +1,6 @@
-//! Which benchmarks come to nothing that differs in the machine code of two builds: each is run on both sides for a round, with a trap wherever code
-//! that differs is entered. A process that comes to a trap dies, and its benchmark is measured as any other.
+//! Which benchmarks come to nothing that differs in the machine code of two builds: each is run on both sides, with a trap wherever code that
+//! differs is entered. A process that comes to a trap dies, and its benchmark is measured as any other. Criterion's benchmarks are rehearsed, so that
+//! its analysis and reports do not count; others are measured for a round.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -18,8 +19,10 @@ use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, Event, LaunchOutcome, LaunchRecord, Observer,
 };
 use perfcheck_code::{Entrances, trapped};
+use perfcheck_engine::child::ChildError;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings,
+    Campaign, CampaignSink, Driver, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings,
+    rehearsed,
 };
 use perfcheck_engine::process::without_core_dumps;
 use perfcheck_engine::sides::Stage;
@@ -64,21 +67,38 @@ fn untouched(
     };
     request.instruct(&mut on_trial.targets.base);
     request.instruct(&mut on_trial.targets.candidate);
-    let plan = PairedPlan {
-        rounds: 1,
-        round: RoundSettings::default(),
-        time_budget: None,
-        patience: None,
-        bind: false,
-        seed: request.seed,
-    };
     let launcher = Launcher {
         supervisor: world.supervisor,
         interrupt: world.interrupt,
         observer: &Silence,
         timeout: request.timeout,
     };
-    let campaign = Campaign::in_turn(vec![on_trial], |_| 0.0, plan, launcher);
+    // A trap ends a process as a fault would.
+    let came_through = without_core_dumps(|| match on_trial.drivers.candidate {
+        Driver::Criterion(_) => rehearsed(&on_trial, launcher),
+        Driver::Own | Driver::Printed(_) => measured(on_trial, request.seed, launcher),
+    });
+    match came_through {
+        Err(ChildError::Interrupted) => Err(AppError::Interrupted(String::new())),
+        other => Ok(other.unwrap_or_default()),
+    }
+}
+
+/// The benchmarks that could be measured on both sides.
+fn measured(
+    pair: PairedTarget,
+    seed: u64,
+    launcher: Launcher<'_>,
+) -> Result<BTreeSet<BenchmarkKey>, ChildError> {
+    let plan = PairedPlan {
+        rounds: 1,
+        round: RoundSettings::default(),
+        time_budget: None,
+        patience: None,
+        bind: false,
+        seed,
+    };
+    let campaign = Campaign::in_turn(vec![pair], |_| 0.0, plan, launcher);
     let ran: RefCell<BySide<BTreeSet<BenchmarkKey>>> = RefCell::default();
     let mut record = |side, launch: &LaunchRecord| {
         let went_well = launch.benchmarks.iter();
@@ -91,9 +111,8 @@ fn untouched(
         record: &mut record,
         settled: &mut |_, _, _| true,
     };
-    // A trap ends a process as a fault would.
-    match without_core_dumps(|| campaign.run(&mut sink)) {
-        Ok((Ended::Interrupted, _)) => Err(AppError::Interrupted(String::new())),
+    match campaign.run(&mut sink) {
+        Ok((Ended::Interrupted, _)) => Err(ChildError::Interrupted),
         Ok((Ended::Complete, _)) => {
             let BySide { base, candidate } = ran.into_inner();
             Ok(base.intersection(&candidate).cloned().collect())

@@ -117,6 +117,7 @@ impl KeptLink {
     }
 
     /// Links `executable` with all names of functions, and with these `further` options and values. Which order functions have is for us to say.
+    /// Information for debuggers is left out: to write it takes three quarters of a link.
     pub(super) fn repeat_with(
         &self,
         executable: &Path,
@@ -129,11 +130,14 @@ impl KeptLink {
             arguments.push(joined("-B", directory.as_os_str()));
             arguments.push("-fuse-ld=lld".into());
         }
+        let further = [("--strip-debug", Path::new(""))]
+            .into_iter()
+            .chain(further.iter().copied());
         for (option, value) in further {
             let option = if is_driver && option.starts_with("--") {
                 format!("-Wl,{option}")
             } else {
-                (*option).to_owned()
+                option.to_owned()
             };
             arguments.push(joined(&option, value.as_os_str()));
         }

@@ -43,10 +43,12 @@ impl Campaign<'_> {
             return false;
         };
         let target = &self.targets[index];
-        let next = match self.in_turn {
-            None => target.round_time,
+        let next = if self.in_turn.is_none() {
+            target.round_time
+        } else {
             // Benchmarks that are settled have left.
-            Some(_) => target.open().map(|subject| subject.visit).sum(),
+            let visits: Duration = target.open().map(|subject| subject.visit).sum();
+            visits + target.link_time
         };
         let is_late = !next.is_zero() && self.began.elapsed() + next > budget;
         let late = &mut self.targets[index].late;
@@ -103,12 +105,14 @@ impl Campaign<'_> {
             left += open()
                 .map(|subject| subject.visit * visits_left(subject))
                 .sum::<Duration>();
-            if self.in_turn.is_none() {
+            let rounds = open().map(visits_left).max().unwrap_or(0);
+            left += if self.in_turn.is_none() {
                 // What stands between visits, such as recording; nothing is known of it before the first round has ended.
                 let of_a_round: Duration = open().map(|subject| subject.visit).sum();
-                let rounds = open().map(visits_left).max().unwrap_or(0);
-                left += target.round_time.saturating_sub(of_a_round) * rounds;
-            }
+                target.round_time.saturating_sub(of_a_round) * rounds
+            } else {
+                target.link_time * rounds
+            };
         }
         match (&self.in_turn, self.time_budget) {
             (Some(_), Some(budget)) => left.min(budget.saturating_sub(self.began.elapsed())),

@@ -63,8 +63,8 @@ pub(super) struct Target {
     pub(super) layouts: Option<CodeLayouts>,
     /// The layout that they have, if not that of their build: the round for which they were linked.
     pub(super) layout: Option<u32>,
-    /// How long the quickest of its links took.
-    pub(super) link_time: Option<Duration>,
+    /// How long its last links took.
+    pub(super) link_time: Duration,
     pub(super) subjects: Vec<Subject>,
     /// How long its last round of launches took.
     pub(super) round_time: Duration,
@@ -90,7 +90,7 @@ impl Target {
             coexistence: Coexistence::Together,
             layouts: None,
             layout: None,
-            link_time: None,
+            link_time: Duration::ZERO,
             subjects: subjects.collect(),
             round_time: Duration::ZERO,
             late: None,

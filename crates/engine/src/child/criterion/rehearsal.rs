@@ -1,0 +1,182 @@
+//! A Criterion benchmark that runs and is not measured: whether its process comes through.
+//!
+//! While Criterion measures, it analyses and reports too, in code that has nothing to do with the benchmark. Under `--test` it runs one iteration and
+//! ends. Under `--profile-time` it runs many, for a second at least: after a while that is enough.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts benches, through the supervisor; deadlines"
+)]
+
+use crossbeam_channel::{Receiver, bounded};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::arguments::without_count;
+use super::filter::exactly;
+use super::session::{HOME, NOWHERE};
+use crate::child::error::ChildError;
+use crate::child::launch_spec::{LaunchSpec, bench_command};
+use crate::child::means::Means;
+use crate::child::pipes::read_pieces_of;
+use crate::child::running::{Running, Wait};
+use crate::process::Leftovers;
+
+/// How long its many iterations are waited for.
+const LONG_ENOUGH: Duration = Duration::from_millis(100);
+/// What takes longer before that is measured sooner than rehearsed.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What Criterion says before them, of a benchmark's name and before a time.
+const BEGINS: &[u8] = b": Profiling for ";
+
+/// What a rehearsed benchmark does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rehearsed {
+    /// One iteration.
+    Once,
+    /// As many as there is time for.
+    ForAWhile,
+}
+
+/// A process that rehearses. Dropping it kills it.
+pub struct Rehearsal<'a> {
+    running: Running<'a>,
+    output: Receiver<Vec<u8>>,
+    what: Rehearsed,
+    deadline: Option<Instant>,
+}
+
+impl<'a> Rehearsal<'a> {
+    /// Starts the executable for the benchmark `id`; `None` where that cannot be told from others of its name.
+    pub fn start(
+        spec: &LaunchSpec,
+        id: &str,
+        what: Rehearsed,
+        means: &Means<'a>,
+    ) -> Result<Option<Self>, ChildError> {
+        let Some(filter) = exactly([id]).filter(|_| without_count(id).is_none()) else {
+            return Ok(None);
+        };
+        let spawn_error = |source| ChildError::Spawn {
+            path: spec.program.clone(),
+            source,
+        };
+        let mut command = bench_command(spec);
+        let told: &[&str] = match what {
+            Rehearsed::Once => &["--test"],
+            // Less than a second it does not take, and before 0.4 no fractions.
+            Rehearsed::ForAWhile => &["--profile-time", "1"],
+        };
+        command
+            .args(told)
+            .arg(filter)
+            .env(HOME, NOWHERE)
+            .stdin(Stdio::null());
+        let mut group = (means.supervisor)
+            .spawn(&mut command, Leftovers::Kill)
+            .map_err(spawn_error)?;
+        let leader = group.leader();
+        let (Some(stdout), Some(stderr)) = (leader.stdout.take(), leader.stderr.take()) else {
+            return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
+        };
+        Ok(Some(Self {
+            // Nobody hears of what it prints.
+            running: Running::new(group, bounded(0).1, means.interrupt, &|_| ()),
+            output: read_pieces_of([Box::new(stdout), Box::new(stderr)]),
+            what,
+            deadline: Instant::now().checked_add(means.timeout.min(PATIENCE)),
+        }))
+    }
+
+    /// Waits until it has ended, or has iterated for a while: whether it went well.
+    pub fn came_through(mut self) -> Result<bool, ChildError> {
+        let mut began = None;
+        let mut seen: Vec<u8> = Vec::new();
+        let mut deadline = self.deadline;
+        loop {
+            match self.running.wait(&self.output, deadline) {
+                Wait::Came(piece) => {
+                    seen.extend(piece);
+                    let begins = seen.windows(BEGINS.len()).any(|part| part == BEGINS);
+                    if begins && began.is_none() {
+                        began = Some(Instant::now());
+                        deadline = Some(Instant::now() + LONG_ENOUGH);
+                    }
+                    // What may be the beginning of it stays.
+                    seen.drain(..seen.len().saturating_sub(BEGINS.len()));
+                }
+                Wait::Closed => {
+                    let went_well = self.running.end().is_ok_and(|status| status.success());
+                    let did_it = self.what == Rehearsed::Once || began.is_some();
+                    return Ok(went_well && did_it);
+                }
+                Wait::Late if began.is_some() => return Ok(true),
+                Wait::Late => {
+                    return Err(ChildError::Timeout {
+                        request: "rehearse a benchmark".to_owned(),
+                        after: PATIENCE,
+                    });
+                }
+                Wait::Interrupted => return Err(ChildError::Interrupted),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::{Interrupt, Supervisor};
+    use std::collections::BTreeMap;
+    use std::sync::LazyLock;
+
+    static SUPERVISOR: LazyLock<Supervisor> = LazyLock::new(Supervisor::default);
+
+    /// Whether a bench comes through which does this; `None` where its name is not its own.
+    fn comes_through(script: &str, id: &str, what: Rehearsed) -> Result<Option<bool>, ChildError> {
+        let spec = LaunchSpec {
+            program: "/bin/sh".into(),
+            first_arguments: vec!["-c".into(), script.into(), "bench".into()],
+            directory: "/".into(),
+            variables: BTreeMap::new(),
+            launch: 0,
+            padding: 0,
+        };
+        let means = Means {
+            supervisor: &SUPERVISOR,
+            interrupt: &Interrupt::never(),
+            timeout: Duration::from_secs(1),
+            on_output: &|_| (),
+        };
+        let rehearsal = Rehearsal::start(&spec, id, what, &means)?;
+        rehearsal.map(Rehearsal::came_through).transpose()
+    }
+
+    #[test]
+    fn one_iteration_comes_through_if_its_process_ends_well() {
+        let of = |script: &str| comes_through(script, "a.b", Rehearsed::Once);
+        let told = r#"[ "$*" = '--bench --test ^(?:a\.b)$' ]"#;
+        assert!(matches!(of(told), Ok(Some(true))));
+        assert!(matches!(of("kill -TRAP $$"), Ok(Some(false))));
+        assert!(matches!(of("sleep 60"), Err(ChildError::Timeout { .. })));
+    }
+
+    #[test]
+    fn many_iterations_come_through_if_they_begin_and_go_on() {
+        let of = |script: &str| comes_through(script, "a.b", Rehearsed::ForAWhile);
+        let begins = "printf 'Benchmarking a.b: Profil'; sleep 0.05; echo 'ing for 1.0000 s' >&2";
+        let after = |then: &str| of(&format!("{begins}; {then}"));
+        assert!(matches!(after("sleep 60"), Ok(Some(true))));
+        assert!(matches!(after("exit 0"), Ok(Some(true))));
+        assert!(matches!(after("kill -TRAP $$"), Ok(Some(false))));
+        // It ran nothing: another name, or another kind of bench.
+        assert!(matches!(of("echo done"), Ok(Some(false))));
+        assert!(matches!(of("sleep 60"), Err(ChildError::Timeout { .. })));
+    }
+
+    #[test]
+    fn what_shares_its_name_with_others_is_not_rehearsed() {
+        let started = comes_through("exit 0", "a #2", Rehearsed::Once);
+        assert!(matches!(started, Ok(None)));
+    }
+}
