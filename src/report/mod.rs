@@ -43,6 +43,6 @@ pub use text::{
     write_table, write_taken_over, write_versions, write_warning, write_workspaces,
 };
 pub use theme::without_colours;
-pub use units::{change as percent_change, percent as in_percent, terminal_width};
+pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};
 pub use view::{MessageFormat, RowOrder, Verbosity, View};
 pub use words::remarks::run_remark;

@@ -262,7 +262,7 @@ pub(super) fn plural(count: usize, noun: &str) -> String {
 }
 
 /// A number with its noun: `1 launch`, `5 launches`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {}", plural(count, noun))
 }
 

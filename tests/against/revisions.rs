@@ -111,3 +111,32 @@ fn checkout_index_stashes_and_target_directory_are_left_as_they_are() {
     after.retain(|line| before.contains(line) || !line.contains("Cargo.lock"));
     assert_eq!(before, after);
 }
+
+#[test]
+fn a_filter_that_matches_nothing_is_told_before_the_base_is_built() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.takes(200);
+    let run = project
+        .measure(&["--against", "HEAD", "nothing_like_it"])
+        .run()
+        .expect_code(4)
+        .expect_stderr(&[
+            "Building the work tree",
+            "no benchmark that has an id that contains `nothing_like_it`",
+        ]);
+    assert!(!run.stderr.contains("Building `HEAD`"), "{run}");
+    assert!(!machine.store().exists(), "nothing was measured");
+    // What is listed alone needs no base either.
+    let listed = project
+        .measure(&["--against", "HEAD", "--no-run"])
+        .run()
+        .expect_code(0);
+    assert_eq!(listed.messages("benchmark-found").len(), 2, "{listed}");
+    assert!(!listed.stderr.contains("Building `HEAD`"), "{listed}");
+    let compared = project
+        .measure(&["--against", "HEAD", "cost"])
+        .run()
+        .expect_code(1);
+    assert!(compared.stderr.contains("Building `HEAD`"), "{compared}");
+}

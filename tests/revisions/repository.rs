@@ -170,7 +170,7 @@ impl Repository {
     /// Builds `against` and the work tree.
     pub fn try_against(&self, against: &str) -> (Result<PreparedSides, SidesError>, Said) {
         let revision = self.revision(against);
-        self.request(|request, events| build_sides(request, &revision, events))
+        self.request(|request, events| build_sides(request, &revision, events, &mut |_| Ok(())))
     }
 
     #[track_caller]
@@ -365,6 +365,7 @@ pub fn be_another_process() {
         &mut |event| {
             let _ = writeln!(io::stderr(), "{}", describe(event));
         },
+        &mut |_| Ok::<(), SidesError>(()),
     );
     let mut stderr = io::stderr();
     match outcome {

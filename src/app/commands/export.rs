@@ -8,14 +8,14 @@ use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::whole_file::replace;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::transfer::portable_runs;
+use crate::app::stored::transfer::{portable_runs, reading_runs};
 use crate::exchange::{
     ExchangeError, ExportedRun, write_benchstat, write_bmf, write_criterion, write_csv,
     write_portable,
 };
-use crate::report::{self, MessageFormat, write_exported};
+use crate::report::{self, MessageFormat, Progress, write_exported};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::RunId;
+use perfcheck_analysis::model::{Observer, RunId};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// A format that can be written.
@@ -99,6 +99,7 @@ pub fn export(
         .output
         .as_deref()
         .filter(|path| *path != Path::new("-"));
+    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
     if options.format == ExportFormat::Criterion {
         let root = output.ok_or_else(|| {
             AppError::Usage(
@@ -106,7 +107,8 @@ pub fn export(
                     .to_owned(),
             )
         })?;
-        let exported = exported(&store, workspace, &runs)?;
+        let exported = exported(&store, workspace, &runs, &progress)?;
+        drop(progress);
         let (count, left_out) = write_criterion(root, &exported)?;
         for one in left_out {
             report::write_warning(world.stderr, &one)?;
@@ -118,13 +120,27 @@ pub fn export(
         }
     } else if let Some(path) = output {
         let mut bytes = Vec::new();
-        write(&mut bytes, &store, workspace, options.format, &runs)?;
+        write(
+            &mut bytes,
+            &store,
+            workspace,
+            options.format,
+            &runs,
+            &progress,
+        )?;
         replace(path, &bytes).map_err(|source| ExchangeError::Write {
             path: path.to_owned(),
             source,
         })?;
     } else {
-        write(world.stdout, &store, workspace, options.format, &runs)?;
+        write(
+            world.stdout,
+            &store,
+            workspace,
+            options.format,
+            &runs,
+            &progress,
+        )?;
         return Ok(ExitCode::Clean);
     }
     if let Some(path) = output {
@@ -143,21 +159,23 @@ fn write(
     workspace: WorkspaceId,
     format: ExportFormat,
     runs: &[RunId],
+    observer: &dyn Observer,
 ) -> Result<(), AppError> {
+    let exported = || exported(store, workspace, runs, observer);
     match format {
         ExportFormat::Portable => {
             let runs = with_partners(store, runs)?;
-            let runs = portable_runs(store, workspace, &runs)?;
+            let runs = portable_runs(store, workspace, &runs, observer)?;
             write_portable(writer, &runs, env!("CARGO_PKG_VERSION"))?;
         }
-        ExportFormat::Csv => write_csv(writer, &exported(store, workspace, runs)?)?,
+        ExportFormat::Csv => write_csv(writer, &exported()?)?,
         ExportFormat::Benchstat => {
-            for run in exported(store, workspace, runs)? {
+            for run in exported()? {
                 write_benchstat(writer, &run)?;
             }
         }
         ExportFormat::Bmf => {
-            for run in exported(store, workspace, runs)? {
+            for run in exported()? {
                 write_bmf(writer, &run)?;
             }
         }
@@ -181,16 +199,19 @@ fn exported(
     store: &Store,
     workspace: WorkspaceId,
     runs: &[RunId],
+    observer: &dyn Observer,
 ) -> Result<Vec<ExportedRun>, AppError> {
     let names = store.baselines(workspace)?;
-    runs.iter()
-        .map(|id| {
-            let name = names.iter().find(|baseline| baseline.run == *id);
-            Ok(ExportedRun {
-                name: name.map_or_else(|| format!("run-{id}"), |baseline| baseline.name.clone()),
-                run: store.run(*id)?,
-                measurements: store.measurements(*id, None)?,
-            })
+    let read = runs.iter().enumerate().map(|(done, id)| {
+        observer.observe(&reading_runs(done, runs.len()));
+        let name = names.iter().find(|baseline| baseline.run == *id);
+        Ok(ExportedRun {
+            name: name.map_or_else(|| format!("run-{id}"), |baseline| baseline.name.clone()),
+            run: store.run(*id)?,
+            measurements: store.measurements(*id, None)?,
         })
-        .collect()
+    });
+    let read = read.collect();
+    observer.observe(&reading_runs(runs.len(), runs.len()));
+    read
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 
 use crate::app::context::{Context, World, resolve_run};
-use crate::app::deliver::page::{GatheredPage, PageSubject};
+use crate::app::deliver::page::PageSubject;
 use crate::app::deliver::page_place::{file_at, name_of};
 use crate::app::deliver::whole_file::write_whole;
 use crate::app::error::AppError;
@@ -12,10 +12,10 @@ use crate::app::options::{ComparisonOptions, StoreOptions};
 use crate::app::stored::comparison::StoredComparison;
 use crate::app::stored::conclusions::findings_of;
 use crate::app::stored::sides::run_with_verdicts;
-use crate::report::{write_page, write_page_place, write_warning};
+use crate::report::{Progress, write_page, write_page_place, write_warning};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Limits};
-use perfcheck_analysis::model::RunId;
+use perfcheck_analysis::model::{Event, Observer, RunId};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, WorkspaceId};
@@ -74,10 +74,11 @@ pub fn report(
     let (store, workspace) = context.require_stored()?;
     let resolved = |word: &String| resolve_run(&store, workspace, word);
     let latest = "latest".to_owned();
-    let gathered = match &options.runs[..] {
-        [] => of_run(&context, &store, workspace, resolved(&latest)?)?,
-        [run] => of_run(&context, &store, workspace, resolved(run)?)?,
-        [base, candidate] => of_two(&store, workspace, &context, [base, candidate])?,
+    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+    let subject = match &options.runs[..] {
+        [] => of_run(&context, &store, resolved(&latest)?, &progress)?,
+        [run] => of_run(&context, &store, resolved(run)?, &progress)?,
+        [base, candidate] => of_two(&store, workspace, &context, [base, candidate], &progress)?,
         [_, _, ..] => {
             return Err(AppError::Usage(
                 "a page is about one run, or about two\n  help: `cargo perfcheck compare` sets more of them side by side"
@@ -85,7 +86,9 @@ pub fn report(
             ));
         }
     };
-    let page = gathered.page(name_of(&context));
+    let gathered = subject.gather(&store, workspace, &progress)?;
+    let page = gathered.page(name_of(&context), &progress);
+    drop(progress);
     if to_stdout {
         write_page(world.stdout, &page)?;
         return Ok(ExitCode::Clean);
@@ -124,13 +127,15 @@ pub fn report(
 fn of_run(
     context: &Context,
     store: &Store,
-    workspace: WorkspaceId,
     run: RunId,
-) -> Result<GatheredPage, AppError> {
+    observer: &dyn Observer,
+) -> Result<PageSubject, AppError> {
+    observer.observe(&reading(0));
     let head = run_with_verdicts(store, run)?;
     let measured = store.measurements(head.id, None)?;
     let findings = findings_of(context, store, &head, &measured)?;
-    Ok(PageSubject::of(store, &findings)?.gather(store, workspace)?)
+    observer.observe(&reading(1));
+    Ok(PageSubject::of(store, &findings)?)
 }
 
 /// Two runs, compared as `compare BASE CANDIDATE` does it.
@@ -139,7 +144,9 @@ fn of_two(
     workspace: WorkspaceId,
     context: &Context,
     [base_word, word]: [&String; 2],
-) -> Result<GatheredPage, AppError> {
+    observer: &dyn Observer,
+) -> Result<PageSubject, AppError> {
+    observer.observe(&reading(0));
     let base = resolve_run(store, workspace, base_word)?;
     let candidate = resolve_run(store, workspace, word)?;
     let comparison = StoredComparison {
@@ -159,5 +166,14 @@ fn of_two(
     // A page about two runs is about their verdicts: limits are those of a run.
     concluded.verdicts.limits = Limits::default();
     let findings = Findings::of(&both.heads.candidate, concluded);
-    Ok(PageSubject::of(store, &findings)?.gather(store, workspace)?)
+    observer.observe(&reading(1));
+    Ok(PageSubject::of(store, &findings)?)
+}
+
+fn reading(done: usize) -> Event<'static> {
+    Event::Working {
+        what: "Reading and comparing",
+        done,
+        of: 1,
+    }
 }

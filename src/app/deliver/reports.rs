@@ -14,6 +14,7 @@ use super::write::write;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
+use crate::report::Progress;
 use crate::report::{
     MessageFormat, ReportContext, ReportKind, write_page, write_report, write_warning,
 };
@@ -254,15 +255,15 @@ impl Reporting<'_> {
         context: &ReportContext<'_>,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
-        let text =
-            (world.interrupt).while_computing(&unreported(findings), || match wanted.kind {
-                WantedKind::Page => self.page(findings),
-                WantedKind::Findings(kind) => {
-                    let mut text = Vec::new();
-                    write_report(&mut text, kind, findings, context)?;
-                    Ok(text)
-                }
-            })?;
+        let interrupt = world.interrupt;
+        let text = interrupt.while_computing(&unreported(findings), || match wanted.kind {
+            WantedKind::Page => self.page(findings, world),
+            WantedKind::Findings(kind) => {
+                let mut text = Vec::new();
+                write_report(&mut text, kind, findings, context)?;
+                Ok(text)
+            }
+        })?;
         let stdout = &mut world.stdout;
         match (&wanted.file, wanted.kind) {
             (Some(file), WantedKind::Page) => write_whole(&file_at(file)?, &text)?,
@@ -275,11 +276,13 @@ impl Reporting<'_> {
         Ok(())
     }
 
-    fn page(&self, findings: &Findings<'_>) -> Result<Vec<u8>, AppError> {
+    fn page(&self, findings: &Findings<'_>, world: &mut World<'_>) -> Result<Vec<u8>, AppError> {
         let (store, workspace) = self.context.require_stored()?;
-        let gathered = PageSubject::of(&store, findings)?.gather(&store, workspace)?;
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        let gathered = PageSubject::of(&store, findings)?.gather(&store, workspace, &progress)?;
         let mut text = Vec::new();
-        write_page(&mut text, &gathered.page(name_of(self.context)))?;
+        let page = gathered.page(name_of(self.context), &progress);
+        write_page(&mut text, &page)?;
         Ok(text)
     }
 }

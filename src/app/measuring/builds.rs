@@ -6,7 +6,7 @@ use super::cache_build::{CacheBuild, cache_directory, in_words};
 use super::layouts::Relinking;
 use super::machine_code::CodeVerdict;
 use super::pairing::{Alike, name};
-use super::prepare::{build, find_benchmarks};
+use super::prepare::{build, find_benchmarks, refuse_no_match};
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
@@ -92,7 +92,9 @@ fn beside_executable(
     let mut alike = Alike::new();
     let mut remarks = Vec::new();
     if let Some(target) = candidate.iter().find(|one| name(one) == name(&base)) {
-        let code = code_of(&base, target);
+        let code = world
+            .interrupt
+            .while_computing("", || code_of(&base, target));
         alike.extend(code.same.map(|same| (name(target), same)));
         remarks.extend(code.remark);
     }
@@ -130,7 +132,14 @@ pub(in crate::app) fn beside_revision(
         benches_from,
         quiet: request.common.output.quiet,
     };
-    let (built, current_does_not_build) = match order.sides(revision, world) {
+    let targets = |side: &BuiltSide| -> Vec<BenchTarget> {
+        let targets = side.targets.iter();
+        targets.map(|side| side.target.clone()).collect()
+    };
+    let is_wanted = |side: &BuiltSide, world: &World<'_>| {
+        refuse_no_match(request.filter, request.timeout, targets(side), world)
+    };
+    let (built, current_does_not_build) = match order.sides(revision, is_wanted, world) {
         // The current benches may call what the revision has not got yet; its own are better than no measurement.
         Err(AppError::Sides(SidesError::Revision { source, .. }))
             if benches_from == BenchesFrom::WorkTree
@@ -147,7 +156,7 @@ pub(in crate::app) fn beside_revision(
                 benches_from: BenchesFrom::Revision,
                 ..order
             };
-            (own.sides(revision, world)?, true)
+            (own.sides(revision, is_wanted, world)?, true)
         }
         built => (built?, false),
     };
@@ -160,7 +169,9 @@ pub(in crate::app) fn beside_revision(
         };
         on_both.push(BySide { base, candidate });
         let differing = base.differing_sources(candidate);
-        let code = code_of_sides(base, candidate);
+        let code = world
+            .interrupt
+            .while_computing("", || code_of_sides(base, candidate));
         // Beside what differs, other files and programs may change what runs.
         if base.has_companions_of(candidate) && base.differing_data(candidate).is_empty() {
             alike.extend(code.same.map(|same| (name(&candidate.target), same)));
@@ -188,12 +199,6 @@ pub(in crate::app) fn beside_revision(
         });
     }
     let relinking = Relinking::of(on_both.into_iter(), request.effort.as_built, world)?;
-    let targets = |side: &BuiltSide| {
-        side.targets
-            .iter()
-            .map(|side| side.target.clone())
-            .collect()
-    };
     Ok(BothBuilds {
         targets: BySide {
             base: targets(&built.base),

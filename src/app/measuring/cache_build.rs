@@ -1,5 +1,6 @@
 //! Builds of revisions and work trees in the cache, told about on stderr as cargo tells about its own.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 use super::prepare::name_left_out;
@@ -9,8 +10,8 @@ use crate::report;
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
 use perfcheck_engine::sides::{
-    BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesError, SidesRequest,
-    build_commit, build_sides, default_cache,
+    BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesRequest, build_commit,
+    build_sides, default_cache,
 };
 
 /// What the candidate is called, whatever commit it may be.
@@ -26,14 +27,16 @@ pub(in crate::app) struct CacheBuild<'a> {
 }
 
 impl CacheBuild<'_> {
-    /// A revision and the work tree.
+    /// The work tree and a revision, if the work tree `is_wanted`.
     pub(in crate::app) fn sides(
         &self,
         revision: &Revision,
+        is_wanted: impl Fn(&BuiltSide, &World<'_>) -> Result<(), AppError>,
         world: &mut World<'_>,
     ) -> Result<PreparedSides, AppError> {
-        let built = self.told(world, |request, events| {
-            build_sides(request, revision, events)
+        let built = self.told(world, |request, events, world| {
+            let mut is_wanted = |side: &BuiltSide| is_wanted(side, &world.borrow());
+            build_sides(request, revision, events, &mut is_wanted)
         })?;
         self.ready(&in_words(revision), &built.base, world)?;
         self.ready(WORK_TREE, &built.candidate, world)?;
@@ -46,26 +49,31 @@ impl CacheBuild<'_> {
         revision: &Revision,
         world: &mut World<'_>,
     ) -> Result<BuiltSide, AppError> {
-        let built = self.told(world, |request, events| {
-            build_commit(request, revision, events)
+        let built = self.told(world, |request, events, _| {
+            Ok(build_commit(request, revision, events)?)
         })?;
         self.ready(&in_words(revision), &built, world)?;
         Ok(built)
     }
 
-    fn told<T>(
+    fn told<'w, T>(
         &self,
-        world: &mut World<'_>,
-        build: impl FnOnce(&SidesRequest<'_>, &mut dyn FnMut(BuildEvent<'_>)) -> Result<T, SidesError>,
+        world: &mut World<'w>,
+        build: impl FnOnce(
+            &SidesRequest<'_>,
+            &mut dyn FnMut(BuildEvent<'_>),
+            &RefCell<&mut World<'w>>,
+        ) -> Result<T, AppError>,
     ) -> Result<T, AppError> {
         let cache = cache_directory(world)?;
         if !self.quiet {
             name_left_out(self.context, self.cargo, world.stderr);
         }
         let stand_in = std::env::current_exe().ok();
+        let cargo = world.variables.cargo.clone();
         let request = SidesRequest {
             cache: &cache,
-            cargo: &world.variables.cargo,
+            cargo: &cargo,
             options: self.cargo,
             workspace: &self.context.workspace,
             checkout: self.context.require_checkout()?,
@@ -74,13 +82,14 @@ impl CacheBuild<'_> {
             supervisor: world.supervisor,
             interrupt: world.interrupt,
         };
-        let stderr = &mut *world.stderr;
-        Ok(build(&request, &mut |event| {
+        let world = RefCell::new(world);
+        let mut tell = |event: BuildEvent<'_>| {
             if !self.quiet {
                 // A stderr that is gone is no reason to stop.
-                let _ = report::write_build_event(&mut *stderr, &words_of(&event));
+                let _ = report::write_build_event(world.borrow_mut().stderr, &words_of(&event));
             }
-        })?)
+        };
+        build(&request, &mut tell, &world)
     }
 
     fn ready(&self, what: &str, side: &BuiltSide, world: &mut World<'_>) -> Result<(), AppError> {

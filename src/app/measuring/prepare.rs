@@ -9,7 +9,7 @@ use crate::app::naming::{command_like, no_match};
 use crate::app::options::StoreOptions;
 use crate::report::{self, MessageFormat, Progress};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::BuildFacts;
+use perfcheck_analysis::model::{BuildFacts, Event, Observer};
 use perfcheck_engine::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut, Toolchain};
 use perfcheck_engine::child::ChildError;
 use perfcheck_engine::measure::{Discovered, Filter, Launcher, discover};
@@ -79,6 +79,14 @@ pub(in crate::app) fn find_benchmarks(
         observer: &progress,
         timeout,
     };
+    list(filter, targets, launcher)
+}
+
+fn list(
+    filter: &Filter,
+    targets: Vec<BenchTarget>,
+    launcher: Launcher<'_>,
+) -> Result<Discovered, AppError> {
     let mut discovered = discover(targets, launcher).map_err(|error| match error {
         ChildError::Interrupted => AppError::Interrupted(String::new()),
         other => AppError::NothingToMeasure(other.to_string()),
@@ -89,6 +97,37 @@ pub(in crate::app) fn find_benchmarks(
             .retain(|benchmark| filter.wants(&benchmark.key.id));
     }
     Ok(discovered)
+}
+
+/// Nobody hears of it.
+pub(in crate::app) struct Unheard;
+
+impl Observer for Unheard {
+    fn observe(&self, _: &Event<'_>) {}
+}
+
+/// Refuses a filter that selects nothing of `targets`, before anything else is built for it. What is wrong with the targets is told when
+/// they are listed in earnest.
+pub(in crate::app) fn refuse_no_match(
+    filter: &Filter,
+    timeout: Duration,
+    targets: Vec<BenchTarget>,
+    world: &World<'_>,
+) -> Result<(), AppError> {
+    if filter.words.is_empty() {
+        return Ok(());
+    }
+    let launcher = Launcher {
+        supervisor: world.supervisor,
+        interrupt: world.interrupt,
+        observer: &Unheard,
+        timeout,
+    };
+    let found = list(filter, targets, launcher)?;
+    if found.is_empty() && found.failures.is_empty() {
+        return Err(nothing_found(filter, &found));
+    }
+    Ok(())
 }
 
 pub(in crate::app) fn list_only(

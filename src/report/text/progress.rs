@@ -29,6 +29,8 @@ impl ProgressMode {
 /// Without a bar these launches have a line each, and then one in so many.
 const FIRST_LAUNCHES: u32 = 5;
 const SOME_LAUNCHES: u32 = 10;
+/// How often a bar is drawn anew while nothing is measured.
+const TICK: Duration = Duration::from_millis(200);
 /// A line that is longer than this is passed on before it ends.
 const LONGEST_HELD_BACK: usize = 64 << 10;
 
@@ -99,6 +101,33 @@ impl<W: Write, B: Write> Progress<W, B> {
                 "Round",
                 format!("{number}, {settled} of {benchmarks} decided, {left}"),
             ),
+        }
+    }
+
+    /// How far something is that nobody waits for elsewhere: the bar alone shows it.
+    fn working(&self, what: &str, done: usize, of: usize) {
+        if self.mode.is_bar() && done == 0 {
+            self.bar.reset();
+            // Nothing is measured that drawing could disturb.
+            self.bar.enable_steady_tick(TICK);
+        }
+        self.bar.set_length(of as u64);
+        self.bar.set_position(done as u64);
+        let part = done as f64 / of.max(1) as f64;
+        let left = match done {
+            0 => String::new(),
+            _ => {
+                let left = self.bar.elapsed().mul_f64((1.0 - part) / part);
+                format!(", {} left", takes(Bound::About, left))
+            }
+        };
+        let message = format!("{what}{left}");
+        self.bar.set_message(match self.mode {
+            ProgressMode::Bar(Charset::Ascii) => in_ascii(&message),
+            _ => message,
+        });
+        if done >= of {
+            self.bar.finish_and_clear();
         }
     }
 
@@ -199,6 +228,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                     self.line(&format!("{} {reached}", theme::status(word)));
                 }
             }
+            Event::Working { what, done, of } => self.working(what, *done, *of),
             Event::Measured => {
                 self.bar.finish_and_clear();
                 self.release_output();

@@ -61,6 +61,15 @@ pub enum Event<'a> {
     },
     /// All visits have ended, or the user asked to stop.
     Measured,
+    /// Something else than a measurement goes on, which takes long where there is much of it.
+    Working {
+        /// What is done, with what.
+        what: &'a str,
+        /// Parts of it that are done.
+        done: usize,
+        /// Its parts.
+        of: usize,
+    },
     /// The bench printed this.
     Output(&'a [u8]),
     /// A visit failed; the others go on.

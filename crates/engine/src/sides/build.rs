@@ -31,12 +31,14 @@ use crate::link::{KeptLink, Relinkable};
 /// An executable that is linked to see whether its link can be repeated.
 const AGAIN: &str = "again";
 
-/// Builds `base` and the work tree, in this order, so that the copy of the sources is the work tree's in the end.
-pub fn build_sides(
+/// Builds the work tree and `base`, in this order: what is wrong with the work tree is most often the user's next question, and `is_wanted`,
+/// which is asked in between, may refuse to have the base built.
+pub fn build_sides<E: From<SidesError>>(
     request: &SidesRequest<'_>,
     base: &Revision,
     events: &mut dyn FnMut(BuildEvent<'_>),
-) -> Result<PreparedSides, SidesError> {
+    is_wanted: &mut dyn FnMut(&BuiltSide) -> Result<(), E>,
+) -> Result<PreparedSides, E> {
     let mut bench = Workbench::open(request, events)?;
     let (base, candidate) = loop {
         let states = (bench.check_out(base)?, bench.work_tree()?);
@@ -44,8 +46,9 @@ pub fn build_sides(
             break states;
         }
     };
-    let (base, base_locked) = bench.side(base)?;
     let (candidate, locked) = bench.side(candidate)?;
+    is_wanted(&candidate)?;
+    let (base, base_locked) = bench.side(base)?;
     bench.prune()?;
     Ok(PreparedSides {
         base,

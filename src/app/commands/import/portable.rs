@@ -6,12 +6,13 @@ use std::io;
 use super::options::ImportOptions;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
+use crate::app::measuring::prepare::Unheard;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::{ReferencePlace, portable_runs, transferred};
 use crate::exchange::{ExchangeError, InputContent, PortableReference, PortableRun, read_portable};
-use crate::report::{self, TakenOver, write_taken_over};
+use crate::report::{self, Progress, TakenOver, write_taken_over};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{RunId, Side};
+use perfcheck_analysis::model::{Event, Observer, RunId, Side};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
 
@@ -34,7 +35,10 @@ pub(super) fn import(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+    progress.observe(&step("Reading", 0));
     let mut found = read(files, options)?;
+    progress.observe(&step("Reading", 1));
     if world.interrupt.requested() {
         return Err(ExchangeError::Interrupted.into());
     }
@@ -43,6 +47,7 @@ pub(super) fn import(
         recognise(&mut found, store, *workspace)?;
     }
     drop(stored);
+    drop(progress);
     let mut numbers: Vec<Option<RunId>> = Vec::new();
     let fresh = found.iter_mut().filter(|one| one.known.is_none());
     for (place, one) in fresh.enumerate() {
@@ -187,7 +192,7 @@ fn recognise(
         } = one.run.head.reference();
         let mut same = None;
         for candidate in store.runs_begun(workspace, started, seed, side)? {
-            let stored = portable_runs(store, workspace, &[candidate])?;
+            let stored = portable_runs(store, workspace, &[candidate], &Unheard)?;
             if (stored.first()).is_some_and(|stored| stored.is_same_measurement(&one.run)) {
                 same = Some(candidate);
                 break;
@@ -200,6 +205,11 @@ fn recognise(
         one.known = known[at].filter(|_| partner.is_none_or(|partner| partner.is_some()));
     }
     Ok(())
+}
+
+/// A step of an import, begun or done.
+fn step(what: &str, done: usize) -> Event<'_> {
+    Event::Working { what, done, of: 1 }
 }
 
 /// Which names the runs get: the one that the user gives, or their own where these are free.
@@ -287,7 +297,10 @@ fn take_over(
         runs.push(transferred(run, one.baselines.clone(), named));
     }
     warn_of_lost(lost_verdicts, lost_runs.len(), world)?;
+    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+    progress.observe(&step("Storing", 0));
     let numbers = store.take_over(workspace, &runs)?;
+    progress.observe(&step("Storing", 1));
     Ok(numbers.into_iter().map(Some).collect())
 }
 

@@ -70,6 +70,9 @@ pub fn run(
             git: git_state(&context, world),
         },
     };
+    if options.no_run {
+        return command.list(world);
+    }
     match command.other_build(world)? {
         Other::Built(built, found) => command.in_turn(&built, found, world),
         Other::Stored(remarks) => command.alone(remarks, world),
@@ -130,6 +133,14 @@ impl RunCommand<'_> {
         })
     }
 
+    /// Lists what the work tree has, for which nothing else need be built.
+    fn list(&self, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+        let request = &self.request;
+        let (_, targets) = build(request.context, request.common, world)?;
+        let discovered = find_benchmarks(request.filter, request.timeout, targets, world)?;
+        list_only(&discovered, request.common.output.format, world)
+    }
+
     /// Measures two builds in turn.
     fn in_turn(
         &self,
@@ -138,9 +149,6 @@ impl RunCommand<'_> {
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
         let (options, request) = (self.options, &self.request);
-        if options.no_run {
-            return list_only(&found.candidate, request.common.output.format, world);
-        }
         if found.candidate.is_empty() {
             return Err(nothing_found(&options.filter, &found.candidate));
         }
@@ -206,9 +214,6 @@ impl RunCommand<'_> {
         let (options, request) = (self.options, &self.request);
         let (toolchain, targets) = build(request.context, request.common, world)?;
         let discovered = find_benchmarks(&options.filter, request.timeout, targets, world)?;
-        if options.no_run {
-            return list_only(&discovered, request.common.output.format, world);
-        }
         let (mut store, workspace) = request.context.store()?;
         if discovered.is_empty() {
             return Err(nothing_found(&options.filter, &discovered));
