@@ -114,12 +114,11 @@ impl<W: Write, B: Write> Progress<W, B> {
         self.bar.set_length(of as u64);
         self.bar.set_position(done as u64);
         let part = done as f64 / of.max(1) as f64;
-        let left = match done {
-            0 => String::new(),
-            _ => {
-                let left = self.bar.elapsed().mul_f64((1.0 - part) / part);
-                format!(", {} left", takes(Bound::About, left))
-            }
+        let left = if done == 0 {
+            String::new()
+        } else {
+            let left = self.bar.elapsed().mul_f64((1.0 - part) / part);
+            format!(", {} left", takes(Bound::About, left))
         };
         let message = format!("{what}{left}");
         self.bar.set_message(match self.mode {
