@@ -179,3 +179,41 @@ fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little
     let compared = &whole.messages("benchmark-compared")[0];
     assert_eq!(compared["verdict"], "unchanged", "{whole}");
 }
+
+#[test]
+fn criterion_in_whole_seconds_keeps_its_authors_shorter_times_and_tells_them_beforehand() {
+    let machine = Machine::new();
+    let run = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "fakes_criterion", "--bench", "whole_seconds"])
+        .args(["--launches", "6", "--message-format", "json"])
+        .run()
+        .expect_code(0);
+    let in_force: Vec<serde_json::Value> = run
+        .messages("benchmark-measured")
+        .iter()
+        .map(|message| {
+            let sampling = &message["sampling"];
+            let millis = |name: &str| sampling[name].as_u64().expect("a time") / 1_000_000;
+            serde_json::json!([
+                message["benchmark"]["id"],
+                millis("warm_up_ns"),
+                millis("measurement_ns")
+            ])
+        })
+        .collect();
+    // A warm-up of 0.1 s and 0.4 s of samples are wanted, which this version cannot be told.
+    let expected = serde_json::json!([
+        ["quick", 100, 100],
+        ["slow", 100, 1000],
+        ["unset", 1000, 1000],
+        ["unset too", 1000, 1000]
+    ]);
+    assert_eq!(serde_json::Value::from(in_force), expected, "{run}");
+    // Before the first launch: four benchmarks, six launches, a second for warm-up and one for samples.
+    let beforehand = "Measuring 4 benchmarks, about 48 seconds";
+    // Then 6 x (0.2 + 1.1 + 2 + 2) s = 32 s. Without rounding, "slow" were at 0.1 s + 0.4 s and the others at 0.5 s: 6 x (0.6 + 1.5 + 1.5) s less.
+    let update = "Criterion 0.3.6 takes times in whole seconds alone, Criterion 0.4 and later do not: an update would save 22 s of 32 s";
+    run.expect_stderr(&[beforehand, update]);
+}

@@ -134,19 +134,31 @@ impl Runner {
     }
 }
 
-/// A report.
+/// A report, of a benchmark that warmed up for 5 ms and measured for 20 ms.
 #[must_use]
 pub fn completed(id: &str, iterations: &[f64], times: Vec<f64>) -> Cbor {
+    completed_with(id, iterations, times, [5, 20])
+}
+
+/// A report, with the milliseconds of warm-up and measurement that were in force.
+#[must_use]
+pub fn completed_with(id: &str, iterations: &[f64], times: Vec<f64>, millis: [u32; 2]) -> Cbor {
     let floats = |values: Vec<f64>| Cbor::Array(values.into_iter().map(Cbor::Float).collect());
-    let duration = |nanos| Cbor::map([("secs", Cbor::Whole(0)), ("nanos", Cbor::Whole(nanos))]);
+    let duration = |millis: u32| {
+        Cbor::map([
+            ("secs", Cbor::Whole(millis / 1000)),
+            ("nanos", Cbor::Whole(millis % 1000 * 1_000_000)),
+        ])
+    };
+    let [warm_up, measurement] = millis;
     let config = Cbor::map([
         ("confidence_level", Cbor::Float(0.95)),
-        ("measurement_time", duration(20_000_000)),
+        ("measurement_time", duration(measurement)),
         ("noise_threshold", Cbor::Float(0.01)),
         ("nresamples", Cbor::Whole(100_000)),
         ("sample_size", Cbor::Whole(10)),
         ("significance_level", Cbor::Float(0.05)),
-        ("warm_up_time", duration(5_000_000)),
+        ("warm_up_time", duration(warm_up)),
     ]);
     let plot = Cbor::map([("summary_scale", Cbor::text("Linear"))]);
     Cbor::variant(

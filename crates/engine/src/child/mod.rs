@@ -19,8 +19,8 @@ pub use codec::{
     Announcement, Capability, Hello, Listing, PROTOCOL_VERSION, RequestKind, SampleSpec, WarmUp,
 };
 pub use criterion::{
-    Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Rehearsal, Rehearsed,
-    Reported,
+    CriterionRequest, CriterionSession, CriterionVersion, Measured, Rehearsal, Rehearsed, Reported,
+    Said, in_whole_seconds,
 };
 pub use error::ChildError;
 pub use launch_spec::{LATENCY_DIGITS, LaunchSpec};

@@ -11,6 +11,7 @@
 )]
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
@@ -22,7 +23,7 @@ use super::seat::Seat;
 use super::subject::{Pace, Subject};
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Means, Reported,
+    ChildError, CriterionRequest, CriterionSession, CriterionVersion, Means, Reported, Said,
 };
 use perfcheck_analysis::model::{
     AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, SamplingSettings, Side, Throughput,
@@ -30,11 +31,24 @@ use perfcheck_analysis::model::{
 };
 
 /// The launch that finds out how long iterations take.
-const GLANCE: Config = Config {
-    warm_up: Duration::from_millis(20),
-    measurement: Duration::from_millis(20),
+const GLANCE: Said = Said {
+    warm_up: Some(Duration::from_millis(20)),
+    measurement: Some(Duration::from_millis(20)),
     samples: 10,
 };
+/// The same of a version that would make whole seconds of that: an author's time may be shorter, and is seen where nothing is said.
+const GLANCE_AT_AUTHORS: Said = Said {
+    warm_up: None,
+    measurement: None,
+    ..GLANCE
+};
+/// What is said to that version where its author's time is not shorter; samples take a little more or less than their time.
+const WHOLE: Duration = Duration::from_secs(1);
+const ABOUT_WHOLE: Duration = Duration::from_millis(1_100);
+/// What such a version does where its author has set no time at all, as far as samples tell.
+const UNSET_WARM_UP: Duration = Duration::from_secs(3);
+const ABOUT_UNSET: RangeInclusive<Duration> =
+    Duration::from_millis(4_500)..=Duration::from_millis(5_500);
 /// Nanoseconds that an iteration took, from what was reported.
 fn iteration_ns(reported: &Reported) -> Option<f64> {
     let measured = reported.measured.as_ref()?;
@@ -56,7 +70,7 @@ impl Pace {
     }
 }
 
-/// A short launch that tells how long the benchmarks `ids` take and what their authors fixed in code. What goes wrong in it goes wrong
+/// Short launches that tell how long the benchmarks `ids` take and what their authors fixed in code. What goes wrong in them goes wrong
 /// again where it counts.
 fn glance(
     target: &BenchTarget,
@@ -64,13 +78,18 @@ fn glance(
     version: CriterionVersion,
     launcher: Launcher<'_>,
 ) -> Vec<(String, Pace, AuthorSettings)> {
-    let mut left: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let is_whole = version.takes_whole_seconds();
+    let said = if is_whole { GLANCE_AT_AUTHORS } else { GLANCE };
+    let mut left: Vec<(&str, Said)> = ids.iter().map(|id| (id.as_str(), said)).collect();
     let mut paces = Vec::new();
-    while !left.is_empty() {
+    while let Some((_, said)) = left.first().copied() {
+        let alike = left.iter().filter(|(_, other)| *other == said);
+        let asked: Vec<&str> = alike.map(|(id, _)| *id).collect();
         let request = CriterionRequest {
             version: Some(version),
-            config: Some(GLANCE),
-            ids: Some(&left),
+            said: Some(said),
+            longest: is_whole.then_some(ABOUT_WHOLE),
+            ids: Some(&asked),
         };
         let spec = launch_spec(target, 0, 0);
         let nobody = |_: &[u8]| ();
@@ -78,12 +97,13 @@ fn glance(
         let Ok(mut session) = session else {
             break;
         };
+        let before = left.len();
         let ended = loop {
             match session.next_report() {
                 Ok(Some(reported)) => {
                     let pace = Pace::of(&reported);
                     if let Some(measured) = reported.measured {
-                        left.retain(|id| *id != reported.id);
+                        left.retain(|(id, _)| *id != reported.id);
                         paces.push((reported.id, pace, measured.settings));
                     }
                 }
@@ -94,13 +114,39 @@ fn glance(
         // Those after one that panics are to be seen too. Nobody waits for a deadline more often than must be.
         let culprit = session.under_way().map(str::to_owned);
         match (ended, culprit) {
-            (Err(ChildError::Exited { .. }), Some(culprit)) if left.contains(&&*culprit) => {
-                left.retain(|id| *id != culprit);
+            (Err(ChildError::Exited { .. }), Some(culprit)) if asked.contains(&&*culprit) => {
+                left.retain(|(id, _)| *id != culprit);
             }
+            (Err(ChildError::Longer { warm_up, samples }), Some(culprit)) => {
+                say_whole_seconds(&mut left, &culprit, warm_up, samples);
+            }
+            (Ok(()), _) if left.len() < before => {}
             _ => break,
         }
     }
     paces
+}
+
+/// The author of `culprit` has it take no less than a whole second for its warm-up, or for its `samples`. Where that is what every bench does
+/// whose author says nothing, it is so for all that are `left`.
+fn say_whole_seconds(
+    left: &mut [(&str, Said)],
+    culprit: &str,
+    warm_up: Duration,
+    samples: Option<Duration>,
+) {
+    let is_nobodys = match samples {
+        None => warm_up == UNSET_WARM_UP,
+        Some(time) => ABOUT_UNSET.contains(&time),
+    };
+    for (id, said) in left {
+        if is_nobodys || *id == culprit {
+            match samples {
+                None => said.warm_up = Some(WHOLE),
+                Some(_) => said.measurement = Some(WHOLE),
+            }
+        }
+    }
 }
 
 impl Subject {
@@ -163,11 +209,11 @@ impl Campaign<'_> {
             None => subjects[place].launch_config(),
             Some(plan) => subjects[place].round_config(&plan.round),
         };
-        let Some((config, mut chosen)) = sampled_alike(&mut launch.wanted, config_of) else {
+        let Some((said, mut chosen)) = sampled_alike(&mut launch.wanted, config_of) else {
             return;
         };
         let began = chosen.len();
-        match self.step_through(launch, &config, &mut chosen) {
+        match self.step_through(launch, &said, &mut chosen) {
             Ok(()) => {
                 for place in chosen {
                     let message = "the bench did not report it in this launch";
@@ -219,7 +265,7 @@ impl Campaign<'_> {
     fn step_through(
         &mut self,
         launch: &mut OpenLaunch,
-        config: &Config,
+        said: &Said,
         chosen: &mut Vec<usize>,
     ) -> Result<(), StepError> {
         let observer = self.launcher.observer;
@@ -230,7 +276,7 @@ impl Campaign<'_> {
         let mut watch = ConductWatch::after_control(self.control.as_ref(), launch.round());
         let means = self.launcher.means(&pass_on);
         let first = chance::order(&mut coin);
-        let mut children = self.start_all(launch, first, config, chosen, &means)?;
+        let mut children = self.start_all(launch, first, said, chosen, &means)?;
         let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
         let mut ended: Vec<Side> = Vec::new();
         // What one side has reported and the other one not yet: their programs may have different orders.
@@ -279,7 +325,7 @@ impl Campaign<'_> {
         &self,
         launch: &mut OpenLaunch,
         first: [Side; 2],
-        config: &Config,
+        said: &Said,
         chosen: &[usize],
         means: &Means<'o>,
     ) -> Result<Vec<CriterionChild<'o>>, StepError> {
@@ -291,7 +337,8 @@ impl Campaign<'_> {
             launch.head(side).harness = driver.harness();
             let request = CriterionRequest {
                 version: driver.criterion(),
-                config: Some(*config),
+                said: Some(*said),
+                longest: None,
                 ids: Some(&ids),
             };
             let spec = launch.spec(target.executables.of(side));
@@ -351,6 +398,9 @@ impl Campaign<'_> {
                 let resolved = (self.resolve)(&subject.benchmark);
                 subject.glanced(resolved, pace, FEWEST_SAMPLES);
             }
+        }
+        if version.takes_whole_seconds() {
+            self.tell_rounded_up(launch, version);
         }
     }
 }

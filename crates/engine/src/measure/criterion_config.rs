@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::plan::RoundSettings;
-use super::subject::{Resolved, Subject};
-use crate::child::Config;
+use super::subject::{Phase, Resolved, Subject};
+use crate::child::Said;
 
 /// A sample should take about this long, and the longest of a ramp no longer.
 const SAMPLE_NS: f64 = 1e6;
@@ -20,6 +20,8 @@ const ROUND_WARM_UP: Duration = Duration::from_millis(10);
 const SHARE_OF_SET_UP: f64 = 0.25;
 /// Times of a side in a round are this long or a power of two longer: what is sampled alike has one process.
 const SHORTEST_ROUND: Duration = Duration::from_millis(20);
+/// So many times as long as elsewhere are samples of a round that takes longer than it need.
+const LONGER: f64 = 2.0;
 /// A pinned number of samples is kept while they take up to this many measurement times.
 const PIN_TIME_FACTOR: f64 = 2.5;
 
@@ -54,8 +56,8 @@ fn samples(
 /// which they come. `None` where nothing is wanted.
 pub(super) fn sampled_alike(
     wanted: &mut Vec<usize>,
-    config_of: impl Fn(usize) -> Config,
-) -> Option<(Config, Vec<usize>)> {
+    config_of: impl Fn(usize) -> Said,
+) -> Option<(Said, Vec<usize>)> {
     let config = config_of(wanted.iter().min().copied()?);
     let (mut chosen, others): (Vec<usize>, Vec<usize>) = wanted
         .iter()
@@ -67,7 +69,7 @@ pub(super) fn sampled_alike(
 
 impl Subject {
     /// How it is sampled in a launch of one side: as its settings say.
-    pub(super) fn launch_config(&self) -> Config {
+    pub(super) fn launch_config(&self) -> Said {
         let Resolved {
             sampling,
             pinned_samples,
@@ -75,16 +77,18 @@ impl Subject {
         } = &self.resolved;
         let measurement = sampling.measurement.into();
         let iteration_ns = self.pace.and_then(|pace| pace.iteration_ns);
-        let fitting = || samples(measurement, iteration_ns, SAMPLE_NS, *pinned_samples);
-        Config {
-            warm_up: sampling.warm_up.into(),
-            measurement,
+        // Time that is spent anyway has as many samples as it can.
+        let time = self.in_force(Phase::Samples, measurement);
+        let fitting = || samples(time, iteration_ns, SAMPLE_NS, *pinned_samples);
+        Said {
+            warm_up: self.said(Phase::WarmUp, sampling.warm_up.into()),
+            measurement: self.said(Phase::Samples, measurement),
             samples: sampling.samples.unwrap_or_else(fitting),
         }
     }
 
     /// How it is sampled on one side of a round, which is short: what set-up takes is a part of its price.
-    pub(super) fn round_config(&self, round: &RoundSettings) -> Config {
+    pub(super) fn round_config(&self, round: &RoundSettings) -> Said {
         let set_up = self.pace.map_or(Duration::ZERO, |pace| pace.set_up);
         let wanted = (Duration::from(round.time) / 2).max(set_up.mul_f64(SHARE_OF_SET_UP));
         let mut measurement = SHORTEST_ROUND;
@@ -92,10 +96,13 @@ impl Subject {
             measurement *= 2;
         }
         let iteration_ns = self.pace.and_then(|pace| pace.iteration_ns);
-        Config {
-            warm_up: ROUND_WARM_UP.max(round.warm_up.into()),
-            measurement,
-            samples: samples(measurement, iteration_ns, round.sample.as_f64(), None),
+        let time = self.in_force(Phase::Samples, measurement);
+        // Criterion makes samples shorter where a busy machine has slowed its warm-up down: with time to spare they are made longer.
+        let longer = if time > measurement { LONGER } else { 1.0 };
+        Said {
+            warm_up: self.said(Phase::WarmUp, ROUND_WARM_UP.max(round.warm_up.into())),
+            measurement: self.said(Phase::Samples, measurement),
+            samples: samples(time, iteration_ns, round.sample.as_f64() * longer, None),
         }
     }
 }
@@ -103,6 +110,10 @@ impl Subject {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::subject::Pace;
+    use perfcheck_analysis::model::{
+        AuthorSettings, Benchmark, BenchmarkKey, Metric, SamplingSettings, Throughput,
+    };
 
     #[test]
     fn samples_come_near_a_millisecond_and_fit_the_time() {
@@ -128,5 +139,51 @@ mod tests {
         );
         assert_eq!(of(3_000_000.0), 100, "1.2 s are not");
         assert_eq!(samples(time, None, SAMPLE_NS, Some(400)), 400);
+    }
+
+    #[test]
+    fn time_that_is_spent_in_whole_seconds_is_spent_on_more_samples() {
+        let key = BenchmarkKey {
+            package: "p".into(),
+            target: "t".into(),
+            id: "b".into(),
+        };
+        let benchmark = Benchmark {
+            key,
+            version: None,
+            throughput: Throughput::default(),
+            other_throughput: None,
+            settings: AuthorSettings::default(),
+            metric: Metric::Time,
+        };
+        let resolved = Resolved {
+            sampling: SamplingSettings::default(),
+            noise_threshold: 0.01,
+            pinned: None,
+            pinned_samples: None,
+            past_visit: None,
+        };
+        let mut subject = Subject::new(benchmark, resolved, true);
+        subject.pace = Some(Pace {
+            iteration_ns: Some(100.0),
+            set_up: Duration::ZERO,
+        });
+        let round = RoundSettings::default();
+        let asked = |subject: &Subject| {
+            let said = subject.round_config(&round);
+            (said.warm_up, said.measurement, said.samples)
+        };
+        let second = Some(Duration::from_secs(1));
+        // 2 x 1 s / (2 x 0.5 ms) = 2000, of which 800 are the most.
+        assert_eq!(asked(&subject), (second, second, 800));
+        // 2 x 0.1 s / (2 x 0.5 ms) = 200.
+        let tenth = Duration::from_millis(100);
+        subject.benchmark.settings.warm_up_ns = Some(tenth.into());
+        subject.benchmark.settings.measurement_ns = Some(tenth.into());
+        assert_eq!(asked(&subject), (None, None, 200));
+        // Told exactly: 2 x 20 ms / 0.5 ms = 80, so 50.
+        subject.whole_seconds = false;
+        let (warm_up, time) = (ROUND_WARM_UP, Duration::from_millis(20));
+        assert_eq!(asked(&subject), (Some(warm_up), Some(time), 50));
     }
 }

@@ -135,7 +135,8 @@ fn announcements(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announc
         Recognised::Criterion(version) => {
             let nothing = CriterionRequest {
                 version: Some(version),
-                config: None,
+                said: None,
+                longest: None,
                 ids: Some(&[]),
             };
             let session = CriterionSession::start(&spec, &nothing, &means)?;

@@ -35,6 +35,15 @@ impl Driver {
         }
     }
 
+    /// Whether it is told times in whole seconds alone.
+    pub(super) fn takes_whole_seconds(&self) -> bool {
+        match self {
+            Self::Own => false,
+            Self::Criterion(version) => version.takes_whole_seconds(),
+            Self::Printed(harness) => harness.printer() == Printer::Criterion,
+        }
+    }
+
     /// What is known of the harness before a launch. One of ours tells it itself.
     pub(super) fn harness(&self) -> Option<Harness> {
         match self {

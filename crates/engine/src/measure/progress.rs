@@ -9,7 +9,11 @@ use super::campaign::Campaign;
 use super::launch::OpenLaunch;
 use super::subject::Subject;
 use super::target::Target;
+use crate::child::CriterionVersion;
 use perfcheck_analysis::model::{Bound, Event, VisitPlan};
+
+/// So much time is worth a word about an update.
+const WORTH_AN_UPDATE: Duration = Duration::from_secs(5);
 
 impl Campaign<'_> {
     /// Tells what will be measured.
@@ -56,6 +60,30 @@ impl Campaign<'_> {
             late.get_or_insert(round);
         }
         late.is_some()
+    }
+
+    /// Tells what rounding up to whole seconds costs, where that is worth an update.
+    pub(super) fn tell_rounded_up(&self, launch: &OpenLaunch, version: CriterionVersion) {
+        let (round, patience) = (launch.round(), self.patience());
+        let target = &self.targets[launch.index];
+        let of_all = |time_of: fn(&Subject) -> Duration| -> Duration {
+            let each = target.open();
+            each.map(|subject| time_of(subject) * subject.visits_left(round, patience))
+                .sum()
+        };
+        let spared = of_all(Subject::rounded_up);
+        if spared < WORTH_AN_UPDATE {
+            return;
+        }
+        let bench = &target.executables.candidate;
+        let message = format!(
+            "{}/{}: Criterion {version} takes times in whole seconds alone, Criterion 0.4 and later do not: an update would save {:.0} s of {:.0} s",
+            bench.package,
+            bench.target,
+            spared.as_secs_f64(),
+            of_all(|subject| subject.visit).as_secs_f64()
+        );
+        self.launcher.observer.observe(&Event::Warning(&message));
     }
 
     /// Tells which targets had fewer launches than asked for. Rounds are no promise.
@@ -124,7 +152,8 @@ impl Campaign<'_> {
     fn bound(&self) -> Bound {
         let mut open = self.subjects().filter(|subject| subject.is_open());
         match &self.in_turn {
-            None if open.all(|subject| subject.paced) => Bound::About,
+            // An author's time may turn out to be shorter than a whole second.
+            None if open.all(|subject| subject.paced || subject.whole_seconds) => Bound::About,
             None => Bound::AtLeast,
             Some(_) if self.time_budget.is_some() || open.all(|subject| subject.measured > 0) => {
                 Bound::AtMost

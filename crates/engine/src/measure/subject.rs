@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::schedule::{FlatSchedule, LaunchLayout};
+use crate::child::in_whole_seconds;
 use perfcheck_analysis::model::{
     Benchmark, Extras, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings, Turns,
 };
@@ -27,21 +28,6 @@ pub struct Resolved {
     pub past_visit: Option<Duration>,
 }
 
-impl Resolved {
-    /// How long a visit takes as far as its settings tell, or what it took in the past where that is longer.
-    fn visit(&self) -> Duration {
-        let sampling = &self.sampling;
-        let warm_up = Duration::from(sampling.warm_up);
-        let warm_ups = match sampling.turns {
-            Turns::None => warm_up,
-            // That of each side, and something for their starts.
-            Turns::Samples | Turns::Launches => warm_up * 3,
-        };
-        let planned = warm_ups + Duration::from(sampling.measurement);
-        planned.max(self.past_visit.unwrap_or_default())
-    }
-}
-
 /// How long a benchmark takes, as a launch showed it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
@@ -51,10 +37,19 @@ pub(super) struct Pace {
     pub(super) set_up: Duration,
 }
 
+/// What of a visit has a time of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    WarmUp,
+    Samples,
+}
+
 /// A benchmark, and what has become of it so far.
 pub(super) struct Subject {
     pub(super) benchmark: Benchmark,
     pub(super) resolved: Resolved,
+    /// Whether its harness is told times in whole seconds alone.
+    pub(super) whole_seconds: bool,
     /// How its samples are laid out, where it does what it is asked; the first visit settles it.
     pub(super) layout: Option<LaunchLayout>,
     /// How long it takes, where the bench itself lays its samples out.
@@ -80,12 +75,13 @@ pub(super) struct Subject {
 
 impl Subject {
     /// A benchmark that nothing has happened to yet.
-    pub(super) fn new(benchmark: Benchmark, resolved: Resolved) -> Self {
-        Self {
+    pub(super) fn new(benchmark: Benchmark, resolved: Resolved, whole_seconds: bool) -> Self {
+        let mut new = Self {
             benchmark,
-            visit: resolved.visit(),
+            visit: Duration::ZERO,
             paced: resolved.past_visit.is_some(),
             resolved,
+            whole_seconds,
             layout: None,
             pace: None,
             measured: 0,
@@ -95,7 +91,56 @@ impl Subject {
             rounds: Vec::new(),
             is_solitary: None,
             trials: 0,
+        };
+        new.visit = new.expected();
+        new
+    }
+
+    /// How long a visit takes as far as its settings tell, or what it took in the past where that is longer.
+    fn expected(&self) -> Duration {
+        let sampling = &self.resolved.sampling;
+        let wanted = Duration::from(sampling.warm_up);
+        let warm_up = self.in_force(Phase::WarmUp, wanted);
+        let planned = match sampling.turns {
+            Turns::None => warm_up + self.in_force(Phase::Samples, sampling.measurement.into()),
+            // Of each side, and something for their starts.
+            Turns::Samples | Turns::Launches => {
+                let of_a_side = Duration::from(sampling.measurement) / 2;
+                warm_up * 2 + wanted + self.in_force(Phase::Samples, of_a_side) * 2
+            }
+        };
+        planned.max(self.resolved.past_visit.unwrap_or_default())
+    }
+
+    /// How long its harness is told that a phase should take; `None`: nothing, as its author's time is nearer than whole seconds.
+    pub(super) fn said(&self, phase: Phase, wanted: Duration) -> Option<Duration> {
+        if !self.whole_seconds {
+            return Some(wanted);
         }
+        let whole = in_whole_seconds(wanted);
+        let is_nearer = |authors: Duration| authors < whole && whole != wanted;
+        (!self.authors(phase).is_some_and(is_nearer)).then_some(whole)
+    }
+
+    /// How long a phase will take.
+    pub(super) fn in_force(&self, phase: Phase, wanted: Duration) -> Duration {
+        let said = self.said(phase, wanted).or(self.authors(phase));
+        said.unwrap_or(wanted)
+    }
+
+    fn authors(&self, phase: Phase) -> Option<Duration> {
+        let settings = &self.benchmark.settings;
+        let authors = match phase {
+            Phase::WarmUp => settings.warm_up_ns,
+            Phase::Samples => settings.measurement_ns,
+        };
+        authors.map(Duration::from)
+    }
+
+    /// What would be spared of a visit if its harness were told times as they are wanted.
+    pub(super) fn rounded_up(&self) -> Duration {
+        let exact = Self::new(self.benchmark.clone(), self.resolved, false);
+        self.visit.saturating_sub(exact.visit)
     }
 
     /// Whether it is to be visited again.
@@ -141,7 +186,7 @@ impl Subject {
     /// A glance has shown how long it takes, and how it is to be sampled: by so many iterations at least.
     pub(super) fn glanced(&mut self, resolved: Resolved, pace: Pace, iterations: u32) {
         self.resolved = resolved;
-        self.visit = resolved.visit();
+        self.visit = self.expected();
         if let Some(ns) = pace.iteration_ns {
             // One more for the warm-up.
             let all = Duration::from_nanos(ns as u64) * (iterations + 1);
@@ -175,7 +220,7 @@ impl Subject {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perfcheck_analysis::model::{AuthorSettings, BenchmarkKey, Metric, Throughput};
+    use perfcheck_analysis::model::{AuthorSettings, BenchmarkKey, Metric, Nanos, Throughput};
 
     fn after(rounds: u32, seconds: u64) -> Subject {
         let key = BenchmarkKey {
@@ -201,8 +246,52 @@ mod tests {
         Subject {
             measured: rounds,
             time: Duration::from_secs(seconds),
-            ..Subject::new(benchmark, resolved)
+            ..Subject::new(benchmark, resolved, false)
         }
+    }
+
+    /// A launch of 100 ms and 400 ms, or a round of 5 ms before 40 ms of both sides.
+    fn visit_in_whole_seconds(turns: Turns, authors: AuthorSettings) -> Duration {
+        let millis = |count| Nanos::from(Duration::from_millis(count));
+        let (warm_up, measurement) = match turns {
+            Turns::None => (millis(100), millis(400)),
+            Turns::Samples | Turns::Launches => (millis(5), millis(40)),
+        };
+        let mut subject = after(0, 0);
+        subject.benchmark.settings = authors;
+        subject.resolved.sampling = SamplingSettings {
+            turns,
+            warm_up,
+            measurement,
+            ..SamplingSettings::default()
+        };
+        Subject::new(subject.benchmark, subject.resolved, true).visit
+    }
+
+    #[test]
+    fn whole_seconds_count_where_the_authors_time_is_not_shorter() {
+        let nobodys = AuthorSettings::default();
+        let visit = |turns| visit_in_whole_seconds(turns, nobodys);
+        assert_eq!(visit(Turns::None), Duration::from_secs(1 + 1));
+        let round = Duration::from_millis(2 * (1000 + 1000) + 5);
+        assert_eq!(visit(Turns::Samples), round);
+        let tenth = Nanos::from(Duration::from_millis(100));
+        let authors = AuthorSettings {
+            warm_up_ns: Some(tenth),
+            measurement_ns: Some(tenth),
+            ..nobodys
+        };
+        let visit = |turns| visit_in_whole_seconds(turns, authors);
+        assert_eq!(visit(Turns::None), Duration::from_millis(100 + 100));
+        let round = Duration::from_millis(2 * (100 + 100) + 5);
+        assert_eq!(visit(Turns::Samples), round);
+        // What is wanted can be said: nobody's time is nearer.
+        let mut subject = after(0, 0);
+        subject.whole_seconds = true;
+        subject.benchmark.settings = authors;
+        let said = |wanted| subject.said(Phase::Samples, wanted);
+        assert_eq!(said(Duration::from_secs(2)), Some(Duration::from_secs(2)));
+        assert_eq!(said(Duration::from_millis(400)), None);
     }
 
     #[test]

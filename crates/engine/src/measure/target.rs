@@ -80,9 +80,10 @@ impl Target {
         benchmarks: Vec<Benchmark>,
         resolve: &impl Fn(&Benchmark) -> Resolved,
     ) -> Self {
+        let whole_seconds = drivers.candidate.takes_whole_seconds();
         let subjects = benchmarks.into_iter().map(|benchmark| {
             let resolved = resolve(&benchmark);
-            Subject::new(benchmark, resolved)
+            Subject::new(benchmark, resolved, whole_seconds)
         });
         Self {
             executables,

@@ -8,6 +8,9 @@ use perfcheck_analysis::model::{AuthorSettings, Nanos};
 
 /// Versions before this one take whole seconds alone.
 const FRACTIONS_OF_SECONDS: CriterionVersion = CriterionVersion(0, 4, 0);
+/// What every version does where nobody says how long.
+pub(super) const USUAL_WARM_UP: Duration = Duration::from_secs(3);
+pub(super) const USUAL_MEASUREMENT: Duration = Duration::from_secs(5);
 /// Fewer samples than this it refuses.
 const FEWEST_SAMPLES: u32 = 10;
 /// Seconds go through a float on their way.
@@ -15,13 +18,24 @@ const SAME_TIME: Duration = Duration::from_micros(1);
 /// The noise threshold of a bench that sets none. We tell it none either.
 const USUAL_NOISE_THRESHOLD: f64 = 0.01;
 
-/// How benchmarks are sampled where the bench does not say it in code.
+/// How a benchmark was sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// Warm-up of each benchmark.
+    /// Its warm-up.
     pub warm_up: Duration,
-    /// Time of the samples of each benchmark.
+    /// Time of its samples.
     pub measurement: Duration,
+    /// Its samples.
+    pub samples: u32,
+}
+
+/// How benchmarks are to be sampled where the bench does not say it in code: what is said on its command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said {
+    /// Warm-up of each benchmark; `None`: its author's, who may have set it for all benchmarks at once, which the command line overrides.
+    pub warm_up: Option<Duration>,
+    /// Time of the samples of each benchmark; `None`: as above.
+    pub measurement: Option<Duration>,
     /// Samples of each benchmark.
     pub samples: u32,
 }
@@ -32,7 +46,9 @@ pub struct CriterionRequest<'r> {
     /// The version, once it is known.
     pub version: Option<CriterionVersion>,
     /// How benchmarks are sampled.
-    pub config: Option<Config>,
+    pub said: Option<Said>,
+    /// Where a warm-up or the samples would take longer than this, the launch ends before they do.
+    pub longest: Option<Duration>,
     /// The benchmarks to run; `None`: all of them.
     pub ids: Option<&'r [&'r str]>,
 }
@@ -40,17 +56,16 @@ pub struct CriterionRequest<'r> {
 /// The arguments after `--bench`.
 pub(super) fn arguments(request: &CriterionRequest<'_>) -> Vec<String> {
     let mut arguments = Vec::new();
-    if let Some(config) = request.config {
-        let said = config.as_said_to(request.version);
-        let seconds = |time: Duration| time.as_secs_f64().to_string();
-        arguments.extend([
-            "--warm-up-time".to_owned(),
-            seconds(said.warm_up),
-            "--measurement-time".to_owned(),
-            seconds(said.measurement),
-            "--sample-size".to_owned(),
-            said.samples.to_string(),
-        ]);
+    if let Some(said) = request.said {
+        let said = said.to(request.version);
+        for (flag, time) in [
+            ("--warm-up-time", said.warm_up),
+            ("--measurement-time", said.measurement),
+        ] {
+            let seconds = time.map(|time| time.as_secs_f64().to_string());
+            arguments.extend(seconds.into_iter().flat_map(|said| [flag.to_owned(), said]));
+        }
+        arguments.extend(["--sample-size".to_owned(), said.samples.to_string()]);
     }
     if let Some(ids) = request.ids {
         // A benchmark may be called `x #2`, or be the second of two that are called `x`.
@@ -71,36 +86,58 @@ impl From<&RawConfig> for Config {
     }
 }
 
-impl Config {
+impl CriterionVersion {
+    /// Whether it is told times in whole seconds alone.
+    pub fn takes_whole_seconds(self) -> bool {
+        self < FRACTIONS_OF_SECONDS
+    }
+}
+
+/// The time as versions are told it that take whole seconds alone.
+pub fn in_whole_seconds(time: Duration) -> Duration {
+    Duration::from_secs(time.as_secs_f64().ceil().max(1.0) as u64)
+}
+
+/// As many samples as every version takes.
+pub(in crate::child) fn enough(samples: u32) -> u32 {
+    samples.max(FEWEST_SAMPLES)
+}
+
+impl Said {
     /// This, as far as a Criterion of `version` can be told.
     #[must_use]
-    pub(in crate::child) fn as_said_to(self, version: Option<CriterionVersion>) -> Self {
-        let fractions = version.is_some_and(|version| version >= FRACTIONS_OF_SECONDS);
+    pub(super) fn to(self, version: Option<CriterionVersion>) -> Self {
+        let whole = version.is_none_or(CriterionVersion::takes_whole_seconds);
         let time = |time: Duration| {
-            if fractions {
-                time.max(Duration::from_nanos(1))
+            if whole {
+                in_whole_seconds(time)
             } else {
-                Duration::from_secs(time.as_secs_f64().ceil().max(1.0) as u64)
+                time.max(Duration::from_nanos(1))
             }
         };
         Self {
-            warm_up: time(self.warm_up),
-            measurement: time(self.measurement),
-            samples: self.samples.max(FEWEST_SAMPLES),
+            warm_up: self.warm_up.map(time),
+            measurement: self.measurement.map(time),
+            samples: enough(self.samples),
         }
     }
 
     /// What the author fixed in code: that was in force in place of what `self` said.
     pub(super) fn fixed_in_code(self, in_force: &RawConfig) -> AuthorSettings {
-        let other_time = |said: Duration, in_force: Duration| {
-            (said.abs_diff(in_force) > SAME_TIME).then(|| Nanos::from(in_force))
+        let other_time = |said: Option<Duration>, usual, in_force: Duration| {
+            let expected = said.unwrap_or(usual);
+            (expected.abs_diff(in_force) > SAME_TIME).then(|| Nanos::from(in_force))
         };
         let samples = u32::try_from(in_force.sample_size).ok();
         AuthorSettings {
             launches: None,
             samples: samples.filter(|samples| *samples != self.samples),
-            warm_up_ns: other_time(self.warm_up, in_force.warm_up_time.into()),
-            measurement_ns: other_time(self.measurement, in_force.measurement_time.into()),
+            warm_up_ns: other_time(self.warm_up, USUAL_WARM_UP, in_force.warm_up_time.into()),
+            measurement_ns: other_time(
+                self.measurement,
+                USUAL_MEASUREMENT,
+                in_force.measurement_time.into(),
+            ),
             sampling_mode: None,
             // Criterion takes any number, of which some are no thresholds.
             noise_threshold: Some(in_force.noise_threshold)
@@ -123,16 +160,17 @@ pub(in crate::child) fn without_count(id: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    const CONFIG: Config = Config {
-        warm_up: Duration::from_millis(100),
-        measurement: Duration::from_millis(1_400),
+    const SAID: Said = Said {
+        warm_up: Some(Duration::from_millis(100)),
+        measurement: Some(Duration::from_millis(1_400)),
         samples: 5,
     };
 
     fn request<'r>(version: CriterionVersion, ids: &'r [&'r str]) -> CriterionRequest<'r> {
         CriterionRequest {
             version: Some(version),
-            config: Some(CONFIG),
+            said: Some(SAID),
+            longest: None,
             ids: Some(ids),
         }
     }
@@ -145,6 +183,35 @@ mod tests {
         let old = arguments(&request(CriterionVersion(0, 3, 6), &["a"]));
         let told = "--warm-up-time 1 --measurement-time 2 --sample-size 10 ^(?:a)$";
         assert_eq!(old.join(" "), told);
+    }
+
+    #[test]
+    fn what_is_left_to_the_author_is_not_said_and_is_the_authors_unless_it_is_usual() {
+        let mut request = request(CriterionVersion(0, 3, 6), &["a"]);
+        let said = Said {
+            warm_up: None,
+            ..SAID
+        };
+        request.said = Some(said);
+        let told = "--measurement-time 2 --sample-size 10 ^(?:a)$";
+        assert_eq!(arguments(&request).join(" "), told);
+        let warmed_up = |time: Duration| {
+            let in_force = RawConfig {
+                measurement_time: Duration::from_secs(2).into(),
+                noise_threshold: 0.01,
+                sample_size: 10,
+                warm_up_time: time.into(),
+            };
+            said.to(request.version).fixed_in_code(&in_force)
+        };
+        let tenth = Duration::from_millis(100);
+        let of_author = AuthorSettings {
+            warm_up_ns: Some(tenth.into()),
+            ..AuthorSettings::default()
+        };
+        assert_eq!(warmed_up(tenth), of_author);
+        let nobodys = warmed_up(Duration::from_secs(3));
+        assert_eq!(nobodys, AuthorSettings::default());
     }
 
     #[test]
@@ -162,7 +229,7 @@ mod tests {
             sample_size,
             warm_up_time: Duration::from_nanos(100_000_001).into(),
         };
-        let said = CONFIG.as_said_to(Some(CriterionVersion(0, 8, 2)));
+        let said = SAID.to(Some(CriterionVersion(0, 8, 2)));
         let ours = in_force(10, Duration::from_millis(1_400), 0.01);
         assert_eq!(said.fixed_in_code(&ours), AuthorSettings::default());
         let theirs = in_force(20, Duration::from_secs(8), 0.05);

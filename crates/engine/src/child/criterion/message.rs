@@ -361,6 +361,11 @@ mod tests {
             frame.extend(body);
             known.push(frame);
         }
+        let greetings = [b"Criterion\x00\x08\x02\x00\x01\x00\x01".to_vec()];
+        crate::mutations::attack("Criterion's greeting", &greetings, |bytes| {
+            let mut socket = bytes;
+            drop(read_greeting(&mut socket));
+        });
         crate::mutations::attack("Criterion", &known, |bytes| {
             let mut socket = bytes;
             while let Ok(Some(message)) = read_message(&mut socket) {

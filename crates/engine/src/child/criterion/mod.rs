@@ -14,8 +14,8 @@ mod runner;
 mod scale;
 mod session;
 
-pub(super) use arguments::without_count;
-pub use arguments::{Config, CriterionRequest};
+pub use arguments::{Config, CriterionRequest, Said, in_whole_seconds};
+pub(super) use arguments::{enough, without_count};
 pub(super) use filter::{beginning, exactly};
 pub use message::CriterionVersion;
 pub(super) use quiet::Quiet;

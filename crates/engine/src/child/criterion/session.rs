@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::arguments::{Config, CriterionRequest, arguments};
+use super::arguments::{Config, CriterionRequest, Said, arguments};
 use super::connection::{Connection, PortEvent, greet_bench};
 use super::message::{
     CriterionVersion, Message, RawConfig, RawId, RunnerOrder, SamplingMethod, send,
@@ -69,7 +69,8 @@ pub struct CriterionSession<'a> {
     socket: Option<TcpStream>,
     version: Option<CriterionVersion>,
     /// How it was told to sample.
-    said: Option<Config>,
+    said: Option<Said>,
+    longest: Option<Duration>,
     /// The benchmark that it has begun and not ended.
     under_way: Option<String>,
     /// How often an id has come.
@@ -122,9 +123,8 @@ impl<'a> CriterionSession<'a> {
             connection,
             socket: None,
             version: request.version,
-            said: request
-                .config
-                .map(|config| config.as_said_to(request.version)),
+            said: request.said.map(|said| said.to(request.version)),
+            longest: request.longest,
             under_way: None,
             seen: BTreeMap::new(),
             waits: true,
@@ -217,6 +217,11 @@ impl<'a> CriterionSession<'a> {
                     Message::FinishedBenchmarkGroup {} => self.order(&RunnerOrder::Continue)?,
                     Message::Warmup { nanos } => {
                         self.warm_up.elapsed = Nanos(whole(nanos).unwrap_or(0));
+                        let warm_up = self.warm_up.elapsed.into();
+                        if self.is_longer(warm_up) {
+                            let samples = None;
+                            return Err(ChildError::Longer { warm_up, samples });
+                        }
                         allowed = self.allowed(nanos);
                     }
                     Message::MeasurementStart {
@@ -224,6 +229,13 @@ impl<'a> CriterionSession<'a> {
                         iter_count,
                         ..
                     } => {
+                        let samples = expected(estimate_ns);
+                        if self.is_longer(samples) {
+                            return Err(ChildError::Longer {
+                                warm_up: self.warm_up.elapsed.into(),
+                                samples: Some(samples),
+                            });
+                        }
                         let iteration_ns = estimate_ns / iter_count as f64;
                         let iterations = self.warm_up.elapsed.as_f64() / iteration_ns;
                         self.warm_up.iterations = whole(iterations.round()).unwrap_or(1).max(1);
@@ -312,9 +324,12 @@ impl<'a> CriterionSession<'a> {
 
     /// How long it may take over what should take `expected_ns`.
     fn allowed(&self, expected_ns: f64) -> Duration {
-        let expected = Duration::try_from_secs_f64(expected_ns * 1e-9).unwrap_or(Duration::ZERO);
         self.timeout
-            .saturating_add(expected.saturating_mul(PATIENCE))
+            .saturating_add(expected(expected_ns).saturating_mul(PATIENCE))
+    }
+
+    fn is_longer(&self, time: Duration) -> bool {
+        self.longest.is_some_and(|longest| time > longest)
     }
 
     /// It has closed its connection: that is well if it ends well.
@@ -370,7 +385,6 @@ impl<'a> CriterionSession<'a> {
             SamplingMethod::Linear => (samples, Vec::new(), SamplingMode::Linear),
             SamplingMethod::Flat => (Vec::new(), samples, SamplingMode::Flat),
         };
-        let said = self.said.unwrap_or(config.into());
         Ok(Measured {
             series: Series {
                 warm_up: self.warm_up,
@@ -378,7 +392,9 @@ impl<'a> CriterionSession<'a> {
                 flat,
             },
             metric: scale.metric,
-            settings: said.fixed_in_code(config),
+            settings: (self.said)
+                .map(|said| said.fixed_in_code(config))
+                .unwrap_or_default(),
             in_force: config.into(),
             mode,
         })
@@ -418,6 +434,10 @@ const NO_SAMPLE: Sample = Sample {
     iterations: 1,
     elapsed: Nanos(0),
 };
+
+fn expected(ns: f64) -> Duration {
+    Duration::try_from_secs_f64(ns * 1e-9).unwrap_or(Duration::ZERO)
+}
 
 fn wrong(what: &str) -> ChildError {
     ChildError::Protocol {

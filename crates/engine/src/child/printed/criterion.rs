@@ -13,7 +13,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use crate::child::criterion::{
-    Config, Measured, Reported, UnitScale, beginning, exactly, without_count,
+    Config, Measured, Reported, UnitScale, beginning, enough, exactly, in_whole_seconds,
+    without_count,
 };
 use perfcheck_analysis::model::{
     AuthorSettings, CriterionBenchmark, CriterionSamples, Declared, SamplingMode, Series,
@@ -48,12 +49,11 @@ pub(super) fn begins(line: &str) -> bool {
 
 /// How benchmarks are sampled, as far as it can be told.
 pub(super) fn config(warm_up: Duration, measurement: Duration, samples: Option<u32>) -> Config {
-    let wanted = Config {
-        warm_up,
-        measurement,
-        samples: samples.unwrap_or(USUAL_SAMPLES),
-    };
-    wanted.as_said_to(None)
+    Config {
+        warm_up: in_whole_seconds(warm_up),
+        measurement: in_whole_seconds(measurement),
+        samples: enough(samples.unwrap_or(USUAL_SAMPLES)),
+    }
 }
 
 impl Dialect {
@@ -345,5 +345,41 @@ mod tests {
             (vec![1.0, 2.0], vec![3.0, 6.5])
         );
         assert!(read("[[1.0]]").is_err());
+    }
+
+    #[test]
+    fn a_damaged_folder_of_criterion_is_read_or_refused() {
+        let folder = ProcessFolder::create().expect("a directory");
+        let [(_, home), _] = folder.variables();
+        let directory = home.join("group/new");
+        fs::create_dir_all(&directory).expect("a directory");
+        let config = config(SECOND, SECOND, None);
+        let files = [
+            (
+                "benchmark.json",
+                r#"{"full_id":"a","title":"a","throughput":{"Bytes":3}}"#,
+            ),
+            (
+                "sample.json",
+                r#"{"sampling_mode":"Flat","iters":[2.0,4.0],"times":[9.0,18.5]}"#,
+            ),
+            (
+                "raw.csv",
+                "group,function,value,throughput_num,throughput_type,sample_measured_value,unit,iteration_count\ng,,,,,9,ns,2\ng,,,,,18.5,ns,4\n",
+            ),
+        ];
+        for (damaged, _) in files {
+            for (name, text) in files {
+                fs::write(directory.join(name), text).expect("it can be written");
+            }
+            let whole = folder.read("a", &config).expect("it is whole");
+            assert!(whole.is_some_and(|found| found.measured.is_some()));
+            let text = files.iter().find(|(name, _)| *name == damaged);
+            let corpus = text.map(|(_, text)| text.as_bytes().to_vec());
+            crate::mutations::attack(damaged, corpus.as_slice(), |bytes| {
+                fs::write(directory.join(damaged), bytes).expect("it can be written");
+                drop(folder.read("a", &config));
+            });
+        }
     }
 }

@@ -1,0 +1,53 @@
+//! Criterion 0.3.6: a time on its command line is in whole seconds, and overrides what the author says for all benchmarks at once.
+
+use fakes_criterion::{Cbor, Runner, completed_with, connected};
+use std::env;
+
+/// What Criterion does where nobody says anything.
+const UNSET: [u32; 2] = [3000, 5000];
+
+/// The seconds behind this flag, in milliseconds.
+fn told(flag: &str) -> Option<u32> {
+    let mut arguments = env::args().skip_while(|argument| argument != flag);
+    let seconds: u32 = arguments.nth(1)?.parse().expect("whole seconds");
+    Some(seconds * 1000)
+}
+
+/// Measures as the author says, in milliseconds, where the command line does not.
+fn measure(runner: &mut Runner, id: &str, authors: [u32; 2]) {
+    if !runner.begin(id) {
+        return;
+    }
+    let [warm_up, measurement] = authors;
+    let warm_up = told("--warm-up-time").unwrap_or(warm_up);
+    let measurement = told("--measurement-time").unwrap_or(measurement);
+    let nanos = |millis: u32| Cbor::Float(f64::from(millis) * 1e6);
+    let name = || ("id", Cbor::id(id, Vec::new()));
+    runner.send(&Cbor::variant(
+        "Warmup",
+        [name(), ("nanos", nanos(warm_up))],
+    ));
+    runner.send(&Cbor::variant(
+        "MeasurementStart",
+        [
+            name(),
+            ("sample_count", Cbor::Whole(10)),
+            ("estimate_ns", nanos(measurement)),
+            ("iter_count", Cbor::Whole(measurement * 1000)),
+        ],
+    ));
+    let iterations: Vec<f64> = (1..=10).map(|step| f64::from(step * 1000)).collect();
+    let times = iterations.iter().map(|count| count * 1000.0).collect();
+    let millis = [warm_up, measurement];
+    runner.send(&completed_with(id, &iterations, times, millis));
+    runner.wait(1.0, "ns");
+}
+
+fn main() {
+    let mut runner = Runner(connected());
+    runner.write(b"Criterion\x00\x03\x06\x00\x01\x00\x01");
+    measure(&mut runner, "quick", [100, 100]);
+    measure(&mut runner, "slow", [100, 5000]);
+    measure(&mut runner, "unset", UNSET);
+    measure(&mut runner, "unset too", UNSET);
+}
