@@ -17,7 +17,7 @@ use perfcheck_engine::store::StoreError;
 pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck runs adopt` lists the workspaces that the store knows";
 
 /// The first line of what an error says, for a place that has room for one.
-pub(super) fn first_line(error: impl ToString) -> String {
+pub(super) fn first_line<T: ToString + ?Sized>(error: &T) -> String {
     let text = error.to_string();
     text.lines().next().unwrap_or_default().to_owned()
 }

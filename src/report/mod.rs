@@ -36,7 +36,7 @@ pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_pl
 pub use text::{
     BenchmarkHistory, ColumnCell, ColumnsLine, HistoryPoint, LeftOut, Progress, ProgressMode,
     PruneSummary, RunColumn, Shown, SideBySide, SinceBaseline, Together, ValueTerms,
-    VersionDifference, write_announced, write_baselines, write_benchmarks, write_bisect,
+    VersionDifference, planned, write_announced, write_baselines, write_benchmarks, write_bisect,
     write_bisect_step, write_build_event, write_columns, write_doctor, write_error, write_exported,
     write_grouped, write_histories, write_import, write_kept, write_method, write_older_runs,
     write_pivot, write_prune, write_run_head, write_runs, write_self_test, write_statistics,

@@ -130,3 +130,37 @@ fn a_slowdown_that_makes_no_sense_is_refused() {
         .expect_code(4)
         .expect_stderr(&["no-such-benchmark", "--no-run"]);
 }
+
+#[test]
+fn how_long_it_takes_is_said_beforehand_by_its_plan() {
+    let machine = Machine::new();
+    let expected = |words: &[&str], said: &str| {
+        let words = [&["arithmetic", "--slowdown", "2%"], words].concat();
+        let finished = self_test(&machine, "steady", &words).run().expect_code(0);
+        let finished = finished.expect_stderr(&[said]);
+        let testing = finished.stderr.find("Testing").expect("it is said");
+        assert!(
+            testing < finished.stderr.find("Trial").expect("trials"),
+            "{finished}"
+        );
+    };
+    // A round: 5 ms of warm-up a side, as much for their starts, 40 ms of samples; 100 of them in each of two comparisons: 2 x 100 x 55 ms.
+    let words = ["--trials", "1"];
+    expected(
+        &words,
+        "Testing 1 benchmark in 2 comparisons, usually at most 11 seconds",
+    );
+    // 4 x 30 x 55 ms = 6.6 s.
+    let words = ["--trials", "2", "--rounds", "30"];
+    expected(
+        &words,
+        "Testing 1 benchmark in 4 comparisons, usually at most 7 seconds",
+    );
+    let quiet = self_test(
+        &machine,
+        "steady",
+        &["arithmetic", "--trials", "1", "--quiet"],
+    )
+    .run();
+    assert!(!quiet.stderr.contains("Testing"), "{quiet}");
+}

@@ -91,6 +91,12 @@ pub fn self_test(
         // The trials are progress enough.
         world.progress = ProgressMode::Quiet;
     }
+    let comparisons = 2 * options.trials;
+    if !common.output.quiet {
+        let (of_one, bound) = usual.expected(subjects.pairs(0), world);
+        let words = report::planned(count, comparisons, bound, of_one * comparisons);
+        report::write_build_event(world.stderr, &("Testing", words))?;
+    }
     'trials: for trial in 0..options.trials {
         for kind in [HarnessKind::Same, HarnessKind::Slowed] {
             let mut run = InTurn::of(&request, &environment, None, count, Purpose::Comparison);
@@ -102,7 +108,7 @@ pub fn self_test(
                     trial + 1,
                     options.trials,
                     kind.in_words(options.slowdown),
-                    time_left(&rows, done, 2 * options.trials)
+                    time_left(&rows, done, comparisons)
                 );
                 report::write_build_event(world.stderr, &("Trial", words))?;
             }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::keep::{Watch, drain};
+use super::prepare::Silence;
 use super::request::{Request, busy};
 use crate::app::context::World;
 use crate::app::error::AppError;
@@ -14,9 +15,9 @@ use crate::report::Progress;
 use perfcheck_analysis::compare::{HostClass, HostNoise, PairedSeries, Plan, Standing, standing};
 use perfcheck_analysis::findings::{Conclusion, RoundsEvidence, Row, RunRemark, Verdicts};
 use perfcheck_analysis::model::{
-    Acceptance, Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Event, GitState,
-    LaunchHead, LaunchRecord, Measurement, NewRun, Observer, Purpose, RunEnd, RunId, Side,
-    WarmUpGoal,
+    Acceptance, Benchmark, BenchmarkKey, Bound, BySide, DecisionSettings, Environment, Event,
+    GitState, LaunchHead, LaunchRecord, Measurement, NewRun, Observer, Purpose, RunEnd, RunId,
+    Side, WarmUpGoal,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
@@ -241,30 +242,26 @@ impl<'a> InTurn<'a> {
         own.unwrap_or(self.decision.noise_threshold)
     }
 
-    /// Measures `pairs`; each launch goes to `record` as soon as its round has ended. `left`: what is left behind where this is interrupted
-    /// between two rounds.
-    pub(in crate::app) fn campaign(
+    /// How long measuring `pairs` should take by its plan alone.
+    pub(in crate::app) fn expected(
         &self,
-        mut pairs: Vec<PairedTarget>,
-        record: &mut dyn FnMut(Side, &LaunchRecord) -> Result<(), StoreError>,
-        left: &str,
-        world: &mut World<'_>,
-    ) -> Result<(Ended, Vec<Spent>), AppError> {
-        if pairs.is_empty() {
-            return Ok((Ended::Complete, Vec::new()));
-        }
-        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-        if let Some(warning) = busy(self.request.load, self.environment.host.cores) {
-            progress.observe(&Event::Warning(&warning));
-        }
-        for pair in &mut pairs {
-            self.request.instruct(&mut pair.targets.base);
-            self.request.instruct(&mut pair.targets.candidate);
-        }
+        pairs: Vec<PairedTarget>,
+        world: &World<'_>,
+    ) -> (Duration, Bound) {
+        let launcher = Launcher {
+            supervisor: world.supervisor,
+            interrupt: world.interrupt,
+            observer: &Silence,
+            timeout: self.request.timeout,
+        };
+        self.planned(pairs, launcher).expected()
+    }
+
+    fn planned<'c>(&'c self, pairs: Vec<PairedTarget>, launcher: Launcher<'c>) -> Campaign<'c> {
         let effort = self.request.effort;
         let warm_up = self.request.context.tables.layers.command_line.warm_up;
-        let threshold = |benchmark: &Benchmark| self.noise_threshold(benchmark);
-        let campaign = Campaign::in_turn(
+        let threshold = move |benchmark: &Benchmark| self.noise_threshold(benchmark);
+        Campaign::in_turn(
             pairs,
             threshold,
             PairedPlan {
@@ -285,6 +282,32 @@ impl<'a> InTurn<'a> {
                 bind: true,
                 seed: self.plan.seed,
             },
+            launcher,
+        )
+    }
+
+    /// Measures `pairs`; each launch goes to `record` as soon as its round has ended. `left`: what is left behind where this is interrupted
+    /// between two rounds.
+    pub(in crate::app) fn campaign(
+        &self,
+        mut pairs: Vec<PairedTarget>,
+        record: &mut dyn FnMut(Side, &LaunchRecord) -> Result<(), StoreError>,
+        left: &str,
+        world: &mut World<'_>,
+    ) -> Result<(Ended, Vec<Spent>), AppError> {
+        if pairs.is_empty() {
+            return Ok((Ended::Complete, Vec::new()));
+        }
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        if let Some(warning) = busy(self.request.load, self.environment.host.cores) {
+            progress.observe(&Event::Warning(&warning));
+        }
+        for pair in &mut pairs {
+            self.request.instruct(&mut pair.targets.base);
+            self.request.instruct(&mut pair.targets.candidate);
+        }
+        let campaign = self.planned(
+            pairs,
             Launcher {
                 supervisor: world.supervisor,
                 interrupt: world.interrupt,

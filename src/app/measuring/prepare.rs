@@ -100,9 +100,9 @@ fn list(
 }
 
 /// Nobody hears of it.
-pub(in crate::app) struct Unheard;
+pub(in crate::app) struct Silence;
 
-impl Observer for Unheard {
+impl Observer for Silence {
     fn observe(&self, _: &Event<'_>) {}
 }
 
@@ -120,7 +120,7 @@ pub(in crate::app) fn refuse_no_match(
     let launcher = Launcher {
         supervisor: world.supervisor,
         interrupt: world.interrupt,
-        observer: &Unheard,
+        observer: &Silence,
         timeout,
     };
     let found = list(filter, targets, launcher)?;

@@ -11,13 +11,12 @@ use std::path::Path;
 use super::cache_build::cache_directory;
 use super::machine_code::SameCode;
 use super::pairing::{Alike, Pairing, name};
+use super::prepare::Silence;
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use perfcheck_analysis::findings::Sameness;
-use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, BySide, Event, LaunchOutcome, LaunchRecord, Observer,
-};
+use perfcheck_analysis::model::{Benchmark, BenchmarkKey, BySide, LaunchOutcome, LaunchRecord};
 use perfcheck_code::{Entrances, trapped};
 use perfcheck_engine::child::ChildError;
 use perfcheck_engine::measure::{
@@ -70,6 +69,7 @@ fn untouched(
     let launcher = Launcher {
         supervisor: world.supervisor,
         interrupt: world.interrupt,
+        // That processes die in it is what it is for.
         observer: &Silence,
         timeout: request.timeout,
     };
@@ -140,11 +140,4 @@ fn with_traps(
     targets.base = targets.base.clone().with_executable(base);
     targets.candidate = targets.candidate.clone().with_executable(candidate);
     Ok(set.is_ok().then_some(on_trial))
-}
-
-/// Nobody hears of a trial: that processes die in it is what it is for.
-struct Silence;
-
-impl Observer for Silence {
-    fn observe(&self, _: &Event<'_>) {}
 }

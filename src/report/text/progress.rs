@@ -279,6 +279,16 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
     }
 }
 
+/// What a command is about to compare that compares several times, and how long that should take.
+pub fn planned(benchmarks: usize, comparisons: u32, bound: Bound, expected: Duration) -> String {
+    format!(
+        "{} in {}, {}",
+        units::counted(benchmarks, "benchmark"),
+        units::counted(comparisons as usize, "comparison"),
+        takes(bound, expected)
+    )
+}
+
 /// `about 2 minutes`
 fn takes(bound: Bound, duration: Duration) -> String {
     let word = match bound {

@@ -16,13 +16,19 @@ use perfcheck_analysis::model::{Bound, Event, VisitPlan};
 const WORTH_AN_UPDATE: Duration = Duration::from_secs(5);
 
 impl Campaign<'_> {
+    /// How long it should take before anything of it is known but its plan, and how that is to be read.
+    pub fn expected(&self) -> (Duration, Bound) {
+        (self.time_left(0), self.bound())
+    }
+
     /// Tells what will be measured.
     pub(super) fn tell_plan(&self, plan: VisitPlan) {
+        let (expected, bound) = self.expected();
         self.launcher.observer.observe(&Event::Planned {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(0),
-            expected: self.time_left(0),
-            bound: self.bound(),
+            expected,
+            bound,
             plan,
         });
     }

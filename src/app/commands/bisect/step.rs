@@ -312,7 +312,7 @@ fn is_same(one: &SideTarget, other: &SideTarget) -> bool {
 
 fn why_not_built(error: &SidesError) -> String {
     match error {
-        SidesError::Revision { source, .. } => first_line(format!("it cannot be built: {source}")),
+        SidesError::Revision { source, .. } => first_line(&format!("it cannot be built: {source}")),
         other => first_line(other),
     }
 }

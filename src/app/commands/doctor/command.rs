@@ -41,7 +41,7 @@ pub fn doctor(
         noise: &noise,
         has_linker: Toolchain::detect(&CargoOptions::default())
             .map(|toolchain| bundled_linker(&toolchain.target_libraries).is_some())
-            .map_err(first_line),
+            .map_err(|error| first_line(&error)),
     };
     let exit_code = ExitCode::Clean;
     let findings = DoctorFindings {

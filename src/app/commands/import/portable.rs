@@ -6,7 +6,7 @@ use std::io;
 use super::options::ImportOptions;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::measuring::prepare::Unheard;
+use crate::app::measuring::prepare::Silence;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::{ReferencePlace, portable_runs, transferred};
 use crate::exchange::{ExchangeError, InputContent, PortableReference, PortableRun, read_portable};
@@ -192,7 +192,7 @@ fn recognise(
         } = one.run.head.reference();
         let mut same = None;
         for candidate in store.runs_begun(workspace, started, seed, side)? {
-            let stored = portable_runs(store, workspace, &[candidate], &Unheard)?;
+            let stored = portable_runs(store, workspace, &[candidate], &Silence)?;
             if (stored.first()).is_some_and(|stored| stored.is_same_measurement(&one.run)) {
                 same = Some(candidate);
                 break;
