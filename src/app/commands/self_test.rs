@@ -121,14 +121,7 @@ pub fn self_test(
             }
         }
     }
-    let mut rows: Vec<SelfTestRow> = rows.into_values().collect();
-    match common.output.order {
-        Order::Name | Order::Change => {}
-        Order::Time => rows.sort_by_key(|row| std::cmp::Reverse(row.time)),
-        Order::WorstFirst => {
-            rows.sort_by_key(|row| (row.found(), usize::MAX - row.false_alarms()));
-        }
-    }
+    let rows = in_order(rows.into_values().collect(), common.output.order);
     let failed = rows.iter().any(SelfTestRow::has_failed);
     let mut exit_code = ExitCode::Clean;
     if failed || failed_targets {
@@ -154,6 +147,17 @@ pub fn self_test(
     let view = common.output.view();
     report::write_self_test(world.stdout, &findings, common.output.format, &view)?;
     Ok(exit_code)
+}
+
+fn in_order(mut rows: Vec<SelfTestRow>, order: Order) -> Vec<SelfTestRow> {
+    match order {
+        Order::Name | Order::Change => {}
+        Order::Time => rows.sort_by_key(|row| std::cmp::Reverse(row.time)),
+        Order::WorstFirst => {
+            rows.sort_by_key(|row| (row.found(), usize::MAX - row.false_alarms()));
+        }
+    }
+    rows
 }
 
 const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: those written with the crate `perfcheck` can, once it is as new as this tool; so can those of Criterion on the crate `perfcheck-criterion`";
