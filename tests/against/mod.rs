@@ -14,7 +14,7 @@ mod layouts;
 mod machine_code;
 mod mixing;
 mod printed;
-mod project;
+pub mod project;
 mod revisions;
 mod sides;
 mod stopping;

@@ -8,6 +8,7 @@ pub mod scripted;
 
 mod accepting;
 mod advice;
+mod arithmetic;
 mod baselines;
 mod bisect;
 mod columns;

@@ -121,6 +121,15 @@ def make_pages():
         perfcheck(kind[0], "import", str(exported))
         perfcheck(kind[0], "report", "before", "after", "--html", str(ROOT / f"{kind[0]}.html"))
         exported.unlink()
+    # A mean whose resampled changes reach ten times as far as what was decided.
+    story = (ROOT / "story.html").read_text()
+    data = re.search(r'id="data">(.*?)</script>', story, re.S)
+    wide = json.loads(data[1])
+    for one in wide["benchmarks"]:
+        if one.get("resampled"):
+            one["compared"] |= {"change": [0.167, 0.143, 0.191], "median": [0.16, 0.1, 0.22], "mean": [0.2, -0.2, 0.6], "threshold": 0.02}
+            one["resampled"]["range"] = [-0.2, 0.6]
+    (ROOT / "wide.html").write_text(story[: data.start(1)] + json.dumps(wide).replace("<", "\\u003c") + story[data.end(1):])
     empty = (ROOT / "cases.html").read_text()
     data = re.search(r'id="data">(.*?)</script>', empty, re.S)
     nothing = json.loads(data[1])
@@ -158,7 +167,7 @@ class Page(unittest.TestCase):
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
                 asked.add(message["params"]["request"]["url"].split("#")[0])
-        pages = {(ROOT / f"{name}.html").as_uri() for name in ("story", "cases", "many", "empty", "interrupted")}
+        pages = {(ROOT / f"{name}.html").as_uri() for name in ("story", "cases", "many", "empty", "interrupted", "wide")}
         self.assertEqual({url for url in asked if not url.startswith(("blob:", "about:"))} - pages, set())
 
     def open(self, page, address="", width=1280, theme="light"):
@@ -321,6 +330,27 @@ class Page(unittest.TestCase):
         self.assertLessEqual(at[1], at[2] + 1)
         self.assertLess(at[3], at[4] + 12)
 
+    def test_the_axis_of_a_change_is_that_of_what_was_decided_and_what_goes_on_is_cut(self):
+        self.open("wide", next(link for link in self.links("story") if link.endswith("json%2F256")))
+        low, high, left, right, decided, arrows = self.run_script("""
+            const svg = document.querySelector("figure[data-chart=change] svg"), box = (node) => node.getBoundingClientRect();
+            const frame = box(svg), curve = box(svg.querySelector(".area.of-mean"));
+            const lines = [...svg.querySelectorAll(".bar-line:not(.goes-on)")].map(box);
+            return [curve.left - frame.left, frame.right - curve.right, lines[0].left, lines[0].right, lines[0].width / frame.width, svg.querySelectorAll(".goes-on").length]""")
+        # The axis reaches from -3 to +24 %: 4.8 of 27 are a sixth, of 80 they would be a seventeenth.
+        self.assertGreater(decided, 0.12, "what was decided is a sixth of the picture")
+        self.assertGreaterEqual(min(low, high), 10, "the curve ends where the picture does")
+        self.assertEqual(arrows, 4, "curve and interval of the mean go on at both sides")
+
+    def test_the_change_is_that_of_the_two_values_beside_it(self):
+        scale = {"ps": 1e-3, "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
+        rows = self.run_script("return [...document.querySelectorAll('#table tbody tr')].map((row) => ['.before', '.time:not(.before):not(.typical)', '.delta'].map((cell) => row.querySelector('td' + cell).innerText))")
+        changed = [row for row in rows if row[2]]
+        self.assertGreater(len(changed), 5)
+        for before, after, delta in changed:
+            before, after = (float(number) * scale[unit] for number, unit in (text.split() for text in (before, after)))
+            self.assertAlmostEqual(after / before - 1, float(delta.split()[0].replace("−", "-")) / 100, delta=0.002, msg=delta)
+
     def test_charts_follow_the_width_of_the_window(self):
         address = self.links("story")[0]
         self.open("story", address, 1600)
@@ -423,7 +453,7 @@ class Page(unittest.TestCase):
 
     def test_numbers_are_written_as_the_terminal_writes_them(self):
         printed = perfcheck("story", "compare", "before", "after")
-        shown = self.run_script("return [...document.querySelectorAll('#table tbody tr')].map((row) => [row.querySelector('.name').innerText.split('\\n')[0], row.querySelector('td.time:not(.before)').innerText, row.querySelector('.delta').innerText, row.querySelector('.rate').innerText])")
+        shown = self.run_script("return [...document.querySelectorAll('#table tbody tr')].map((row) => [row.querySelector('.name').innerText.split('\\n')[0], row.querySelector('td.time:not(.before):not(.typical)').innerText, row.querySelector('.delta').innerText, row.querySelector('.rate').innerText])")
         # Backwards: remarks stand below the table and begin with a name, too.
         lines = {line.split()[0]: line for line in reversed(printed.splitlines()) if line.startswith("  ")}
         for name, *cells in shown:

@@ -26,6 +26,12 @@ impl Interval {
             upper: f(self.upper),
         }
     }
+
+    /// The part of the interval that is not below 0, for what cannot be: it covers as often as the whole.
+    #[must_use]
+    pub fn not_below_zero(self) -> Self {
+        self.map(|bound| bound.max(0.0))
+    }
 }
 
 /// An estimate with its interval.

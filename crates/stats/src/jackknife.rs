@@ -29,10 +29,10 @@ pub enum IntervalMethod {
 /// On which scale a statistic is taken to vary symmetrically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntervalScale {
-    /// The statistic varies symmetrically on its own scale, as locations and slopes do.
+    /// The statistic varies symmetrically on its own scale, as what may be negative does.
     Plain,
-    /// The logarithm of the statistic does, as that of deviations, which are never negative. Where one is 0, the own scale is taken after all, cut
-    /// off at 0.
+    /// The logarithm of the statistic does, as that of times and deviations, which are never negative. Where one is 0, the own scale is taken after
+    /// all, cut off at 0.
     Logarithmic,
 }
 
@@ -136,12 +136,7 @@ pub fn jackknife_t_interval(
         IntervalScale::Logarithmic => jackknife_standard_error(statistic, f64::ln)
             .and_then(|error| around(observed.ln(), t * error))
             .map(|found| found.map(f64::exp))
-            .or_else(|| {
-                plain().map(|found| Interval {
-                    lower: found.lower.max(0.0),
-                    ..found
-                })
-            }),
+            .or_else(|| plain().map(Interval::not_below_zero)),
     }
 }
 

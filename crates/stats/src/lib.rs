@@ -12,7 +12,7 @@
 //! | Do more than two groups differ? | [`KruskalWallis`] |
 //! | What is left of many tests? | [`Correction`] (Holm, Benjamini and Hochberg), [`LogStandardError`] (for bounds far out) |
 //! | What is an outlier, and what becomes of it? | [`TukeyFences`], [`OutlierCounts`] (label and count), [`OutlierPolicy`], [`CleanedSample`] (remove or replace) |
-//! | How are the values distributed? | [`density_curve`], [`silverman_bandwidth`], [`HdrHistogram`]; several modes: [`mvalue`], [`SlowMode`] |
+//! | How are the values distributed? | [`density_curve`], [`silverman_bandwidth`], [`HdrHistogram`]; several modes: [`mvalue`], [`two_groups`], [`SlowMode`] |
 //! | How does y grow with x? | [`slope_through_origin`], [`r_squared_through_origin`], [`LinearFit`], [`ClusterSlope`] |
 //! | When did a series change its level? | [`change_points`] |
 //! | Are the values of a series independent? | [`lag_one_autocorrelation`], [`SplitHalves`]; of clusters: [`between_to_within_ratio`], [`describe_cluster_means`] |
@@ -136,7 +136,7 @@ pub use low_quantile::{BootstrapSpread, ClusterLowQuantile, paired_standard_erro
 pub use mann_whitney::{MannWhitney, MannWhitneyMethod};
 pub use mean_ratio::{mean_ratio, paired_mean_ratio};
 pub use median_interval::MedianInterval;
-pub use modality::{SlowMode, mvalue};
+pub use modality::{SlowMode, mvalue, two_groups};
 pub use operation_rate::OperationRates;
 pub use outlier_policy::{IqrFence, OutlierPolicy, TreatedSample, TreatmentSkipped};
 pub use outliers::{OutlierCounts, OutlierLabel, TukeyFences};

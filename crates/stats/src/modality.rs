@@ -1,7 +1,7 @@
 //! Does a sample have several modes? Two ways to ask.
 
 use super::description::Description;
-use super::quantile::Quantile;
+use super::quantile::{Quantile, median};
 
 /// More bins than this are never laid out: a far outlier would ask for millions.
 const MOST_BINS: f64 = 10_000.0;
@@ -35,6 +35,39 @@ pub fn mvalue(values: &[f64]) -> Option<f64> {
         .map(|pair| pair[0].abs_diff(pair[1]))
         .sum();
     Some(f64::from(steps) / f64::from(highest))
+}
+
+/// The medians of the two groups that `values`, in any order, fall into, the smaller first: of all cuts that leave each group at least `least_share`
+/// of the values, that with the least sum of distances from the medians of the groups (the 2-medians of one dimension, Vinod 1969).
+///
+/// `None` where no cut is between two different values, or for a value that is not finite.
+pub fn two_groups(values: &[f64], least_share: f64) -> Option<[f64; 2]> {
+    if values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len();
+    let mut sums = vec![0.0];
+    sums.extend(sorted.iter().scan(0.0, |sum, value| {
+        *sum += value - sorted[0];
+        Some(*sum)
+    }));
+    // The distances from a median: the upper half less the lower one.
+    let distances = |from: usize, to: usize| {
+        let half = (to - from) / 2;
+        sums[to] - sums[to - half] - (sums[from + half] - sums[from])
+    };
+    let fewest = ((count as f64 * least_share).ceil() as usize).max(1);
+    let cuts = (fewest..count).take_while(|at| count - at >= fewest);
+    let best = cuts
+        .filter(|at| sorted[at - 1] < sorted[*at])
+        .min_by(|a, b| {
+            let [a, b] = [a, b].map(|at| distances(0, *at) + distances(*at, count));
+            a.total_cmp(&b)
+        })?;
+    let (fast, slow) = sorted.split_at(best);
+    Some([median(fast)?, median(slow)?])
 }
 
 /// A second mode above the bulk of a sample: outlying large values that lie so close together that they are no noise (`NBenchmark`).
@@ -91,6 +124,21 @@ mod tests {
         let mut two = around(100.0, 40);
         two.extend(around(300.0, 40));
         assert!(mvalue(&two).unwrap() > 2.4);
+    }
+
+    #[test]
+    fn two_groups_are_cut_where_distances_are_least_and_a_few_values_are_none() {
+        // Between 3 and 10, not between 1 and 2.
+        let values = [12.0, 1.0, 3.0, 10.0, 2.0, 11.0];
+        assert_eq!(two_groups(&values, 0.1), Some([2.0, 11.0]));
+        // The far value is farthest from all others, and is one of eleven: less than a fifth.
+        let mut far = vec![1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 11.0];
+        far.push(1e3);
+        assert_eq!(two_groups(&far, 0.05), Some([3.0, 1e3]));
+        assert_eq!(two_groups(&far, 0.2), Some([2.0, 11.0]));
+        assert_eq!(two_groups(&[5.0; 9], 0.1), None);
+        assert_eq!(two_groups(&[], 0.1), None);
+        assert_eq!(two_groups(&[1.0, f64::INFINITY], 0.1), None);
     }
 
     #[test]

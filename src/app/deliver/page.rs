@@ -285,13 +285,15 @@ impl GatheredPage {
             .then(|| format!("Of {count} benchmarks about {points} samples a side are drawn; statistics and curves are those of all samples."));
         let histories = match runs_of_each(count) {
             None => Some(format!(
-                "Of {count} benchmarks there are no histories here: `cargo perfcheck history FILTER` has them."
+                "Of {count} benchmarks there are no histories here, as they would be too much for a page."
             )),
             Some(limit) => {
                 let mut histories = self.histories.values();
                 histories
                     .any(|history| history.points.len() >= limit)
-                    .then(|| format!("Histories go back {limit} runs at most: `cargo perfcheck history` goes further."))
+                    .then(|| {
+                        format!("Histories go back {limit} runs at most, of {count} benchmarks.")
+                    })
             }
         };
         samples.into_iter().chain(histories).collect()

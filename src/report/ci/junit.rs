@@ -207,6 +207,9 @@ fn write_properties(
         let comparison = row.comparison.as_ref();
         let change = comparison.and_then(|found| found.change);
         number("median_ns", summary.map(|found| found.median.estimate));
+        let compared = comparison.and_then(|found| found.compared);
+        number("before", compared.map(|values| values.base));
+        number("after", compared.map(|values| values.candidate));
         number("change", change.map(|found| found.estimate));
         number("change_lower", change.map(|found| found.lower));
         number("change_upper", change.map(|found| found.upper));

@@ -161,7 +161,7 @@ fn changed_code(change: &CodeChange) -> Statement {
 fn unknown(explanation: &Explanation<'_>) -> Statement {
     let compare = explanation.reference.map_or_else(String::new, |reference| {
         format!(
-            " `cargo perfcheck compare {reference} {}` compares the two runs as they are now.",
+            " Comparing run {reference} with run {} says how the two differ as they are now.",
             explanation.run.id
         )
     });

@@ -9,7 +9,7 @@ use perfcheck_analysis::compare::{
     Note, SharedLevel, Tested,
 };
 use perfcheck_analysis::findings::{Findings, Method, Row, Sameness, Verdicts};
-use perfcheck_analysis::model::{BenchmarkKey, RunId, Side, Statistic, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId, Side, Statistic, Verdict};
 
 /// What a comparison says of a benchmark.
 #[derive(Debug, Serialize)]
@@ -26,6 +26,9 @@ pub(crate) struct BenchmarkCompared<'a> {
     /// The change that was judged, a fraction; its interval decided: the lower bound lies beyond the threshold exactly when the verdict is
     /// `regressed`. Null where nothing was tested.
     change: Option<Estimate>,
+    /// The two values that the change is between: `candidate` / `base` - 1 is its estimate. Nanoseconds per iteration (of `metric` a count, bytes or
+    /// nanoseconds); null without a change.
+    compared: Option<BySide<f64>>,
     /// The p-value of the deciding test, in the direction seen, adjusted for all benchmarks of the run; null without a test.
     p_value: Option<f64>,
     /// The p-value of the bootstrap t-score, likewise.
@@ -179,6 +182,7 @@ impl<'a> BenchmarkCompared<'a> {
             verdict,
             reference_runs: &row.reference,
             change: found.and_then(|found| found.change),
+            compared: found.and_then(|found| found.compared),
             p_value: found.and_then(|found| found.p_value),
             t_score_p_value: found.and_then(|found| found.run_grounds()?.t_score_p()),
             change_of_mean: found.and_then(|found| Some(found.description.mean?.estimate)),

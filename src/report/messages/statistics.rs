@@ -84,7 +84,7 @@ struct Statistics<'a> {
     std_err_ns: Option<f64>,
     /// Student's t times the standard error; null for fewer than two launches.
     margin_ns: Option<f64>,
-    /// The mean of the launches' means, with the interval that the margin gives; null for fewer than two launches.
+    /// The mean of the launches' means, with the interval that the margin gives on the scale of logarithms; null for fewer than two launches.
     mean_over_launches_ns: Option<Estimate>,
     /// All samples, as if each were an observation of its own.
     of_samples: SamplesAsObservations,

@@ -13,7 +13,7 @@ use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate,
     LatencySummary, PROBABILITIES, Ramp, Shape, Summary, TukeyFences,
 };
-use perfcheck_analysis::model::{Metric, RunId, Verdict};
+use perfcheck_analysis::model::{Metric, RunId, Statistic, Verdict};
 
 /// The script takes intervals for these where it is told nothing of them.
 const USUAL_INTERVALS: &str = "bootstrap";
@@ -28,6 +28,8 @@ pub(super) struct PageShared<'a> {
     pub(super) places: &'a [(&'a str, &'a str)],
     pub(super) timeline: &'a Timeline<'a>,
     pub(super) confidence_level: f64,
+    /// What the verdicts are about.
+    pub(super) subject: Statistic,
 }
 
 /// A benchmark. Members that it has nothing to say in are left out.
@@ -84,6 +86,9 @@ enum ThroughputData {
 #[derive(Serialize)]
 struct ComparedData {
     change: Option<ShortEstimate>,
+    /// What the change is from and to, as numbers and as texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<([Short; 2], [String; 2])>,
     p: Option<Short>,
     mean: Option<ShortEstimate>,
     median: Option<ShortEstimate>,
@@ -187,7 +192,7 @@ impl<'a> BenchmarkData<'a> {
             why,
             metric: Some(one.metric).filter(|metric| !metric.is_time()),
             throughput: throughput(one),
-            compared: comparison.map(ComparedData::from),
+            compared: comparison.map(|found| ComparedData::of(found, shared.subject, one.metric)),
             stored: one.stored_change.filter(|_| !is_judged).map(Short),
             ramp_top: ramp_top(one).map(Short),
             resampled: one.change.as_ref().map(ResampledData::from),
@@ -243,11 +248,17 @@ fn throughput(one: &PageBenchmark<'_>) -> Option<ThroughputData> {
     Some(ThroughputData::Words(one_line(words)))
 }
 
-impl From<&Comparison> for ComparedData {
-    fn from(found: &Comparison) -> Self {
+impl ComparedData {
+    fn of(found: &Comparison, subject: Statistic, metric: &Metric) -> Self {
         let description = &found.description;
         Self {
             change: found.change.as_ref().map(estimate),
+            values: sentences::values_of(found, subject, metric)
+                .zip(found.compared)
+                .map(|(texts, numbers)| {
+                    let numbers = [numbers.base, numbers.candidate].map(Short);
+                    (numbers, [texts.base, texts.candidate])
+                }),
             p: found.p_value.map(Short),
             mean: description.mean.map(|mean| estimate(&mean.estimate)),
             median: description.median.map(|median| estimate(&median.estimate)),

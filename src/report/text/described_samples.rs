@@ -90,7 +90,8 @@ fn used(found: &SampleDescription) -> String {
 pub(super) fn with_interval(estimate: &Estimate, metric: &Metric) -> String {
     let bound = |value: f64| {
         if value.is_finite() {
-            units::spent(metric, value)
+            // What goes below 0 by a published formula is cut off: no time does.
+            units::spent(metric, value.max(0.0))
         } else {
             "-".to_owned()
         }

@@ -197,7 +197,7 @@ fn over_launches(found: &OverLaunches) -> String {
         |interval| {
             format!(
                 "[{}, {}]",
-                units::time(interval.lower),
+                units::time(interval.lower.max(0.0)),
                 units::time(interval.upper)
             )
         },

@@ -13,9 +13,9 @@ use crate::report::messages::{
 use crate::report::theme::{self, Ink};
 use crate::report::units;
 use crate::report::view::MessageFormat;
-use crate::report::words::{analysis, extras};
+use crate::report::words::{analysis, extras, sentences};
 use perfcheck_analysis::compare::{
-    AllocationSummary, BenchmarkRecord, LatencySummary, Variability,
+    AllocationSummary, BenchmarkRecord, Diagnostic, LatencySummary, Variability,
 };
 use perfcheck_analysis::model::{Measurement, Metric, RunId};
 
@@ -176,7 +176,9 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
         add("left out", left_out.in_words());
     }
     for diagnostic in &record.diagnostics {
-        add("to note", diagnostic.to_string());
+        let modes = sentences::modes(summary, metric)
+            .filter(|_| matches!(diagnostic, Diagnostic::SeveralModes { .. }));
+        add("to note", modes.unwrap_or_else(|| diagnostic.to_string()));
     }
     let found = &record.disturbance;
     let clock = found.clock_step_ns.map(|step| {

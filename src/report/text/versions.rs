@@ -6,17 +6,13 @@ use crate::escape;
 use crate::report::layout::{Cell, Table, TableFormat};
 use crate::report::units;
 use crate::report::words::remarks::run_remark;
-use crate::report::words::{analysis, limits};
+use crate::report::words::{analysis, limits, sentences};
 use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
-use perfcheck_analysis::model::{FamilyRule, Metric, Observations, Statistic};
+use perfcheck_analysis::model::{FamilyRule, Observations, Side, Statistic};
 
 /// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct VersionDifference {
-    /// Median of the reference.
-    pub base_median: Option<f64>,
-    /// Median of the run.
-    pub median: Option<f64>,
     /// Cliff's delta.
     pub cliffs_delta: Option<f64>,
     /// Its size in a word.
@@ -39,8 +35,8 @@ pub fn write_versions(
     let heading = [
         "benchmark".to_owned(),
         "verdict".to_owned(),
-        "base median".to_owned(),
-        "median".to_owned(),
+        "before".to_owned(),
+        "after".to_owned(),
         "change".to_owned(),
         format!("{level} from"),
         format!("{level} to"),
@@ -57,10 +53,12 @@ pub fn write_versions(
         let found = difference(row);
         let comparison = row.comparison.as_ref();
         let change = comparison.and_then(|found| found.change);
-        let metric = row
-            .measurement
-            .map_or(&Metric::Time, |found| &found.benchmark.metric);
-        let reading = |value: f64| units::reading(metric, value);
+        let values = comparison.and_then(|found| found.compared);
+        let texts = sentences::compared(row, findings);
+        let value = |side: Side| match (&values, &texts) {
+            (Some(values), Some(texts)) => Cell::number(*values.of(side), texts.of(side).clone()),
+            _ => Cell::nothing(),
+        };
         let verdict = row
             .verdict
             .map_or("-", perfcheck_analysis::model::Verdict::word);
@@ -68,8 +66,8 @@ pub fn write_versions(
         rows.push(vec![
             Cell::from(format!("{}/{} {}", key.package, key.target, key.id)),
             Cell::from(verdict),
-            number(found.base_median, &reading),
-            number(found.median, &reading),
+            value(Side::Base),
+            value(Side::Candidate),
             number(change.map(|change| change.estimate), &units::change),
             number(change.map(|change| change.lower), &units::change),
             number(change.map(|change| change.upper), &units::change),

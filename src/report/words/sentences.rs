@@ -3,9 +3,9 @@
 use super::{analysis, extras, limits, remarks};
 use crate::escape;
 use crate::report::units;
-use perfcheck_analysis::compare::{Comparison, Note};
+use perfcheck_analysis::compare::{Comparison, Note, Summary};
 use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Remark, Row, Sameness};
-use perfcheck_analysis::model::{Failure, Metric, Run, RunStatus, Verdict};
+use perfcheck_analysis::model::{BySide, Failure, Metric, Run, RunStatus, Statistic, Verdict};
 
 /// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
 const LONGEST_SENTENCE: usize = 500;
@@ -107,6 +107,42 @@ pub(crate) fn median_interval(row: &Row<'_>) -> Option<String> {
     is_known.then(|| units::interval(metric(row), median.lower, median.upper))
 }
 
+/// The two values that the change is between, in the terms of what the verdict is about; of a rate the times of a unit, as the change is theirs.
+pub(crate) fn compared(row: &Row<'_>, findings: &Findings<'_>) -> Option<BySide<String>> {
+    let subject = findings.decision().analysis.subject;
+    values_of(row.comparison.as_ref()?, subject, metric(row))
+}
+
+/// Those of a comparison whose verdict is about `subject`.
+pub(crate) fn values_of(
+    comparison: &Comparison,
+    subject: Statistic,
+    metric: &Metric,
+) -> Option<BySide<String>> {
+    let values = comparison.compared?;
+    let write = |value| match subject {
+        Statistic::Allocations => units::count(value),
+        Statistic::Bytes | Statistic::Peak => units::bytes(value),
+        Statistic::Latency(_) => units::time(value),
+        _ => units::spent(metric, value),
+    };
+    Some(BySide {
+        base: write(values.base),
+        candidate: write(values.candidate),
+    })
+}
+
+/// Why the interval of the median tells so little, where that is known.
+pub(crate) fn modes(summary: &Summary, metric: &Metric) -> Option<String> {
+    let [fast, slow] = summary.modes?;
+    let write = |value| units::spent(metric, value);
+    Some(format!(
+        "the samples have two modes, near {} and {}, and the interval of the median reaches over both",
+        write(fast),
+        write(slow)
+    ))
+}
+
 /// The change, signed.
 pub(crate) fn change(row: &Row<'_>) -> Option<String> {
     let change = row.comparison.as_ref()?.change?;
@@ -126,7 +162,7 @@ pub(crate) fn change_level(findings: &Findings<'_>) -> Option<String> {
     Some(units::percent(analysis::interval_level(&verdicts.decision)))
 }
 
-/// `+8.30 % (98 % interval [+8.21 %, +8.40 %]), median 13.36 µs, compared with the last accepted run`.
+/// `+8.30 % (98 % interval [+8.21 %, +8.40 %]), 12.31 µs → 13.33 µs, compared with the last accepted run`.
 pub(crate) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let changed = change(row).map(
         |change| match (change_interval(row), change_level(findings)) {
@@ -137,7 +173,10 @@ pub(crate) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let reference = row.comparison.as_ref().and(findings.verdicts.as_ref());
     let parts = [
         changed,
-        median(row).map(|median| format!("median {median}")),
+        match compared(row, findings) {
+            Some(values) => Some(format!("{} → {}", values.base, values.candidate)),
+            None => median(row).map(|median| format!("median {median}")),
+        },
         reference.map(|verdicts| format!("compared with {}", verdicts.reference)),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -208,12 +247,15 @@ pub(crate) fn remarks_on<'r>(
     metric: &'r Metric,
 ) -> impl Iterator<Item = String> + 'r {
     let comparison = row.comparison.as_ref();
+    let summary = row.summary.as_ref();
+    let modes = summary.and_then(|summary| modes(summary, metric));
     let limits = comparison.filter(|_| with_limits);
     let limits = limits.map_or(&[][..], |found| &found.notes);
     let centers = comparison.and_then(|found| found.description.centers.as_ref());
     limits
         .iter()
         .map(Note::to_string)
+        .chain(modes)
         .chain(remarks::of_row(row))
         .chain(centers.map(|found| analysis::centers(found, metric)))
 }

@@ -9,7 +9,7 @@ use super::extras::{AllocationComparison, LatencyComparison, SharedLevel};
 use super::grounds::{LookGrounds, RunGrounds};
 use super::launch_values::Location;
 use super::note::Note;
-use crate::model::{Side, Verdict};
+use crate::model::{BySide, Side, Verdict};
 
 /// What was found about one question. Changes are fractions: 0.05 is 5 % slower.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Comparison {
     /// The change of what decided, with the interval that decided: its lower bound lies beyond the noise threshold
     /// exactly when the verdict is `regressed`, its upper one exactly when it is `improved`. `None` where nothing was tested.
     pub change: Option<Estimate>,
+    /// The two values that the change is between: candidate / base - 1 is its estimate. Nanoseconds per iteration, or what else the verdict is about.
+    #[serde(default)]
+    pub compared: Option<BySide<f64>>,
     /// p of the deciding test in the direction seen, adjusted for the family.
     pub p_value: Option<f64>,
     /// The noise threshold in force, a fraction.
@@ -90,6 +93,7 @@ impl Comparison {
         Self {
             verdict: Verdict::Inconclusive,
             change: None,
+            compared: None,
             p_value: None,
             noise_threshold,
             smallest_callable: None,
@@ -100,6 +104,17 @@ impl Comparison {
             latencies: None,
             notes: Vec::new(),
         }
+    }
+
+    /// Notes the change with the value of the base that it is relative to.
+    pub(super) fn change_from(&mut self, base: f64, change: Option<Estimate>) {
+        self.change = change;
+        let values = change.map(|change| BySide {
+            base,
+            candidate: base * (1.0 + change.estimate),
+        });
+        self.compared =
+            values.filter(|values| values.base.is_finite() && values.candidate.is_finite());
     }
 
     /// Whether the estimate is slower than noise by more than the comparison's own uncertainty, although that shows nothing at its level: beyond the

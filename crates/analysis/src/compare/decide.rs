@@ -97,6 +97,8 @@ fn family(
 /// A difference of logarithms with its bounds.
 #[derive(Clone, Copy)]
 struct Bounds {
+    /// The reference value, a logarithm.
+    base: f64,
     difference: f64,
     lower: f64,
     upper: f64,
@@ -106,6 +108,7 @@ impl Bounds {
     /// The upper bound reaches as far as the difference of the run values: both must be faster.
     fn of_t_score(tests: &Tests, score: &TScore, test: &FamilyTest) -> Self {
         Self {
+            base: tests.t_score_base,
             difference: score.difference,
             lower: score.lower(test.step_level.slower),
             upper: score
@@ -119,12 +122,14 @@ impl Bounds {
         if tests.identical {
             // Not one clock step apart in any launch: no drift hides a change so exactly.
             return Self {
+                base: level.base,
                 difference: 0.0,
                 lower: 0.0,
                 upper: 0.0,
             };
         }
         Self {
+            base: level.base,
             difference: level.difference,
             lower: level.difference - level.margin(test.step_level.slower),
             upper: level.difference + level.margin(test.step_level.faster),
@@ -190,7 +195,8 @@ fn answer(
             comparison.basis = Basis::Runs(grounds(&tests, of_runs, run_level, t_score));
             if let Some(decision) = decision {
                 comparison.verdict = decision.verdict;
-                comparison.change = Some(decision.bounds.change());
+                let bounds = decision.bounds;
+                comparison.change_from(bounds.base.exp(), Some(bounds.change()));
                 comparison.p_value = Some(decision.p_value);
                 comparison.smallest_callable = Some((threshold + decision.margin).exp_m1());
             }
@@ -294,6 +300,7 @@ mod tests {
     fn an_interval_must_lie_wholly_and_strictly_beyond_the_threshold() {
         let verdict = |lower, upper| {
             Bounds {
+                base: 0.0,
                 difference: 0.0,
                 lower,
                 upper,

@@ -3,11 +3,10 @@
 use serde::Serialize;
 use std::fmt;
 
-use super::summary::sample_times;
+use super::summary::{sample_times, several_modes};
 use crate::model::{Measurement, Metric, Thresholds};
 use perfcheck_stats::{
     Description, SlowMode, SplitHalves, between_to_within_ratio, lag_one_autocorrelation, median,
-    mvalue,
 };
 
 /// Something worth a look. `Display` gives a sentence without a full stop.
@@ -94,10 +93,8 @@ pub fn diagnostics(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Di
             times_median: cluster.mean / centre,
         });
     }
-    let modal = mvalue(&pooled).filter(|_| pooled.len() >= fewest(thresholds));
-    if let Some(modal_value) = modal.filter(|value| *value >= thresholds.several_modes) {
-        found.push(Diagnostic::SeveralModes { modal_value });
-    }
+    let several = several_modes(&pooled, thresholds);
+    found.extend(several.map(|modal_value| Diagnostic::SeveralModes { modal_value }));
     found.extend(absurd(&pooled, &measurement.benchmark.metric, thresholds));
     found
 }

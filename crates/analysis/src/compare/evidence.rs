@@ -9,13 +9,15 @@ use super::note::Note;
 use super::question::{Question, Rules};
 use super::run_level::{RunLevel, RunValues};
 use crate::model::{MIN_LAUNCHES, Measurement, Side, Verdict};
-use perfcheck_stats::{Resampling, Stream, TScore, derived_seed, median};
+use perfcheck_stats::{Resampling, Stream, TScore, derived_seed, mean, median};
 
 /// The tests of one question.
 pub(super) struct Tests {
     pub location: Location,
     pub run_level: RunLevel,
     pub t_score: Option<TScore>,
+    /// The mean of what the t-score takes of the reference, a logarithm.
+    pub t_score_base: f64,
     pub description: ChangeDescription,
     /// All launch values of both sides are one and the same.
     pub identical: bool,
@@ -199,6 +201,7 @@ impl Sides {
             location,
             run_level,
             t_score,
+            t_score_base: mean(&units.1).unwrap_or(f64::NAN),
             description: ChangeDescription::of_stored(question, rules),
             identical,
         })

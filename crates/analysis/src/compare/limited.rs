@@ -17,37 +17,27 @@ pub fn value_at(measurement: &Measurement, statistic: Wanted, level: f64) -> Opt
     let launches = sample_times(measurement);
     let samples = clusters(&launches);
     let found = match statistic {
-        Wanted::Mean => plain(&ClusterMean::new(&samples), IntervalScale::Plain, level),
+        Wanted::Mean => positive(&ClusterMean::new(&samples), level),
         Wanted::Time | Wanted::Median => of_median(&ClusterMedian::new(&samples), level),
         Wanted::Slope => {
             let ramps: Vec<Vec<(f64, f64)>> = (measurement.launches.iter().map(ramp))
                 .filter(|points| !points.is_empty())
                 .collect();
-            plain(
-                &ClusterSlope::new(&clusters(&ramps)),
-                IntervalScale::Plain,
-                level,
-            )
+            positive(&ClusterSlope::new(&clusters(&ramps)), level)
         }
-        Wanted::StdDev => plain(&ClusterSd::new(&samples), IntervalScale::Logarithmic, level),
-        Wanted::Mad => {
-            let mad = plain(
-                &ClusterMad::new(&samples),
-                IntervalScale::Logarithmic,
-                level,
-            );
-            scaled(mad, MAD_TO_SD)
-        }
+        Wanted::StdDev => positive(&ClusterSd::new(&samples), level),
+        Wanted::Mad => scaled(positive(&ClusterMad::new(&samples), level), MAD_TO_SD),
         other => return value_of(measurement, other, level),
     };
     found.estimate.is_finite().then_some(found)
 }
 
-fn plain(statistic: &impl ClusterStatistic, scale: IntervalScale, level: f64) -> Estimate {
+fn positive(statistic: &impl ClusterStatistic, level: f64) -> Estimate {
     let estimate = statistic.observed();
-    jackknife_t_interval(statistic, scale, level).map_or(Estimate::unbounded(estimate), |found| {
-        Estimate::with(estimate, found)
-    })
+    jackknife_t_interval(statistic, IntervalScale::Logarithmic, level)
+        .map_or(Estimate::unbounded(estimate), |found| {
+            Estimate::with(estimate, found)
+        })
 }
 
 fn of_median(median: &ClusterMedian, level: f64) -> Estimate {

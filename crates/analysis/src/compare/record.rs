@@ -23,7 +23,7 @@ pub struct BenchmarkRecord {
     pub cv: Option<f64>,
     /// The 5th, 25th, 75th, 95th and 99th percentile by nearest rank: each is a sample that was measured.
     pub percentiles: [f64; 5],
-    /// The mean of the launches' means, with Student's interval: launches are independent of each other, samples of one process are not.
+    /// The mean of the launches' means, with Student's margin: launches are independent of each other, samples of one process are not.
     /// `None` for fewer than two launches.
     pub over_launches: Option<TInterval>,
     /// All samples as observations, after the outlier policy that was asked for.
@@ -85,10 +85,20 @@ impl BenchmarkRecord {
         })
     }
 
-    /// The mean over launches with its interval.
+    /// The mean over launches with its interval on the scale of logarithms, on which it never reaches below 0.
     pub fn mean_of_launches(&self) -> Option<Estimate> {
-        self.over_launches
-            .map(|over| Estimate::with(over.mean, over.interval()))
+        let over = self.over_launches?;
+        let factor = (over.margin / over.mean).exp();
+        Some(if factor.is_finite() {
+            let (lower, upper) = (over.mean / factor, over.mean * factor);
+            Estimate {
+                estimate: over.mean,
+                lower,
+                upper,
+            }
+        } else {
+            Estimate::with(over.mean, over.interval().not_below_zero())
+        })
     }
 }
 
@@ -157,10 +167,13 @@ mod tests {
             std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7,
         );
         near(over.mean, 104.0);
+        // On the scale of logarithms the error is sqrt(2) / 104.
+        let shown = record.mean_of_launches().unwrap();
         near(
-            over.interval().upper - over.interval().lower,
-            2.0 * over.margin,
+            shown.upper / 104.0,
+            (std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7 / 104.0).exp(),
         );
+        near(shown.lower * shown.upper, 104.0 * 104.0);
         // The samples lie 20 to either side: np.std(x, ddof=1) / 104
         near(record.cv.unwrap(), 0.204_727_172_085_529_65);
     }

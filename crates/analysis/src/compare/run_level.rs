@@ -62,6 +62,8 @@ pub(super) struct LoneFloor {
 /// The difference of a run from its reference, with a standard error that allows for the drift between runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RunLevel {
+    /// Reference value, a logarithm.
+    pub base: f64,
     /// Run value less reference value, logarithms.
     pub difference: f64,
     /// Standard error of the difference.
@@ -93,7 +95,8 @@ impl RunLevel {
             runs.iter().filter_map(|run| run.value(kind)).collect()
         };
         let averaged_values = values(averaged);
-        let difference = candidate.value(kind)? - mean(&averaged_values)?;
+        let base = mean(&averaged_values)?;
+        let difference = candidate.value(kind)? - base;
         let levels = std::iter::once(spread).chain(earlier.iter().map(Vec::as_slice));
         let (run_variance, df) = between_runs(levels.map(values), host);
         let predicted = 1.0 + 1.0 / averaged_values.len() as f64;
@@ -112,6 +115,7 @@ impl RunLevel {
             }
         };
         Some(Self {
+            base,
             difference,
             standard_error: between_runs.max(within).sqrt(),
             df,

@@ -3,12 +3,18 @@
 use serde::Serialize;
 
 use super::estimate::Estimate;
-use crate::model::{DecisionSettings, LaunchSeries, LeftOutSamples, Measurement, Sample};
+use crate::model::{
+    DecisionSettings, LaunchSeries, LeftOutSamples, Measurement, Sample, Thresholds,
+};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
     Interval, IntervalMethod, IntervalScale, LinearFit, MAD_TO_SD, OutlierCounts, Resampling,
-    Stream, TukeyFences, derived_seed, mean, r_squared_through_origin, sample_variance, student_t,
+    Stream, TukeyFences, derived_seed, mean, mvalue, r_squared_through_origin, sample_variance,
+    student_t, two_groups,
 };
+
+/// A mode has at least this share of the samples: a few that were disturbed are none.
+const LEAST_MODE_SHARE: f64 = 0.1;
 
 /// What one run says of one benchmark. Times are nanoseconds per iteration; the intervals are over launches (over samples where
 /// there is only one launch): percentile bootstrap intervals, of fewer than eight launches Student's t intervals, as the bootstrap of so few covers too seldom.
@@ -42,6 +48,8 @@ pub struct Summary {
     pub intervals: IntervalMethod,
     /// What a filter left out of all of this but outliers and slope, where there is a filter.
     pub left_out: Option<LeftOutSamples>,
+    /// Two modes near which the samples lie, the faster first, where they have several and the interval of the median reaches over both.
+    pub modes: Option<[f64; 2]>,
     /// Nanoseconds that a sample takes besides its iterations, where the ramps of the launches agree that there are some.
     pub overhead_ns: Option<f64>,
 }
@@ -104,26 +112,16 @@ pub fn summarize_by(
         .map(ramp)
         .filter(|x| !x.is_empty())
         .collect();
+    let median = intervals.of("median", &ClusterMedian::new(&clusters));
     Some(Summary {
-        mean: intervals.of("mean", &ClusterMean::new(&clusters), IntervalScale::Plain),
-        median: intervals.of(
-            "median",
-            &ClusterMedian::new(&clusters),
-            IntervalScale::Plain,
-        ),
+        mean: intervals.of("mean", &ClusterMean::new(&clusters)),
+        median,
         slope: intervals.slope(&ramps),
         r_squared: r_squared(&ramps),
         sd: described
             .sd
-            .map(|_| intervals.of("sd", &ClusterSd::new(&clusters), IntervalScale::Logarithmic)),
-        mad: scaled(
-            intervals.of(
-                "mad",
-                &ClusterMad::new(&clusters),
-                IntervalScale::Logarithmic,
-            ),
-            MAD_TO_SD,
-        ),
+            .map(|_| intervals.of("sd", &ClusterSd::new(&clusters))),
+        mad: scaled(intervals.of("mad", &ClusterMad::new(&clusters)), MAD_TO_SD),
         min: described.min,
         max: described.max,
         samples: described.count,
@@ -132,8 +130,22 @@ pub fn summarize_by(
         fences,
         intervals: IntervalMethod::for_clusters(clusters.len()),
         left_out: (measurement.described.as_ref()).map(|described| described.left_out),
+        modes: modes(&pooled, &median, thresholds),
         overhead_ns: overhead(&ramps, confidence_level),
     })
+}
+
+/// Gregg's modal value of `values` where it says that they have several modes; of few values it says nothing.
+pub(super) fn several_modes(values: &[f64], thresholds: &Thresholds) -> Option<f64> {
+    let modal = mvalue(values).filter(|_| values.len() >= thresholds.series_min_samples as usize);
+    modal.filter(|value| *value >= thresholds.several_modes)
+}
+
+/// What says why the interval of a median tells so little: it reaches over two modes.
+fn modes(pooled: &[f64], median: &Estimate, thresholds: &Thresholds) -> Option<[f64; 2]> {
+    several_modes(pooled, thresholds)?;
+    let [fast, slow] = two_groups(pooled, LEAST_MODE_SHARE)?;
+    (median.lower <= fast && slow <= median.upper).then_some([fast, slow])
 }
 
 /// The deciding samples of each launch that has any, in nanoseconds per iteration.
@@ -206,7 +218,7 @@ struct Intervals {
 }
 
 impl Intervals {
-    fn of(&self, name: &str, statistic: &impl ClusterStatistic, scale: IntervalScale) -> Estimate {
+    fn of(&self, name: &str, statistic: &impl ClusterStatistic) -> Estimate {
         let estimate = statistic.observed();
         let stream = Stream {
             seed: self.seed,
@@ -221,7 +233,7 @@ impl Intervals {
             .then(|| {
                 IntervalMethod::for_clusters(statistic.clusters()).interval(
                     statistic,
-                    scale,
+                    IntervalScale::Logarithmic,
                     self.confidence_level,
                     resampling,
                 )
@@ -233,11 +245,7 @@ impl Intervals {
     }
 
     fn slope(&self, ramps: &[Vec<(f64, f64)>]) -> Option<Estimate> {
-        let slope = self.of(
-            "slope",
-            &ClusterSlope::new(&clusters(ramps)),
-            IntervalScale::Plain,
-        );
+        let slope = self.of("slope", &ClusterSlope::new(&clusters(ramps)));
         slope.estimate.is_finite().then_some(slope)
     }
 }
@@ -290,10 +298,14 @@ mod tests {
         assert!((summary.mean.estimate - 103.0).abs() < 1e-9);
         assert!((summary.median.estimate - 103.0).abs() < 1e-9);
         assert_eq!((summary.min, summary.max), (100.0, 106.0));
-        // Launch means run from 101 to 105, with a standard error of sqrt(1/2): t(.975, 4) = 2.7764451051977987.
-        let margin = 2.776_445_105_197_798_7 * 0.5_f64.sqrt();
-        assert!((summary.mean.lower - (103.0 - margin)).abs() < 1e-9);
-        assert!((summary.mean.upper - (103.0 + margin)).abs() < 1e-9);
+        // Launch means run from 101 to 105, so without one of them the mean is 103.5, 103.25, 103, 102.75 or 102.5. Their logarithms have a jackknife
+        // error of sqrt(4/5 sum of squared deviations) = 0.006865167, t(.975, 4) = 2.7764451051977987 times which is 0.019060760.
+        assert!(
+            (summary.mean.lower - 103.0 / 0.019_060_760_f64.exp()).abs() < 1e-6,
+            "{:?}",
+            summary.mean
+        );
+        assert!((summary.mean.upper - 103.0 * 0.019_060_760_f64.exp()).abs() < 1e-6);
         assert_eq!(summary.intervals, IntervalMethod::StudentT);
         assert!(summary.slope.is_none() && summary.overhead_ns.is_none());
     }
@@ -359,6 +371,37 @@ mod tests {
             })
             .collect();
         assert_eq!(summary(launches).unwrap().overhead_ns, None);
+    }
+
+    #[test]
+    fn no_time_is_below_zero_however_far_apart_the_launches_are() {
+        // Launches at 5.4 and at 10 us.
+        let at = [5_400.0, 10_000.0, 5_410.0, 10_020.0, 10_010.0];
+        let launches = |spread: f64| {
+            (at.iter().zip(0..))
+                .map(|(at, k)| {
+                    let times = (0..20).map(|i| at + spread * f64::from(i));
+                    flat_launch(k, 1000, &times.collect::<Vec<f64>>())
+                })
+                .collect()
+        };
+        let found = summary(launches(1.0)).unwrap();
+        // The median of all is 10,005 or so; without a slow launch it is that of two at 5.4 and two at 10 us, in the middle: 7,715.
+        for estimate in [found.mean, found.median] {
+            assert!(estimate.lower > 0.0, "{estimate:?}");
+            let centre = (estimate.lower * estimate.upper).sqrt();
+            assert!(
+                (centre / estimate.estimate - 1.0).abs() < 1e-9,
+                "{estimate:?}"
+            );
+        }
+        // The values of the samples in the middle of each group: of 40 between 5,400 and 5,429, of 60 between 10,000 and 10,039.
+        let [fast, slow] = found.modes.unwrap();
+        assert!((5_414.0..5_416.0).contains(&fast) && (10_019.0..10_021.0).contains(&slow));
+        // In one mode there is none to tell.
+        let times: Vec<f64> = (0..20).map(|i| 5_400.0 + f64::from(i)).collect();
+        let alike = (0..5).map(|k| flat_launch(k, 1000, &times)).collect();
+        assert_eq!(summary(alike).unwrap().modes, None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use perfcheck_analysis::compare::Readings;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Method, Row};
 use perfcheck_analysis::model::{Measurement, Thresholds, Verdict};
-use perfcheck_stats::{EffectSize, cliffs_delta, hedges_g, median};
+use perfcheck_stats::{EffectSize, cliffs_delta, hedges_g};
 
 /// Runs the command.
 pub fn compare(
@@ -159,15 +159,12 @@ fn version_difference(
     let (Some(base), Some(candidate)) = (base, candidate) else {
         return VersionDifference::default();
     };
-    let (base_median, candidate_median) = (median(base.values()), median(candidate.values()));
     let known = row
         .comparison
         .as_ref()
         .and_then(|found| found.description.effects.as_ref());
     if let Some(known) = known {
         return VersionDifference {
-            base_median,
-            median: candidate_median,
             cliffs_delta: known.cliffs_delta,
             size: known.label.map(EffectSize::label),
             hedges_g: known.hedges_g,
@@ -181,8 +178,6 @@ fn version_difference(
     ];
     let delta = cliffs_delta(&candidate, &base);
     VersionDifference {
-        base_median,
-        median: candidate_median,
         cliffs_delta: delta,
         size: delta.map(|delta| EffectSize::within(delta, bounds).label()),
         hedges_g: hedges_g(&candidate, &base),

@@ -17,6 +17,22 @@ const thinnedNote = (one) => {
 };
 const together = (...notes) => notes.filter(Boolean).join(" ") || null;
 
+/** What the picture of a change reaches over: the decided interval and its width on either side, the noise, and every estimate. What goes on is cut. */
+function reachOf(found, rows, curve) {
+  const [, lower, upper] = found.change;
+  const noise = found.threshold * 1.6;
+  const ends = (values) => [Math.min(...values), Math.max(...values)];
+  const all = ends(rows.flatMap(([, estimate]) => estimate).concat(curve ? curve.range : [], [-noise, noise]).filter(isNumber));
+  let [low, high] = all;
+  if (isNumber(lower) && isNumber(upper)) {
+    const room = Math.max(upper - lower, noise);
+    const wanted = ends([lower - room, upper + room, -noise, noise, ...rows.map(([, estimate]) => estimate[0])]);
+    [low, high] = [Math.max(all[0], wanted[0]), Math.min(all[1], wanted[1])];
+  }
+  const margin = (high - low) * 0.03;
+  return [low - margin, high + margin];
+}
+
 /** The change: how resampled ones lie, the intervals, and the band of noise. */
 function changeChart(one) {
   const found = one.compared;
@@ -35,6 +51,7 @@ function changeChart(one) {
       + (curve ? ` The resampled changes of the mean lie from ${change(curve.range[0])} to ${change(curve.range[1])}.` : ""),
     caption: together(
       curve && `Curve, of the mean below it alone: ${counted(curve.count, "resample")} of its change${sidesOf(one).every((side) => one[side].launches > 1) ? ", launch by launch" : ""}.`,
+      "An arrow: it goes on beyond the picture.",
       `Shaded: within the noise threshold of ${percent(found.threshold)}.`,
       `“Decided” is the interval that the verdict rests on; mean and median are described at ${level}.`,
     ),
@@ -45,11 +62,8 @@ function changeChart(one) {
       const room = curve ? 80 : 0;
       const box = { left: 74, right: width - 16, top: 16, bottom: 16 + room + rows.length * 24 + 10 };
       const rowAt = (index) => 28 + index * 24 + (index === rows.length - 1 ? room : 0);
-      const known = rows.flatMap(([, estimate]) => estimate).concat(curve ? curve.range : [], [-found.threshold * 1.6, found.threshold * 1.6]).filter(isNumber);
-      let low = Math.min(...known), high = Math.max(...known);
-      const margin = (high - low) * 0.03;
-      low -= margin; high += margin;
-      const x = changeAxis(low, high, box.left, box.right, width / 110);
+      const x = changeAxis(...reachOf(found, rows, curve), box.left, box.right, width / 110);
+      const beyond = (value, side) => !isNumber(value) || (side < 0 ? x.at(value) < box.left : x.at(value) > box.right);
       const nodes = [
         s("rect", { class: "band", x: number(x.at(-found.threshold)), width: number(x.at(found.threshold) - x.at(-found.threshold)), y: box.top - 6, height: box.bottom - box.top + 6 }),
         frame(box, x, null),
@@ -59,18 +73,18 @@ function changeChart(one) {
         const heights = places(curve.density, 2);
         const at = scale(0, heights.length - 1, x.at(curve.range[0]), x.at(curve.range[1]));
         const foot = rowAt(rows.length - 1) - 10;
-        const points = heights.map((height, i) => [at(i), foot - height * (room - 4)]);
-        nodes.push(s("path", { class: "area of-mean", d: `${path([[at(0), foot], ...points, [at(heights.length - 1), foot]])}Z` }));
+        const points = heights.map((height, i) => [at(i), foot - height * (room - 4)]).filter(([place]) => place >= box.left && place <= box.right);
+        if (points.length) nodes.push(s("path", { class: "area of-mean", d: `${path([[points[0][0], foot], ...points, [points.at(-1)[0], foot]])}Z` }));
+        nodes.push(curve.range.map((end, i) => [end, i ? 1 : -1]).filter(([end, side]) => beyond(end, side)).map(([, side]) => goesOn("calm", side < 0 ? box.left : box.right, foot - 6, side)));
       }
       rows.forEach(([name, estimate, tone], index) => {
         const y = rowAt(index);
-        const end = (value, edge) => number(isNumber(value) ? x.at(value) : edge);
+        const [lower, upper] = [[1, box.left, -1], [2, box.right, 1]].map(([bound, edge, side]) => ({ place: beyond(estimate[bound], side) ? edge : x.at(estimate[bound]), cut: beyond(estimate[bound], side), side }));
         nodes.push(
           s("text", { x: box.left - 10, y: y + 4, "text-anchor": "end", class: index ? null : "strong" }, name),
-          s("path", { class: `bar-line s-${tone}`, d: `M${end(estimate[1], box.left)} ${y}H${end(estimate[2], box.right)}` }),
-          [1, 2].filter((bound) => isNumber(estimate[bound])).map((bound) => s("path", { class: `bar-line s-${tone}`, d: `M${end(estimate[bound])} ${y - 5}v10` })),
-          [[1, box.left, -1], [2, box.right, 1]].filter(([bound]) => !isNumber(estimate[bound])).map(([, edge, side]) => goesOn(tone, edge, y, side)),
-          s("circle", { class: `bar-dot f-${tone}`, cx: end(estimate[0]), cy: y, r: index ? 4 : 5.5 }),
+          s("path", { class: `bar-line s-${tone}`, d: `M${number(lower.place)} ${y}H${number(upper.place)}` }),
+          [lower, upper].map(({ place, cut, side }) => (cut ? goesOn(tone, place, y, side) : s("path", { class: `bar-line s-${tone}`, d: `M${number(place)} ${y - 5}v10` }))),
+          s("circle", { class: `bar-dot f-${tone}`, cx: number(x.at(estimate[0])), cy: y, r: index ? 4 : 5.5 }),
         );
       });
       return { height: box.bottom + 26, nodes: nodes.flat() };

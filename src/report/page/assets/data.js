@@ -38,6 +38,8 @@ BENCHMARKS.forEach((one, index) => {
   one.change = found ? found[0] : isNumber(one.stored) ? one.stored : null;
 });
 
+/** A value that the change is from (0) or to (1), as a number and as a text. */
+const valueOf = (one, i) => (one.compared && one.compared.values ? one.compared.values.map((both) => both[i]) : null);
 const medianOf = (one, side) => (one[side] && one[side].median ? one[side].median[0] : null);
 const nameOf = (one, side) => `run ${one[side].run}`;
 const threshold = (one) => (one.compared ? one.compared.threshold : 0);

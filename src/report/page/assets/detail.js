@@ -8,12 +8,14 @@ function parts(id) {
 
 function verdictLine(one) {
   const found = one.compared && one.compared.change;
-  const sides = ["base", "candidate"].filter((side) => one[side]).map((side) => h("b", null, reading(one.metric, medianOf(one, side))));
+  const values = [0, 1].map((i) => valueOf(one, i)).filter(Boolean).map(([, text]) => h("b", null, text));
+  const medians = ["candidate", "base"].filter((side) => one[side]).slice(0, 1).map((side) => h("b", null, reading(one.metric, medianOf(one, side))));
   return h("div", { class: "verdict-line" },
     one.verdict && badge(one.verdict),
     one.change !== null && h("span", { class: `large v-${toneOf(one)}` }, change(one.change)),
     found && (isNumber(found[1]) || isNumber(found[2])) && h("span", { class: "faint" }, bounds(found, change)),
-    sides.length > 0 && h("span", { class: "sides" }, "median ", sides.length > 1 ? [sides[0], " → ", sides[1]] : sides),
+    values.length > 0 && h("span", { class: "sides", title: CHANGE_IS }, values[0], " → ", values[1]),
+    !values.length && medians.length > 0 && h("span", { class: "sides" }, "median ", medians),
     one.compared && isNumber(one.compared.p) && h("span", { class: "faint" }, `adjusted p ${probability(one.compared.p)}`));
 }
 
@@ -50,7 +52,7 @@ function statistics(one) {
     h("div", { class: "card" },
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Statistics" }, plainTable("Statistics", ["", ...sides.map((side) => nameOf(one, side))], rows)),
       more.length > 0 && h("div", { class: "scroll" }, plainTable("More", ["", ""], more, "wrap")),
-      h("p", { class: "caption" }, `${percent(HEAD.level)} intervals (${sides.map((side) => `${nameOf(one, side)}: ${one[side].intervals}`).join(", ")}); the same as `, h("code", null, `cargo perfcheck show ${one[sides.at(-1)].run} --stats`), " prints.")));
+      h("p", { class: "caption" }, `${percent(HEAD.level)} intervals (${sides.map((side) => `${nameOf(one, side)}: ${one[side].intervals}`).join(", ")}).`)));
 }
 
 function explanation(one) {

@@ -49,13 +49,14 @@ function changeBar(one, reach) {
 /** What the bars' ends are. */
 const barScale = () => h("span", { class: "ends" }, [-view.reach, 0, view.reach].map((end) => h("span", null, end ? change(end) : "0")));
 
-const CHANGE_IS = "Change is that of what the verdict rests on, mostly a low quantile of the samples; the medians beside it may differ.";
+const CHANGE_IS = "The two values that the verdict compares, mostly a low quantile of the samples of each side; the change is that from the one to the other.";
 
 const COLUMNS = [
   { name: "verdict", title: "Verdict", class: "verdict", key: (one) => [RANK.has(one.verdict) ? RANK.get(one.verdict) : 99, -(one.change ?? -Infinity)], cell: (one) => badge(one.verdict) },
   { name: "name", title: "Benchmark", class: "name", key: (one) => [one.place, one.id], cell: nameCell },
-  { name: "before", title: "Reference", class: "time before number", descends: true, key: (one) => [medianOf(one, "base") ?? -1], cell: (one) => medianText(one, "base") },
-  { name: "after", title: "Median", class: "time number", descends: true, key: (one) => [medianOf(one, "candidate") ?? -1], cell: (one) => medianText(one, "candidate") },
+  { name: "median", title: "Median", class: "time typical number", descends: true, key: (one) => [medianOf(one, "candidate") ?? -1], cell: (one) => medianText(one, "candidate") },
+  { name: "before", title: "Before", hint: CHANGE_IS, class: "time before number", descends: true, key: (one) => [(valueOf(one, 0) || [-1])[0]], cell: (one) => (valueOf(one, 0) || [0, "–"])[1] },
+  { name: "after", title: "After", hint: CHANGE_IS, class: "time number", descends: true, key: (one) => [(valueOf(one, 1) || [-1])[0]], cell: (one) => (valueOf(one, 1) || [0, "–"])[1] },
   { name: "change", title: "Change", hint: CHANGE_IS, class: "delta number", descends: true, key: (one) => [one.change ?? -Infinity], cell: (one) => (one.change === null ? "" : h("span", { class: `v-${toneOf(one)}` }, change(one.change))) },
   { name: "bar", title: "Its interval", class: "bar", head: barScale, cell: (one) => changeBar(one, view.reach) },
   { name: "rate", title: "Throughput", class: "rate number", descends: true, key: (one) => [(rates(one, "candidate")[0] || { value: -1 }).value], cell: (one) => throughputText(one, "candidate") },
@@ -75,7 +76,8 @@ function nameCell(one) {
 function columns() {
   const any = (test) => BENCHMARKS.some(test);
   const wanted = {
-    verdict: any((one) => one.verdict), before: any((one) => one.base), change: any((one) => one.change !== null),
+    verdict: any((one) => one.verdict), median: any((one) => one.candidate && !valueOf(one, 1)),
+    before: any((one) => valueOf(one, 0)), after: any((one) => valueOf(one, 1)), change: any((one) => one.change !== null),
     bar: any((one) => one.change !== null), rate: any((one) => throughputText(one, "candidate")),
   };
   return COLUMNS.filter((column) => wanted[column.name] !== false);

@@ -296,7 +296,7 @@ fn by_difference(
 /// How the table is to be read.
 pub(super) fn legend(found: &SideBySide) -> Vec<String> {
     let what = match found.shown {
-        Shown::Judged => "Medians, with the change that was judged.".to_owned(),
+        Shown::Judged => "Medians, with the change that was judged: mostly that of a low quantile, not the ratio of these medians.".to_owned(),
         Shown::One(figure) => {
             let mut labels: Vec<String> = Vec::new();
             for line in &found.lines {

@@ -8,7 +8,7 @@ use crate::report::view::{Verbosity, View};
 use crate::report::words::{analysis, extras, sentences};
 use perfcheck_analysis::compare::{AllocationSummary, Comparison, Estimate, LatencySummary};
 use perfcheck_analysis::findings::{Findings, Row};
-use perfcheck_analysis::model::Verdict;
+use perfcheck_analysis::model::{Side, Verdict};
 
 /// A cell that only some rows have.
 type OfSomeRows = fn(&Row<'_>) -> Option<String>;
@@ -22,8 +22,13 @@ pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -
     // Of a comparison people want to know what moved, which notes tell; without one these are results.
     let in_full = !compared || view.verbosity == Verbosity::Verbose;
     let interval = format!("{} interval", units::percent(findings.confidence_level()));
+    let median = Column::number("median", cells(rows, median_cell));
     let mut columns = vec![
-        Column::number("median", cells(rows, median_cell)),
+        if compared {
+            median.dispensable(3)
+        } else {
+            median
+        },
         Column::number(&interval, cells(rows, interval_cell)).dispensable(6),
     ];
     let of_some_rows: [(&str, u8, OfSomeRows, bool); 3] = [
@@ -44,6 +49,10 @@ pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -
     if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
         let level = units::percent(analysis::interval_level(&verdicts.decision));
         let heading = format!("{level} interval");
+        for (heading, side) in [("before", Side::Base), ("after", Side::Candidate)] {
+            let told = cells(rows, |row| compared_cell(row, findings, side));
+            columns.push(Column::number(heading, told));
+        }
         columns.push(Column::number("change", cells(rows, change_cell)));
         columns.extend(bars(rows, view));
         let intervals = cells(rows, change_interval_cell);
@@ -158,6 +167,13 @@ fn bar_cell(row: &Row<'_>, scale: ChangeBars) -> Cell {
         (ink, text)
     });
     Cell::of_pieces(pieces.collect())
+}
+
+/// The value of a side that the change is from or to.
+fn compared_cell(row: &Row<'_>, findings: &Findings<'_>, side: Side) -> String {
+    let values = sentences::compared(row, findings);
+    let is_some = row.comparison.is_some();
+    or_dash_if(is_some, values.map(|values| values.of(side).clone()))
 }
 
 fn change_interval_cell(row: &Row<'_>) -> String {

@@ -143,9 +143,7 @@ const ROWS: &[Row] = &[
         })
     }),
     row("jackknife t, SD", |case, numbers| {
-        case.pooled(numbers, |x| {
-            holds(spread(&ClusterSd::new(x))?, case.truth.sd)
-        })
+        case.pooled(numbers, |x| holds(t(&ClusterSd::new(x))?, case.truth.sd))
     }),
     row("percentile bootstrap, SD", |case, numbers| {
         let draws = seed(numbers);
@@ -154,9 +152,7 @@ const ROWS: &[Row] = &[
         })
     }),
     row("jackknife t, MAD", |case, numbers| {
-        case.pooled(numbers, |x| {
-            holds(spread(&ClusterMad::new(x))?, case.truth.mad)
-        })
+        case.pooled(numbers, |x| holds(t(&ClusterMad::new(x))?, case.truth.mad))
     }),
     row("percentile bootstrap, MAD", |case, numbers| {
         let draws = seed(numbers);
@@ -339,10 +335,6 @@ fn slices(clusters: &[Vec<f64>]) -> Vec<&[f64]> {
 }
 
 fn t(statistic: &impl ClusterStatistic) -> Option<Interval> {
-    jackknife_t_interval(statistic, IntervalScale::Plain, LEVEL)
-}
-
-fn spread(statistic: &impl ClusterStatistic) -> Option<Interval> {
     jackknife_t_interval(statistic, IntervalScale::Logarithmic, LEVEL)
 }
 

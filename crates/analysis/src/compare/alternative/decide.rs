@@ -135,7 +135,7 @@ pub(super) fn answer(
         setting,
     ));
     comparison.p_value = adjusted;
-    comparison.change = found.change;
+    comparison.change_from(found.centre, found.change);
     // The interval alone tells what could be called only where it is what is in the way.
     comparison.smallest_callable = found
         .change
@@ -239,6 +239,7 @@ mod tests {
                 lower,
                 upper,
             }),
+            centre: 100.0,
             counts: (5, 5),
             delta,
             notes: Vec::new(),

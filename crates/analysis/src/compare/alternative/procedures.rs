@@ -62,6 +62,8 @@ pub(super) struct TestFinding {
     pub degrees_of_freedom: Option<f64>,
     /// new / base - 1; `None` where nothing was tested.
     pub change: Option<Estimate>,
+    /// The value of the base that the change is relative to.
+    pub centre: f64,
     /// Observations: new, base.
     pub counts: (usize, usize),
     /// Cliff's delta, where the test is one of ranks.
@@ -101,6 +103,7 @@ impl<'a> Setting<'a> {
             statistic: None,
             degrees_of_freedom: None,
             change: None,
+            centre: f64::NAN,
             counts: (a.len(), b.len()),
             delta: None,
             notes: Vec::new(),
@@ -176,6 +179,7 @@ impl<'a> Setting<'a> {
         let singles = |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
         let means = (singles(candidate), singles(base));
         found.change = Estimate::relative_change(&means.0, &means.1, 1.0 - self.level, resampling);
+        found.centre = mean(base).unwrap_or(f64::NAN);
         found.decided = Decided::ByP(Some(test.p));
     }
 
@@ -188,7 +192,7 @@ impl<'a> Setting<'a> {
         found.degrees_of_freedom = Some(test.df);
         let interval = test.interval(1.0 - self.level);
         if let (Some(interval), Some(centre)) = (interval, mean(base)) {
-            found.change = relative(test.difference, interval, centre);
+            found.change_by(test.difference, interval, centre);
             found.decided = Decided::ByP(Some(test.p));
         }
     }
@@ -241,7 +245,7 @@ impl<'a> Setting<'a> {
             upper: f64::INFINITY,
         });
         if let (Some(estimate), Some(centre)) = (shift.estimate(), median(base)) {
-            found.change = relative(estimate, interval, centre);
+            found.change_by(estimate, interval, centre);
         }
     }
 
@@ -265,10 +269,11 @@ impl<'a> Setting<'a> {
         };
         let found_ratio = percentile(candidate)
             .zip(percentile(base))
-            .and_then(|(candidate, base)| positive_ratio(candidate, base));
-        if let Some((ratio, verdict)) =
-            found_ratio.and_then(|ratio| Some((ratio, bounds.judge(ratio)?)))
+            .and_then(|(candidate, base)| Some((positive_ratio(candidate, base)?, base)));
+        if let Some((ratio, base, verdict)) =
+            found_ratio.and_then(|(ratio, base)| Some((ratio, base, bounds.judge(ratio)?)))
         {
+            found.centre = base;
             found.statistic = Some(ratio);
             found.change = Some(Estimate::unbounded(ratio - 1.0));
             found.decided = Decided::Bounds(verdict);
@@ -313,7 +318,7 @@ impl<'a> Setting<'a> {
             lower: candidate.interval.lower - base.interval.upper,
             upper: candidate.interval.upper - base.interval.lower,
         };
-        found.change = relative(candidate.value - base.value, interval, base.value);
+        found.change_by(candidate.value - base.value, interval, base.value);
         let mut is_significant = distance.is_significant();
         if let IntervalDistance::Finite(distance) = distance {
             found.statistic = Some(distance);
@@ -327,13 +332,16 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// A difference and its interval as fractions of `centre`; `None` unless that is positive.
-fn relative(difference: f64, interval: Interval, centre: f64) -> Option<Estimate> {
-    (centre > 0.0).then(|| Estimate {
-        estimate: difference / centre,
-        lower: interval.lower / centre,
-        upper: interval.upper / centre,
-    })
+impl TestFinding {
+    /// Takes a difference and its interval as fractions of `centre`; there is no change unless that is positive.
+    fn change_by(&mut self, difference: f64, interval: Interval, centre: f64) {
+        self.centre = centre;
+        self.change = (centre > 0.0).then(|| Estimate {
+            estimate: difference / centre,
+            lower: interval.lower / centre,
+            upper: interval.upper / centre,
+        });
+    }
 }
 
 fn is_constant(values: &[f64]) -> bool {
@@ -347,6 +355,7 @@ fn without_spread(candidate: f64, base: f64, resolution: f64, found: &mut TestFi
         return;
     }
     found.notes.push(Note::NoVariance);
+    found.centre = base;
     found.change = Some(Estimate {
         estimate: change,
         lower: change,

@@ -73,7 +73,9 @@ pub fn value_of(measurement: &Measurement, subject: Statistic, level: f64) -> Op
     let values: Vec<f64> = measurement.launches.iter().filter_map(of_launch).collect();
     let estimate = mean(&values)?;
     Some(match TInterval::of(&values, level) {
-        Some(found) if found.margin > 0.0 => Estimate::with(estimate, found.interval()),
+        Some(found) if found.margin > 0.0 => {
+            Estimate::with(estimate, found.interval().not_below_zero())
+        }
         _ => Estimate {
             estimate,
             lower: estimate,

@@ -6,7 +6,7 @@ use super::shared_level::{Share, SharedLevel};
 use super::{CountChange, PercentileChange};
 use crate::compare::comparison::{Basis, Comparison};
 use crate::compare::note::Note;
-use crate::model::{DecisionSettings, Statistic, Verdict};
+use crate::model::{BySide, DecisionSettings, Statistic, Verdict};
 use perfcheck_stats::Correction;
 
 impl Comparison {
@@ -51,6 +51,7 @@ impl Comparison {
         self.smallest_callable = None;
         self.description.effects = None;
         self.change = None;
+        self.compared = None;
         self.p_value = None;
         self.notes.clear();
     }
@@ -78,6 +79,10 @@ impl Comparison {
             }
         }
         self.change = count.change();
+        self.compared = Some(BySide {
+            base: count.base,
+            candidate: count.candidate,
+        });
         self.p_value = adjusted;
         self.verdict = count.verdict;
     }
@@ -87,6 +92,10 @@ impl Comparison {
         let change = found.uncertainty.at(shared.own());
         self.verdict = found.verdict_of(&change, self.noise_threshold);
         self.change = Some(change);
+        self.compared = Some(BySide {
+            base: found.base_ns,
+            candidate: found.candidate_ns,
+        });
         self.basis = Basis::OtherMetric(Some(shared));
     }
 }

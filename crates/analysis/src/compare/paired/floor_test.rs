@@ -56,12 +56,15 @@ fn location(samples: usize, method: &PairedMethod) -> (Location, f64, usize) {
     }
 }
 
-/// The estimate alone; `None` without samples.
-pub(super) fn difference(usable: &UsableRounds, method: &PairedMethod) -> Option<(Location, f64)> {
+/// The base and the difference from it alone, logarithms; `None` without samples.
+pub(super) fn floors(usable: &UsableRounds, method: &PairedMethod) -> Option<(Location, f64, f64)> {
     let (location, p, rank) = location(usable.samples(), method);
     let low = |clusters: &[&[f64]]| ClusterLowQuantile::new(clusters, p, rank).observed();
-    let difference = low(&usable.of_candidate()) - low(&usable.of_base());
-    difference.is_finite().then_some((location, difference))
+    let base = low(&usable.of_base());
+    let difference = low(&usable.of_candidate()) - base;
+    difference
+        .is_finite()
+        .then_some((location, base, difference))
 }
 
 impl FloorTest {

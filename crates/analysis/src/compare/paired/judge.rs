@@ -125,15 +125,18 @@ impl Answer<'_> {
         let look = self.look;
         let mut comparison = self.untested();
         comparison.notes.extend(look.raised_threshold());
-        let estimate = floor_test::difference(&look.usable, self.method);
+        let estimate = floor_test::floors(&look.usable, self.method);
         comparison.basis = Basis::Untested {
-            location: estimate.map(|(location, _)| location),
+            location: estimate.map(|(location, ..)| location),
         };
-        comparison.change = estimate.map(|(_, d)| Estimate::unbounded(d.exp_m1()));
+        if let Some((_, base, difference)) = estimate {
+            let change = Estimate::unbounded(difference.exp_m1());
+            comparison.change_from(base.exp(), Some(change));
+        }
         match (&look.refused, &look.speed, estimate) {
             (Some(refused), ..) => comparison.notes.push(refused.clone()),
-            (None, Some(speed), Some((location, _))) => {
-                self.decide(speed, location, &mut comparison);
+            (None, Some(speed), Some((location, base, _))) => {
+                self.decide(speed, (location, base), &mut comparison);
             }
             (None, ..) => comparison.notes.push(Note::FewRounds {
                 rounds: look.usable.rounds.len(),
@@ -171,7 +174,12 @@ impl Answer<'_> {
         layouts.len()
     }
 
-    fn decide(&self, speed: &SpeedTest, location: Location, comparison: &mut Comparison) {
+    fn decide(
+        &self,
+        speed: &SpeedTest,
+        (location, base): (Location, f64),
+        comparison: &mut Comparison,
+    ) {
         let look = self.look;
         let levels = Directions {
             slower: self.speed_test.step_level.slower * look.share,
@@ -181,7 +189,8 @@ impl Answer<'_> {
         // Holm's level may be larger than that at which the two tests were found to agree.
         let (lower, upper) = (lower.min(upper), upper.max(lower));
         let difference = speed.difference.clamp(lower, upper);
-        comparison.change = Some(Estimate::from_logarithms(difference, lower, upper));
+        let change = Estimate::from_logarithms(difference, lower, upper);
+        comparison.change_from(base.exp(), Some(change));
         comparison.p_value = Some(self.speed_test.adjusted.seen(speed.difference));
         let margin = speed.margin(levels.slower);
         comparison.smallest_callable = Some((look.threshold + margin).exp_m1());
