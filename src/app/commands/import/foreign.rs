@@ -4,6 +4,7 @@ use super::facts::environment;
 use super::options::{ImportOptions, StatedFact};
 use super::record::{ImportRow, Read, benchmarks, run, source};
 use super::warnings::warn;
+use super::working::working;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::{ComparisonOptions, StoreOptions};
@@ -32,7 +33,8 @@ pub(super) fn import(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let mut found = read_foreign(requested, options.unit.as_ref())?;
+    let unit = options.unit.as_ref();
+    let mut found = working("Reading", world, || read_foreign(requested, unit))?;
     keep_named(&mut found, options)?;
     store_runs(&found, format, None, options, context, common, world)
 }
@@ -88,7 +90,7 @@ pub(super) fn store_runs(
                 )
             })
             .collect();
-        let numbers = store.take_over(workspace, &runs)?;
+        let numbers = working("Storing", world, || store.take_over(workspace, &runs))?;
         stored = numbers.into_iter().map(Some).collect();
     }
     for (mut pending, run) in pending.into_iter().zip(stored) {

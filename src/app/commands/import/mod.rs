@@ -8,6 +8,7 @@ mod portable;
 mod record;
 mod table;
 mod warnings;
+mod working;
 
 pub use command::import;
 pub use options::{ImportOptions, StatedFact};

@@ -4,15 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 
 use super::options::ImportOptions;
+use super::working::working;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::measuring::prepare::Silence;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::{ReferencePlace, portable_runs, transferred};
 use crate::exchange::{ExchangeError, InputContent, PortableReference, PortableRun, read_portable};
-use crate::report::{self, Progress, TakenOver, write_taken_over};
+use crate::report::{self, TakenOver, write_taken_over};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{Event, Observer, RunId, Side};
+use perfcheck_analysis::model::{RunId, Side};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
 
@@ -35,10 +36,7 @@ pub(super) fn import(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-    progress.observe(&step("Reading", 0));
-    let mut found = read(files, options)?;
-    progress.observe(&step("Reading", 1));
+    let mut found = working("Reading", world, || read(files, options))?;
     if world.interrupt.requested() {
         return Err(ExchangeError::Interrupted.into());
     }
@@ -47,7 +45,6 @@ pub(super) fn import(
         recognise(&mut found, store, *workspace)?;
     }
     drop(stored);
-    drop(progress);
     let mut numbers: Vec<Option<RunId>> = Vec::new();
     let fresh = found.iter_mut().filter(|one| one.known.is_none());
     for (place, one) in fresh.enumerate() {
@@ -207,11 +204,6 @@ fn recognise(
     Ok(())
 }
 
-/// A step of an import, begun or done.
-fn step(what: &str, done: usize) -> Event<'_> {
-    Event::Working { what, done, of: 1 }
-}
-
 /// Which names the runs get: the one that the user gives, or their own where these are free.
 fn name(
     found: &mut [FileRun<'_>],
@@ -297,10 +289,7 @@ fn take_over(
         runs.push(transferred(run, one.baselines.clone(), named));
     }
     warn_of_lost(lost_verdicts, lost_runs.len(), world)?;
-    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-    progress.observe(&step("Storing", 0));
-    let numbers = store.take_over(workspace, &runs)?;
-    progress.observe(&step("Storing", 1));
+    let numbers = working("Storing", world, || store.take_over(workspace, &runs))?;
     Ok(numbers.into_iter().map(Some).collect())
 }
 

@@ -2,6 +2,7 @@
 
 use super::foreign::store_runs;
 use super::options::ImportOptions;
+use super::working::working;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
@@ -22,9 +23,13 @@ pub(super) fn import(
         guess_units: options.guess_units,
         lenient: options.lenient,
     };
-    let interrupted = || world.interrupt.requested();
+    let interrupt = world.interrupt;
+    let imported = working("Reading", world, || {
+        let interrupted = || interrupt.requested();
+        read_tables(files, &map, options.layout, &reading, &interrupted)
+    })?;
     let run = ForeignRun {
-        imported: read_tables(files, &map, options.layout, &reading, &interrupted)?,
+        imported,
         files: files.iter().map(InputContent::source).collect(),
         name: None,
         unit: String::new(),
