@@ -24,7 +24,8 @@ pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -
     let interval = format!("{} interval", units::percent(findings.confidence_level()));
     let median = Column::number("median", cells(rows, median_cell));
     let mut columns = vec![
-        if compared {
+        // Of a benchmark that is new it is the only time.
+        if rows.iter().all(|row| row.comparison.is_some()) {
             median.dispensable(3)
         } else {
             median
