@@ -39,7 +39,8 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
         assert_eq!(said["verdict"], "unchanged", "{run}");
         assert_eq!(said["same"], "reachable", "{run}");
         assert!(
-            remarks(&run, id).contains("no machine code that it can reach differs"),
+            remarks(&run, id)
+                .contains("no machine code or data that the benchmark can reach differs"),
             "{run}"
         );
     }
@@ -47,7 +48,7 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
     assert_eq!(finish(&run)["code"], json!([]), "{run}");
     let text = project.perfcheck(&["explain", "cost"]).run().expect_code(0);
     assert!(
-        text.stdout.contains("No machine code that it can reach"),
+        text.stdout.contains("No machine code or data that"),
         "{text}"
     );
 

@@ -137,7 +137,7 @@ fn markdown_renders_as_tables_and_folded_parts() {
     let all = html.split("<summary>All").nth(1).expect("the table of all");
     let all = &all[..all.find("</table>").expect("its end")];
     assert_eq!(all.matches("<tr>").count(), rows + 1);
-    assert_eq!(all.matches("<td").count(), rows * 7);
+    assert_eq!(all.matches("<td").count(), rows * 6);
 }
 
 #[test]

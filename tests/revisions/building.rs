@@ -17,7 +17,7 @@ fn the_old_state_is_built_from_its_commit_and_the_new_one_from_the_work_tree() {
     assert_eq!(printed(&sides.candidate, "first"), "42");
     assert_eq!(
         said,
-        ["checking out HEAD", "building work tree", "building HEAD"]
+        ["checking out HEAD", "building HEAD", "building work tree"]
     );
     assert!(!identical(&sides, "first"));
     assert_eq!(made.snapshot(), before, "the checkout was touched");
@@ -31,13 +31,13 @@ fn a_revision_against_itself_gives_the_same_bytes() {
     assert!(identical(&sides, "first"));
     assert_eq!(
         said,
-        ["checking out HEAD", "building work tree", "building HEAD"]
+        ["checking out HEAD", "building HEAD", "building work tree"]
     );
     assert_eq!(sides.base.provenance, Provenance::Built);
     // A work tree without changes is a commit too.
     let (sides, said) = made.against("HEAD");
     assert!(identical(&sides, "first"));
-    assert_eq!(said, ["checking out HEAD", "found work tree", "found HEAD"]);
+    assert_eq!(said, ["checking out HEAD", "found HEAD", "found work tree"]);
     assert_eq!(sides.candidate.provenance, Provenance::Cached);
     let commit =
         |side: &perfcheck_engine::sides::BuiltSide| side.commit.clone().map(|head| head.commit);

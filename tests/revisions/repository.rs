@@ -170,7 +170,7 @@ impl Repository {
     /// Builds `against` and the work tree.
     pub fn try_against(&self, against: &str) -> (Result<PreparedSides, SidesError>, Said) {
         let revision = self.revision(against);
-        self.request(|request, events| build_sides(request, &revision, events, &mut |_| Ok(())))
+        self.request(|request, events| build_sides(request, &revision, events, None))
     }
 
     #[track_caller]
@@ -349,7 +349,7 @@ pub fn be_another_process() {
     let checkout = Checkout::require(&root).expect("a repository");
     let revision = checkout.revision(&against).expect("a revision");
     let interrupt = Interrupt::install(|_| ()).expect("once");
-    let outcome = build_sides(
+    let outcome = build_sides::<SidesError>(
         &SidesRequest {
             cache: &root.with_file_name("cache"),
             cargo: &cargo(),
@@ -365,7 +365,7 @@ pub fn be_another_process() {
         &mut |event| {
             let _ = writeln!(io::stderr(), "{}", describe(event));
         },
-        &mut |_| Ok::<(), SidesError>(()),
+        None,
     );
     let mut stderr = io::stderr();
     match outcome {

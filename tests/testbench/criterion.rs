@@ -207,6 +207,7 @@ fn criterion_in_whole_seconds_keeps_its_authors_shorter_times_and_tells_them_bef
     let expected = serde_json::json!([
         ["quick", 100, 100],
         ["slow", 100, 1000],
+        ["of a group", 2000, 3000],
         ["unset", 1000, 1000],
         ["unset too", 1000, 1000]
     ]);

@@ -136,9 +136,10 @@ pub(in crate::app) fn beside_revision(
         let targets = side.targets.iter();
         targets.map(|side| side.target.clone()).collect()
     };
-    let is_wanted = |side: &BuiltSide, world: &World<'_>| {
+    let refuse = |side: &BuiltSide, world: &World<'_>| {
         refuse_no_match(request.filter, request.timeout, targets(side), world)
     };
+    let is_wanted = (!request.filter.words.is_empty()).then_some(&refuse as _);
     let (built, current_does_not_build) = match order.sides(revision, is_wanted, world) {
         // The current benches may call what the revision has not got yet; its own are better than no measurement.
         Err(AppError::Sides(SidesError::Revision { source, .. }))

@@ -26,17 +26,20 @@ pub(in crate::app) struct CacheBuild<'a> {
     pub(in crate::app) quiet: bool,
 }
 
+/// Something asked of the work tree as it was built, before the revision is: an error says that the revision is not wanted.
+type Question<'q> = dyn Fn(&BuiltSide, &World<'_>) -> Result<(), AppError> + 'q;
+
 impl CacheBuild<'_> {
-    /// The work tree and a revision, if the work tree `is_wanted`.
+    /// A revision and the work tree, which comes first where there is something to be asked of it.
     pub(in crate::app) fn sides(
         &self,
         revision: &Revision,
-        is_wanted: impl Fn(&BuiltSide, &World<'_>) -> Result<(), AppError>,
+        is_wanted: Option<&Question<'_>>,
         world: &mut World<'_>,
     ) -> Result<PreparedSides, AppError> {
         let built = self.told(world, |request, events, world| {
-            let mut is_wanted = |side: &BuiltSide| is_wanted(side, &world.borrow());
-            build_sides(request, revision, events, &mut is_wanted)
+            let mut ask = is_wanted.map(|ask| move |side: &BuiltSide| ask(side, &world.borrow()));
+            build_sides(request, revision, events, ask.as_mut().map(|ask| ask as _))
         })?;
         self.ready(&in_words(revision), &built.base, world)?;
         self.ready(WORK_TREE, &built.candidate, world)?;

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::keep::{Watch, drain};
-use super::prepare::Silence;
 use super::request::{Request, busy};
 use crate::app::context::World;
 use crate::app::error::AppError;
@@ -17,7 +16,7 @@ use perfcheck_analysis::findings::{Conclusion, RoundsEvidence, Row, RunRemark, V
 use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, Bound, BySide, DecisionSettings, Environment, Event,
     GitState, LaunchHead, LaunchRecord, Measurement, NewRun, Observer, Purpose, RunEnd, RunId,
-    Side, WarmUpGoal,
+    Side, Silence, WarmUpGoal,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{

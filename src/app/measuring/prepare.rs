@@ -9,7 +9,7 @@ use crate::app::naming::{command_like, no_match};
 use crate::app::options::StoreOptions;
 use crate::report::{self, MessageFormat, Progress};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{BuildFacts, Event, Observer};
+use perfcheck_analysis::model::{BuildFacts, Silence};
 use perfcheck_engine::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut, Toolchain};
 use perfcheck_engine::child::ChildError;
 use perfcheck_engine::measure::{Discovered, Filter, Launcher, discover};
@@ -99,13 +99,6 @@ fn list(
     Ok(discovered)
 }
 
-/// Nobody hears of it.
-pub(in crate::app) struct Silence;
-
-impl Observer for Silence {
-    fn observe(&self, _: &Event<'_>) {}
-}
-
 /// Refuses a filter that selects nothing of `targets`, before anything else is built for it. What is wrong with the targets is told when
 /// they are listed in earnest.
 pub(in crate::app) fn refuse_no_match(
@@ -114,9 +107,6 @@ pub(in crate::app) fn refuse_no_match(
     targets: Vec<BenchTarget>,
     world: &World<'_>,
 ) -> Result<(), AppError> {
-    if filter.words.is_empty() {
-        return Ok(());
-    }
     let launcher = Launcher {
         supervisor: world.supervisor,
         interrupt: world.interrupt,

@@ -11,12 +11,13 @@ use std::path::Path;
 use super::cache_build::cache_directory;
 use super::machine_code::SameCode;
 use super::pairing::{Alike, Pairing, name};
-use super::prepare::Silence;
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use perfcheck_analysis::findings::Sameness;
-use perfcheck_analysis::model::{Benchmark, BenchmarkKey, BySide, LaunchOutcome, LaunchRecord};
+use perfcheck_analysis::model::{
+    Benchmark, BenchmarkKey, BySide, LaunchOutcome, LaunchRecord, Silence,
+};
 use perfcheck_code::{Entrances, trapped};
 use perfcheck_engine::child::ChildError;
 use perfcheck_engine::measure::{
@@ -78,10 +79,8 @@ fn untouched(
         Driver::Criterion(_) => rehearsed(&on_trial, launcher),
         Driver::Own | Driver::Printed(_) => measured(on_trial, request.seed, launcher),
     });
-    match came_through {
-        Err(ChildError::Interrupted) => Err(AppError::Interrupted(String::new())),
-        other => Ok(other.unwrap_or_default()),
-    }
+    // It ends early for one reason.
+    came_through.map_err(|_| AppError::Interrupted(String::new()))
 }
 
 /// The benchmarks that could be measured on both sides.

@@ -237,20 +237,9 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
     let is_compared = findings.verdicts.is_some();
     // Without a change anywhere there is no interval of one.
     let has_changes = rows.iter().any(|row| sentences::change(row).is_some());
-    // A median beside the two values would be taken for one of them.
-    let has_medians = rows.iter().any(|row| row.comparison.is_none());
-    let of_medians = |text: &str| {
-        if has_medians {
-            text.to_owned()
-        } else {
-            String::new()
-        }
-    };
     let heading = if is_compared && has_changes {
         format!(
-            "| benchmark | verdict | before | after | change | {interval} |{}\n|:--|:--|--:|--:|--:|--:|{}",
-            of_medians(" median |"),
-            of_medians("--:|")
+            "| benchmark | verdict | before | after | change | {interval} |\n|:--|:--|--:|--:|--:|--:|"
         )
     } else if is_compared {
         "| benchmark | verdict | median |\n|:--|:--|--:|".to_owned()
@@ -274,14 +263,18 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
             let (before, after) = sentences::compared(row, findings)
                 .map(|values| (values.base, values.candidate))
                 .unzip();
+            // Of what was not compared it is the median.
+            let after = match row.comparison {
+                Some(_) => after,
+                None => sentences::median(row),
+            };
             format!(
-                "| {name} | {} | {} | {} | {} | {} |{}",
+                "| {name} | {} | {} | {} | {} | {} |",
                 verdict_of(row, findings),
                 cell(before),
                 cell(after),
                 cell(sentences::change(row)),
                 cell(sentences::change_interval(row)),
-                of_medians(&format!(" {} |", cell(sentences::median(row)))),
             )
         } else {
             format!(

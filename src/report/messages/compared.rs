@@ -26,7 +26,7 @@ pub(crate) struct BenchmarkCompared<'a> {
     /// The change that was judged, a fraction; its interval decided: the lower bound lies beyond the threshold exactly when the verdict is
     /// `regressed`. Null where nothing was tested.
     change: Option<Estimate>,
-    /// The two values that the change is between: `candidate` / `base` - 1 is its estimate. Nanoseconds per iteration (of `metric` a count, bytes or
+    /// The value of the base, and that value with the change: `candidate` / `base` - 1 is its estimate. Nanoseconds per iteration (of `metric` a count, bytes or
     /// nanoseconds); null without a change.
     compared: Option<BySide<f64>>,
     /// The p-value of the deciding test, in the direction seen, adjusted for all benchmarks of the run; null without a test.

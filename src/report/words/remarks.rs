@@ -63,8 +63,8 @@ pub(crate) fn why_same(same: Sameness) -> String {
 pub(crate) fn what_is_same(same: Sameness) -> &'static str {
     match same {
         Sameness::Executable => "both sides are the same executable, byte for byte",
-        Sameness::Reachable => "no machine code that it can reach differs",
-        Sameness::Run => "none of the machine code that differs ran with it",
+        Sameness::Reachable => "no machine code or data that the benchmark can reach differs",
+        Sameness::Run => "none of the machine code that differs ran with the benchmark",
     }
 }
 

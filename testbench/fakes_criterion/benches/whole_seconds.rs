@@ -19,8 +19,24 @@ fn measure(runner: &mut Runner, id: &str, authors: [u32; 2]) {
         return;
     }
     let [warm_up, measurement] = authors;
-    let warm_up = told("--warm-up-time").unwrap_or(warm_up);
-    let measurement = told("--measurement-time").unwrap_or(measurement);
+    measured(
+        runner,
+        id,
+        [
+            told("--warm-up-time").unwrap_or(warm_up),
+            told("--measurement-time").unwrap_or(measurement),
+        ],
+    );
+}
+
+/// Measures as a group says, which outranks the command line.
+fn measure_as_its_group(runner: &mut Runner, id: &str, millis: [u32; 2]) {
+    if runner.begin(id) {
+        measured(runner, id, millis);
+    }
+}
+
+fn measured(runner: &mut Runner, id: &str, [warm_up, measurement]: [u32; 2]) {
     let nanos = |millis: u32| Cbor::Float(f64::from(millis) * 1e6);
     let name = || ("id", Cbor::id(id, Vec::new()));
     runner.send(&Cbor::variant(
@@ -48,6 +64,7 @@ fn main() {
     runner.write(b"Criterion\x00\x03\x06\x00\x01\x00\x01");
     measure(&mut runner, "quick", [100, 100]);
     measure(&mut runner, "slow", [100, 5000]);
+    measure_as_its_group(&mut runner, "of a group", [2000, 3000]);
     measure(&mut runner, "unset", UNSET);
     measure(&mut runner, "unset too", UNSET);
 }

@@ -19,7 +19,7 @@ pub struct Comparison {
     /// The change of what decided, with the interval that decided: its lower bound lies beyond the noise threshold
     /// exactly when the verdict is `regressed`, its upper one exactly when it is `improved`. `None` where nothing was tested.
     pub change: Option<Estimate>,
-    /// The two values that the change is between: candidate / base - 1 is its estimate. Nanoseconds per iteration, or what else the verdict is about.
+    /// The value of the base, and that value with the change: candidate / base - 1 is its estimate. Nanoseconds per iteration, or what else the verdict is about.
     #[serde(default)]
     pub compared: Option<BySide<f64>>,
     /// p of the deciding test in the direction seen, adjusted for the family.

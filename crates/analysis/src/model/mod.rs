@@ -34,7 +34,7 @@ pub use analysis::{
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter};
-pub use event::{Bound, Event, Observer, VisitPlan};
+pub use event::{Bound, Event, Observer, Silence, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};

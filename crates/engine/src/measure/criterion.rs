@@ -118,7 +118,11 @@ fn glance(
                 left.retain(|(id, _)| *id != culprit);
             }
             (Err(ChildError::Longer { warm_up, samples }), Some(culprit)) => {
+                let before = left.clone();
                 say_whole_seconds(&mut left, &culprit, warm_up, samples);
+                if left == before {
+                    break;
+                }
             }
             (Ok(()), _) if left.len() < before => {}
             _ => break,

@@ -5,13 +5,13 @@
     reason = "how long links take, for the time left"
 )]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
 use perfcheck_analysis::model::{Event, Side};
 
 impl Campaign<'_> {
-    /// Links the executables of a target for this round. Where that fails they stay as they are, for good.
+    /// Links the executables of a target for this round. Where that fails they run as they were built, for good.
     pub(super) fn lay_out(&mut self, index: usize, round: u32) {
         let target = &mut self.targets[index];
         let Some(layouts) = target.layouts.take() else {
@@ -21,9 +21,13 @@ impl Campaign<'_> {
         if let Err(error) = layouts.link(round) {
             let bench = &target.executables.candidate;
             let message = format!(
-                "{}/{}: its functions stay where they are: {error}",
+                "{}/{}: from this round on it runs as it was built: {error}",
                 bench.package, bench.target
             );
+            // One of them may be linked by the new map already.
+            target.executables = target.built.clone();
+            target.layout = None;
+            target.link_time = Duration::ZERO;
             self.launcher.observer.observe(&Event::Warning(&message));
             return;
         }

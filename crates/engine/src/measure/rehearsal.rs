@@ -1,6 +1,9 @@
 //! Benchmarks of Criterion that run on both sides and are not measured.
 
+#![expect(clippy::disallowed_methods, reason = "how long a set-up takes")]
+
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use super::launch::launch_spec;
 use super::launcher::Launcher;
@@ -8,25 +11,40 @@ use super::target::PairedTarget;
 use crate::child::{ChildError, Rehearsal, Rehearsed};
 use perfcheck_analysis::model::{BenchmarkKey, Side};
 
-/// The benchmarks whose processes come through one iteration, and then many, on both sides.
+/// The benchmarks whose processes come through one iteration, and then many, on both sides. After one that takes too long the others are not tried.
 pub fn rehearsed(
     pair: &PairedTarget,
     launcher: Launcher<'_>,
 ) -> Result<BTreeSet<BenchmarkKey>, ChildError> {
     let mut well = BTreeSet::new();
     for benchmark in &pair.benchmarks {
-        let key = &benchmark.key;
-        if come_through(pair, &key.id, Rehearsed::Once, launcher)?
-            && come_through(pair, &key.id, Rehearsed::ForAWhile, launcher)?
-        {
-            well.insert(key.clone());
+        match comes_through(pair, &benchmark.key.id, launcher) {
+            Ok(true) => {
+                well.insert(benchmark.key.clone());
+            }
+            Ok(false) => {}
+            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+            Err(_) => break,
         }
     }
     Ok(well)
 }
 
-/// Whether both sides do, at the same time.
-fn come_through(
+fn comes_through(
+    pair: &PairedTarget,
+    id: &str,
+    launcher: Launcher<'_>,
+) -> Result<bool, ChildError> {
+    let began = Instant::now();
+    if !both_do(pair, id, Rehearsed::Once, launcher)? {
+        return Ok(false);
+    }
+    let set_up = began.elapsed();
+    both_do(pair, id, Rehearsed::ForAWhile { set_up }, launcher)
+}
+
+/// Whether both sides come through this, at the same time.
+fn both_do(
     pair: &PairedTarget,
     id: &str,
     what: Rehearsed,

@@ -55,7 +55,10 @@ pub(super) enum Coexistence {
 
 /// A bench target under measurement.
 pub(super) struct Target {
+    /// What is launched.
     pub(super) executables: OneOrTwo<BenchTarget>,
+    /// What was built, of which layouts are made.
+    pub(super) built: OneOrTwo<BenchTarget>,
     /// Drives both sides alike.
     pub(super) drivers: OneOrTwo<Driver>,
     pub(super) coexistence: Coexistence,
@@ -86,6 +89,7 @@ impl Target {
             Subject::new(benchmark, resolved, whole_seconds)
         });
         Self {
+            built: executables.clone(),
             executables,
             drivers,
             coexistence: Coexistence::Together,

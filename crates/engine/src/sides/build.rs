@@ -31,13 +31,16 @@ use crate::link::{KeptLink, Relinkable};
 /// An executable that is linked to see whether its link can be repeated.
 const AGAIN: &str = "again";
 
-/// Builds the work tree and `base`, in this order: what is wrong with the work tree is most often the user's next question, and `is_wanted`,
-/// which is asked in between, may refuse to have the base built.
+/// Asked of the work tree as it was built, before the base is: whether the base is wanted at all.
+pub type IsWanted<'a, E> = &'a mut dyn FnMut(&BuiltSide) -> Result<(), E>;
+
+/// Builds `base` and the work tree, in this order: both are built in one place, where the next comparison then finds the work tree as it was. With
+/// `is_wanted` the work tree comes first, and whether the base is built is for the answer to say.
 pub fn build_sides<E: From<SidesError>>(
     request: &SidesRequest<'_>,
     base: &Revision,
     events: &mut dyn FnMut(BuildEvent<'_>),
-    is_wanted: &mut dyn FnMut(&BuiltSide) -> Result<(), E>,
+    is_wanted: Option<IsWanted<'_, E>>,
 ) -> Result<PreparedSides, E> {
     let mut bench = Workbench::open(request, events)?;
     let (base, candidate) = loop {
@@ -46,9 +49,14 @@ pub fn build_sides<E: From<SidesError>>(
             break states;
         }
     };
-    let (candidate, locked) = bench.side(candidate)?;
-    is_wanted(&candidate)?;
-    let (base, base_locked) = bench.side(base)?;
+    let ((base, base_locked), (candidate, locked)) = if let Some(is_wanted) = is_wanted {
+        let candidate = bench.side(candidate)?;
+        is_wanted(&candidate.0)?;
+        (bench.side(base)?, candidate)
+    } else {
+        let base = bench.side(base)?;
+        (base, bench.side(candidate)?)
+    };
     bench.prune()?;
     Ok(PreparedSides {
         base,

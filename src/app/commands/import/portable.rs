@@ -7,13 +7,12 @@ use super::options::ImportOptions;
 use super::working::working;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::measuring::prepare::Silence;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::{ReferencePlace, portable_runs, transferred};
 use crate::exchange::{ExchangeError, InputContent, PortableReference, PortableRun, read_portable};
 use crate::report::{self, TakenOver, write_taken_over};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{RunId, Side};
+use perfcheck_analysis::model::{RunId, Side, Silence};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
 

@@ -49,12 +49,12 @@ function changeBar(one, reach) {
 /** What the bars' ends are. */
 const barScale = () => h("span", { class: "ends" }, [-view.reach, 0, view.reach].map((end) => h("span", null, end ? change(end) : "0")));
 
-const CHANGE_IS = "The two values that the verdict compares, mostly a low quantile of the samples of each side; the change is that from the one to the other.";
+const CHANGE_IS = "The value of the base, mostly a low quantile of its samples, and that value with the change that was found.";
 
 const COLUMNS = [
   { name: "verdict", title: "Verdict", class: "verdict", key: (one) => [RANK.has(one.verdict) ? RANK.get(one.verdict) : 99, -(one.change ?? -Infinity)], cell: (one) => badge(one.verdict) },
   { name: "name", title: "Benchmark", class: "name", key: (one) => [one.place, one.id], cell: nameCell },
-  { name: "median", title: "Median", class: "time typical number", descends: true, key: (one) => [medianOf(one, "candidate") ?? -1], cell: (one) => medianText(one, "candidate") },
+  { name: "median", title: "Median", class: "time typical number", descends: true, key: (one) => [medianOf(one, "candidate") ?? -1], cell: (one) => (valueOf(one, 1) ? "–" : medianText(one, "candidate")) },
   { name: "before", title: "Before", hint: CHANGE_IS, class: "time before number", descends: true, key: (one) => [(valueOf(one, 0) || [-1])[0]], cell: (one) => (valueOf(one, 0) || [0, "–"])[1] },
   { name: "after", title: "After", hint: CHANGE_IS, class: "time number", descends: true, key: (one) => [(valueOf(one, 1) || [-1])[0]], cell: (one) => (valueOf(one, 1) || [0, "–"])[1] },
   { name: "change", title: "Change", hint: CHANGE_IS, class: "delta number", descends: true, key: (one) => [one.change ?? -Infinity], cell: (one) => (one.change === null ? "" : h("span", { class: `v-${toneOf(one)}` }, change(one.change))) },

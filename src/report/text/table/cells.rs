@@ -24,8 +24,7 @@ pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -
     let interval = format!("{} interval", units::percent(findings.confidence_level()));
     let median = Column::number("median", cells(rows, median_cell));
     let mut columns = vec![
-        // Of a benchmark that is new it is the only time.
-        if rows.iter().all(|row| row.comparison.is_some()) {
+        if compared {
             median.dispensable(3)
         } else {
             median
@@ -170,11 +169,14 @@ fn bar_cell(row: &Row<'_>, scale: ChangeBars) -> Cell {
     Cell::of_pieces(pieces.collect())
 }
 
-/// The value of a side that the change is from or to.
+/// The value of a side that the change is from or to; of what was not compared its median.
 fn compared_cell(row: &Row<'_>, findings: &Findings<'_>, side: Side) -> String {
-    let values = sentences::compared(row, findings);
-    let is_some = row.comparison.is_some();
-    or_dash_if(is_some, values.map(|values| values.of(side).clone()))
+    let values = sentences::compared(row, findings).map(|values| values.of(side).clone());
+    match (&row.comparison, side) {
+        (Some(_), _) => or_dash_if(true, values),
+        (None, Side::Base) => String::new(),
+        (None, Side::Candidate) => median_cell(row),
+    }
 }
 
 fn change_interval_cell(row: &Row<'_>) -> String {

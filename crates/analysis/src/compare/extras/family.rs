@@ -79,7 +79,7 @@ impl Comparison {
             }
         }
         self.change = count.change();
-        self.compared = Some(BySide {
+        self.compared = self.change.map(|_| BySide {
             base: count.base,
             candidate: count.candidate,
         });

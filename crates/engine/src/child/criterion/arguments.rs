@@ -47,7 +47,7 @@ pub struct CriterionRequest<'r> {
     pub version: Option<CriterionVersion>,
     /// How benchmarks are sampled.
     pub said: Option<Said>,
-    /// Where a warm-up or the samples would take longer than this, the launch ends before they do.
+    /// Where a warm-up or samples of which nothing is said would take longer than this, the launch ends before they do.
     pub longest: Option<Duration>,
     /// The benchmarks to run; `None`: all of them.
     pub ids: Option<&'r [&'r str]>,

@@ -35,7 +35,20 @@ pub enum Rehearsed {
     /// One iteration.
     Once,
     /// As many as there is time for.
-    ForAWhile,
+    ForAWhile {
+        /// What it does before takes no longer than this.
+        set_up: Duration,
+    },
+}
+
+impl Rehearsed {
+    /// From its announcement on, which comes before what the benchmark sets up.
+    fn time(self) -> Duration {
+        match self {
+            Self::Once => Duration::ZERO,
+            Self::ForAWhile { set_up } => set_up + LONG_ENOUGH,
+        }
+    }
 }
 
 /// A process that rehearses. Dropping it kills it.
@@ -43,7 +56,7 @@ pub struct Rehearsal<'a> {
     running: Running<'a>,
     output: Receiver<Vec<u8>>,
     what: Rehearsed,
-    deadline: Option<Instant>,
+    patience: Duration,
 }
 
 impl<'a> Rehearsal<'a> {
@@ -65,7 +78,7 @@ impl<'a> Rehearsal<'a> {
         let told: &[&str] = match what {
             Rehearsed::Once => &["--test"],
             // Less than a second it does not take, and before 0.4 no fractions.
-            Rehearsed::ForAWhile => &["--profile-time", "1"],
+            Rehearsed::ForAWhile { .. } => &["--profile-time", "1"],
         };
         command
             .args(told)
@@ -84,37 +97,37 @@ impl<'a> Rehearsal<'a> {
             running: Running::new(group, bounded(0).1, means.interrupt, &|_| ()),
             output: read_pieces_of([Box::new(stdout), Box::new(stderr)]),
             what,
-            deadline: Instant::now().checked_add(means.timeout.min(PATIENCE)),
+            patience: means.timeout.min(PATIENCE),
         }))
     }
 
     /// Waits until it has ended, or has iterated for a while: whether it went well.
     pub fn came_through(mut self) -> Result<bool, ChildError> {
-        let mut began = None;
+        let mut began = false;
         let mut seen: Vec<u8> = Vec::new();
-        let mut deadline = self.deadline;
+        let mut deadline = Some(Instant::now() + self.patience);
         loop {
             match self.running.wait(&self.output, deadline) {
                 Wait::Came(piece) => {
                     seen.extend(piece);
                     let begins = seen.windows(BEGINS.len()).any(|part| part == BEGINS);
-                    if begins && began.is_none() {
-                        began = Some(Instant::now());
-                        deadline = Some(Instant::now() + LONG_ENOUGH);
+                    if begins && !began {
+                        began = true;
+                        deadline = Some(Instant::now() + self.what.time());
                     }
                     // What may be the beginning of it stays.
                     seen.drain(..seen.len().saturating_sub(BEGINS.len()));
                 }
                 Wait::Closed => {
                     let went_well = self.running.end().is_ok_and(|status| status.success());
-                    let did_it = self.what == Rehearsed::Once || began.is_some();
+                    let did_it = self.what == Rehearsed::Once || began;
                     return Ok(went_well && did_it);
                 }
-                Wait::Late if began.is_some() => return Ok(true),
+                Wait::Late if began => return Ok(true),
                 Wait::Late => {
                     return Err(ChildError::Timeout {
                         request: "rehearse a benchmark".to_owned(),
-                        after: PATIENCE,
+                        after: self.patience,
                     });
                 }
                 Wait::Interrupted => return Err(ChildError::Interrupted),
@@ -163,7 +176,15 @@ mod tests {
 
     #[test]
     fn many_iterations_come_through_if_they_begin_and_go_on() {
-        let of = |script: &str| comes_through(script, "a.b", Rehearsed::ForAWhile);
+        let of = |script: &str| {
+            comes_through(
+                script,
+                "a.b",
+                Rehearsed::ForAWhile {
+                    set_up: Duration::ZERO,
+                },
+            )
+        };
         let begins = "printf 'Benchmarking a.b: Profil'; sleep 0.05; echo 'ing for 1.0000 s' >&2";
         let after = |then: &str| of(&format!("{begins}; {then}"));
         assert!(matches!(after("sleep 60"), Ok(Some(true))));
