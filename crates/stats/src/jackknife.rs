@@ -134,8 +134,10 @@ pub fn jackknife_t_interval(
     match scale {
         IntervalScale::Plain => plain(),
         IntervalScale::Logarithmic => jackknife_standard_error(statistic, f64::ln)
-            .and_then(|error| around(observed.ln(), t * error))
-            .map(|found| found.map(f64::exp))
+            .filter(|_| observed > 0.0 && observed.is_finite())
+            .and_then(|error| around(0.0, t * error))
+            // Not exp(ln(observed) ...), which may miss `observed` by what rounding takes.
+            .map(|found| found.map(|logarithm| observed * logarithm.exp()))
             .or_else(|| plain().map(Interval::not_below_zero)),
     }
 }
@@ -186,6 +188,19 @@ mod tests {
 
     fn singles(values: &[f64]) -> Vec<&[f64]> {
         values.chunks(1).collect()
+    }
+
+    #[test]
+    fn clusters_that_are_alike_have_a_point_on_either_scale() {
+        for value in [1000.0, 0.1, 3e-7] {
+            let values = [value; 5];
+            let clusters = singles(&values);
+            for scale in [IntervalScale::Plain, IntervalScale::Logarithmic] {
+                let found = jackknife_t_interval(&ClusterMedian::new(&clusters), scale, 0.95);
+                let found = found.expect("an interval");
+                assert_eq!((found.lower, found.upper), (value, value));
+            }
+        }
     }
 
     #[test]
