@@ -27,14 +27,14 @@ pub(in crate::app) struct CacheBuild<'a> {
 }
 
 /// Something asked of the work tree as it was built, before the revision is: an error says that the revision is not wanted.
-type Question<'q> = dyn Fn(&BuiltSide, &World<'_>) -> Result<(), AppError> + 'q;
+type AskedOfWorkTree<'q> = dyn Fn(&BuiltSide, &World<'_>) -> Result<(), AppError> + 'q;
 
 impl CacheBuild<'_> {
     /// A revision and the work tree, which comes first where there is something to be asked of it.
     pub(in crate::app) fn sides(
         &self,
         revision: &Revision,
-        is_wanted: Option<&Question<'_>>,
+        is_wanted: Option<&AskedOfWorkTree<'_>>,
         world: &mut World<'_>,
     ) -> Result<PreparedSides, AppError> {
         let built = self.told(world, |request, events, world| {
