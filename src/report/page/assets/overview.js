@@ -54,9 +54,9 @@ const CHANGE_IS = "The value of the base, mostly a low quantile of its samples, 
 const COLUMNS = [
   { name: "verdict", title: "Verdict", class: "verdict", key: (one) => [RANK.has(one.verdict) ? RANK.get(one.verdict) : 99, -(one.change ?? -Infinity)], cell: (one) => badge(one.verdict) },
   { name: "name", title: "Benchmark", class: "name", key: (one) => [one.place, one.id], cell: nameCell },
-  { name: "median", title: "Median", class: "time typical number", descends: true, key: (one) => [medianOf(one, "candidate") ?? -1], cell: (one) => (valueOf(one, 1) ? "–" : medianText(one, "candidate")) },
+  { name: "median", title: "Median", class: "time typical number", descends: true, key: (one) => [medianOf(one, "candidate") ?? -1], cell: (one) => medianText(one, "candidate") },
   { name: "before", title: "Before", hint: CHANGE_IS, class: "time before number", descends: true, key: (one) => [(valueOf(one, 0) || [-1])[0]], cell: (one) => (valueOf(one, 0) || [0, "–"])[1] },
-  { name: "after", title: "After", hint: CHANGE_IS, class: "time number", descends: true, key: (one) => [(valueOf(one, 1) || [-1])[0]], cell: (one) => (valueOf(one, 1) || [0, "–"])[1] },
+  { name: "after", title: "After", hint: CHANGE_IS, class: "time number", descends: true, key: (one) => [(valueOf(one, 1) || [medianOf(one, "candidate") ?? -1])[0]], cell: (one) => (valueOf(one, 1) || [0, medianText(one, "candidate")])[1] },
   { name: "change", title: "Change", hint: CHANGE_IS, class: "delta number", descends: true, key: (one) => [one.change ?? -Infinity], cell: (one) => (one.change === null ? "" : h("span", { class: `v-${toneOf(one)}` }, change(one.change))) },
   { name: "bar", title: "Its interval", class: "bar", head: barScale, cell: (one) => changeBar(one, view.reach) },
   { name: "rate", title: "Throughput", class: "rate number", descends: true, key: (one) => [(rates(one, "candidate")[0] || { value: -1 }).value], cell: (one) => throughputText(one, "candidate") },
@@ -76,7 +76,7 @@ function nameCell(one) {
 function columns() {
   const any = (test) => BENCHMARKS.some(test);
   const wanted = {
-    verdict: any((one) => one.verdict), median: any((one) => one.candidate && !valueOf(one, 1)),
+    verdict: any((one) => one.verdict), median: !any((one) => valueOf(one, 1)),
     before: any((one) => valueOf(one, 0)), after: any((one) => valueOf(one, 1)), change: any((one) => one.change !== null),
     bar: any((one) => one.change !== null), rate: any((one) => throughputText(one, "candidate")),
   };
