@@ -9,7 +9,7 @@ use super::error::{ExchangeError, Malformed};
 use super::groups::{Collector, Imported, RawRow, Reading, RowPlace};
 use super::input::InputContent;
 use super::unit::ValueUnit;
-use perfcheck_analysis::model::limits;
+use perfcheck_analysis::model::{Work, limits};
 
 /// So often is looked whether the user wants to stop.
 const ROWS_BETWEEN_LOOKS: u64 = 1 << 12;
@@ -32,7 +32,10 @@ pub fn read_tables(
     layout: TableLayout,
     reading: &Reading,
     interrupted: &dyn Fn() -> bool,
+    told: &Work<'_>,
 ) -> Result<Imported, ExchangeError> {
+    let bytes = files.iter().map(|file| file.bytes.len()).sum();
+    let mut before = 0;
     let mut collector = Collector::new(map, reading, files)?;
     for (number, file) in files.iter().enumerate() {
         TableFile {
@@ -41,7 +44,11 @@ pub fn read_tables(
             map,
             layout,
         }
-        .read(&mut collector, interrupted)?;
+        .read(&mut collector, &|byte| {
+            told.reached(before + byte, bytes);
+            interrupted()
+        })?;
+        before += file.bytes.len();
     }
     collector.finish(files)
 }
@@ -71,7 +78,7 @@ impl TableFile<'_> {
     fn read(
         &self,
         collector: &mut Collector<'_>,
-        interrupted: &dyn Fn() -> bool,
+        interrupted: &dyn Fn(usize) -> bool,
     ) -> Result<(), ExchangeError> {
         let mut reader = ReaderBuilder::new()
             .delimiter(self.layout.separator)
@@ -99,10 +106,11 @@ impl TableFile<'_> {
             .map_err(|error| self.unreadable(&error))?
         {
             rows += 1;
-            if rows.is_multiple_of(ROWS_BETWEEN_LOOKS) && interrupted() {
+            let byte = record.position().map_or(0, csv::Position::byte);
+            if rows.is_multiple_of(ROWS_BETWEEN_LOOKS) && interrupted(byte as usize) {
                 return Err(ExchangeError::Interrupted);
             }
-            let line = lines.at(record.position().map_or(0, csv::Position::byte));
+            let line = lines.at(byte);
             let place = RowPlace {
                 file: self.number,
                 line,

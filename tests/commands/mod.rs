@@ -35,6 +35,7 @@ pub mod measuring_loop;
 mod methods;
 mod other_systems;
 mod pivots;
+mod progress;
 mod pruning;
 mod reporting;
 mod repositories;

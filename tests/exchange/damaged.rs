@@ -6,6 +6,7 @@ mod mutations;
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
 use cargo_perfcheck::exchange::{ForeignRun, InputContent, read_portable};
 use cargo_perfcheck::settings::Tables;
+use perfcheck_analysis::model::Work;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -144,10 +145,10 @@ fn a_damaged_foreign_file_of_any_kind_is_read_or_refused_by_chance() {
 #[test]
 fn a_damaged_export_is_read_or_refused_by_chance() {
     let whole = fs::read(directory().join("../damaged/export.jsonl")).unwrap();
-    let runs = read_portable(&file("export.jsonl", &whole)).unwrap();
+    let runs = read_portable(&file("export.jsonl", &whole), (0, 1), &Work::silent()).unwrap();
     assert_eq!(runs.len(), 2);
     mutations::attack("exports", &[whole], |bytes| {
-        if let Err(error) = read_portable(&file("export.jsonl", bytes)) {
+        if let Err(error) = read_portable(&file("export.jsonl", bytes), (0, 1), &Work::silent()) {
             let said = error.to_string();
             assert!(said.contains("export.jsonl"), "{said}");
         }

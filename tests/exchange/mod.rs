@@ -6,6 +6,7 @@ mod damaged;
 mod samples;
 
 use cargo_perfcheck::exchange::{ForeignRun, InputContent, Requested, detect, read, read_foreign};
+use perfcheck_analysis::model::Work;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,10 +35,12 @@ fn file_names() -> Vec<String> {
 /// The runs of a file, of the format that its content shows.
 fn runs_of(file: InputContent) -> Result<Vec<ForeignRun>, String> {
     let format = detect(&file).ok_or("of no format that is known")?;
-    read_foreign(&Requested::Files(&[file], format), None).map_err(|error| error.to_string())
+    read_foreign(&Requested::Files(&[file], format), None, &Work::silent())
+        .map_err(|error| error.to_string())
 }
 
 /// The runs of a tree.
 fn runs_of_tree(tree: PathBuf) -> Result<Vec<ForeignRun>, String> {
-    read_foreign(&Requested::Trees(&[tree]), None).map_err(|error| error.to_string())
+    read_foreign(&Requested::Trees(&[tree]), None, &Work::silent())
+        .map_err(|error| error.to_string())
 }

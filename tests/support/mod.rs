@@ -222,6 +222,31 @@ impl Perfcheck {
         self
     }
 
+    /// The same with a terminal as its output and its error output, which `script` of util-linux lends; `None` where there is no such program.
+    pub fn in_terminal(self) -> Option<Self> {
+        let script = Command::new("script").arg("--version").output().ok()?;
+        if !String::from_utf8_lossy(&script.stdout).contains("util-linux") {
+            return None;
+        }
+        let words = std::iter::once(self.command.get_program()).chain(self.command.get_args());
+        let quoted = words.map(|word| format!("'{}'", word.to_str().expect("text")));
+        let line = quoted.collect::<Vec<_>>().join(" ");
+        let mut command = Command::new("script");
+        command
+            .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+            .stdin(Stdio::null());
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(directory) = self.command.get_current_dir() {
+            command.current_dir(directory);
+        }
+        Some(Self { command })
+    }
+
     /// Runs to the end.
     #[track_caller]
     pub fn run(self) -> Finished {

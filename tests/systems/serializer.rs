@@ -4,7 +4,7 @@ use cargo_perfcheck::exchange::{
     ColumnMap, ExchangeError, IdGroup, Imported, InputContent, Reading, TableLayout, ValueSummary,
     clean as cleaned, read_tables,
 };
-use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Thresholds};
+use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Thresholds, Work};
 
 /// Reads one table in memory.
 fn read(text: &str, columns: &str, reading: &Reading) -> Result<Imported, ExchangeError> {
@@ -19,7 +19,14 @@ fn read(text: &str, columns: &str, reading: &Reading) -> Result<Imported, Exchan
         header: true,
         decimal_comma: false,
     };
-    read_tables(&[content], &map, layout, reading, &|| false)
+    read_tables(
+        &[content],
+        &map,
+        layout,
+        reading,
+        &|| false,
+        &Work::silent(),
+    )
 }
 
 fn in_unit(unit: &str) -> Reading {

@@ -11,7 +11,7 @@ use clap::Args;
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{CodeChange, Findings};
-use perfcheck_analysis::model::{BenchmarkKey, Metric, Run, RunStatus};
+use perfcheck_analysis::model::{BenchmarkKey, Metric, Run, RunStatus, Work};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 const AFTER_EXPLAIN: &str = "\
@@ -53,7 +53,7 @@ pub fn explain(
         None => newest(&store, workspace, bench)?,
     };
     let measured = store.measurements(head.id, None)?;
-    let findings = findings_of(&context, &store, &head, &measured)?;
+    let findings = findings_of(&context, &store, &head, &measured, &Work::silent())?;
     let row = findings.rows.iter().find(|row| row.key == key);
     let columns = store.verdicts(head.id)?;
     let (Some(row), Some(known)) = (row, columns.iter().find(|known| known.key == key)) else {

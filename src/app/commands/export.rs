@@ -1,21 +1,21 @@
 //! `cargo perfcheck export RUN...`: stored runs for other machines and other programs.
 
 use clap::{Args, ValueEnum};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::whole_file::replace;
+use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::transfer::{portable_runs, reading_runs};
+use crate::app::stored::transfer::portable_runs;
 use crate::exchange::{
-    ExchangeError, ExportedRun, write_benchstat, write_bmf, write_criterion, write_csv,
-    write_portable,
+    ExchangeError, ExportedRun, PortableRun, write_benchstat, write_bmf, write_criterion,
+    write_csv, write_portable,
 };
-use crate::report::{self, MessageFormat, Progress, write_exported};
+use crate::report::{self, MessageFormat, write_exported};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{Observer, RunId};
+use perfcheck_analysis::model::RunId;
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// A format that can be written.
@@ -99,7 +99,6 @@ pub fn export(
         .output
         .as_deref()
         .filter(|path| *path != Path::new("-"));
-    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
     if options.format == ExportFormat::Criterion {
         let root = output.ok_or_else(|| {
             AppError::Usage(
@@ -107,9 +106,10 @@ pub fn export(
                     .to_owned(),
             )
         })?;
-        let exported = exported(&store, workspace, &runs, &progress)?;
-        drop(progress);
-        let (count, left_out) = write_criterion(root, &exported)?;
+        let exported = exported(&store, workspace, &runs, world)?;
+        let (count, left_out) = working("Writing", benchmarks_of(&exported), world, |told| {
+            write_criterion(root, &exported, told)
+        })?;
         for one in left_out {
             report::write_warning(world.stderr, &one)?;
         }
@@ -118,30 +118,16 @@ pub fn export(
                 "nothing was exported: no benchmark of these runs has samples that Criterion's files can hold".to_owned(),
             ));
         }
-    } else if let Some(path) = output {
-        let mut bytes = Vec::new();
-        write(
-            &mut bytes,
-            &store,
-            workspace,
-            options.format,
-            &runs,
-            &progress,
-        )?;
+    } else {
+        let bytes = bytes(&store, workspace, options.format, &runs, world)?;
+        let Some(path) = output else {
+            world.stdout.write_all(&bytes)?;
+            return Ok(ExitCode::Clean);
+        };
         replace(path, &bytes).map_err(|source| ExchangeError::Write {
             path: path.to_owned(),
             source,
         })?;
-    } else {
-        write(
-            world.stdout,
-            &store,
-            workspace,
-            options.format,
-            &runs,
-            &progress,
-        )?;
-        return Ok(ExitCode::Clean);
     }
     if let Some(path) = output {
         let quiet = common.output.quiet && common.output.format == MessageFormat::Human;
@@ -153,35 +139,42 @@ pub fn export(
     Ok(ExitCode::Clean)
 }
 
-fn write(
-    writer: &mut dyn Write,
+/// The runs as one file has them.
+fn bytes(
     store: &Store,
     workspace: WorkspaceId,
     format: ExportFormat,
     runs: &[RunId],
-    observer: &dyn Observer,
-) -> Result<(), AppError> {
-    let exported = || exported(store, workspace, runs, observer);
-    match format {
-        ExportFormat::Portable => {
-            let runs = with_partners(store, runs)?;
-            let runs = portable_runs(store, workspace, &runs, observer)?;
-            write_portable(writer, &runs, env!("CARGO_PKG_VERSION"))?;
-        }
-        ExportFormat::Csv => write_csv(writer, &exported()?)?,
-        ExportFormat::Benchstat => {
-            for run in exported()? {
-                write_benchstat(writer, &run)?;
-            }
-        }
-        ExportFormat::Bmf => {
-            for run in exported()? {
-                write_bmf(writer, &run)?;
-            }
-        }
-        ExportFormat::Criterion => {}
+    world: &mut World<'_>,
+) -> Result<Vec<u8>, AppError> {
+    let mut bytes = Vec::new();
+    if format == ExportFormat::Portable {
+        let runs = with_partners(store, runs)?;
+        let runs = working("Reading runs", 0, world, |told| {
+            portable_runs(store, workspace, &runs, told)
+        })?;
+        let count = runs.iter().map(PortableRun::benchmarks).sum();
+        working("Writing", count, world, |told| {
+            write_portable(&mut bytes, &runs, env!("CARGO_PKG_VERSION"), told)
+        })?;
+        return Ok(bytes);
     }
-    Ok(())
+    let runs = exported(store, workspace, runs, world)?;
+    working("Writing", benchmarks_of(&runs), world, |told| {
+        if format == ExportFormat::Csv {
+            return write_csv(&mut bytes, &runs, told);
+        }
+        let mut each = runs.iter();
+        each.try_for_each(|run| match format {
+            ExportFormat::Bmf => write_bmf(&mut bytes, run, told),
+            _ => write_benchstat(&mut bytes, run, told),
+        })
+    })?;
+    Ok(bytes)
+}
+
+fn benchmarks_of(runs: &[ExportedRun]) -> usize {
+    runs.iter().map(|run| run.measurements.len()).sum()
 }
 
 /// The runs, and the other sides of those that are sides of an A/B measurement; ascending, so that bases come before candidates.
@@ -199,19 +192,19 @@ fn exported(
     store: &Store,
     workspace: WorkspaceId,
     runs: &[RunId],
-    observer: &dyn Observer,
+    world: &mut World<'_>,
 ) -> Result<Vec<ExportedRun>, AppError> {
     let names = store.baselines(workspace)?;
-    let read = runs.iter().enumerate().map(|(done, id)| {
-        observer.observe(&reading_runs(done, runs.len()));
-        let name = names.iter().find(|baseline| baseline.run == *id);
-        Ok(ExportedRun {
-            name: name.map_or_else(|| format!("run-{id}"), |baseline| baseline.name.clone()),
-            run: store.run(*id)?,
-            measurements: store.measurements(*id, None)?,
-        })
-    });
-    let read = read.collect();
-    observer.observe(&reading_runs(runs.len(), runs.len()));
-    read
+    working("Reading runs", 0, world, |told| {
+        let read = runs.iter().enumerate().map(|(done, id)| {
+            told.reached(done, runs.len());
+            let name = names.iter().find(|baseline| baseline.run == *id);
+            Ok(ExportedRun {
+                name: name.map_or_else(|| format!("run-{id}"), |baseline| baseline.name.clone()),
+                run: store.run(*id)?,
+                measurements: store.measurements(*id, None)?,
+            })
+        });
+        read.collect()
+    })
 }

@@ -7,15 +7,16 @@ use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::page::PageSubject;
 use crate::app::deliver::page_place::{file_at, name_of};
 use crate::app::deliver::whole_file::write_whole;
+use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::{ComparisonOptions, StoreOptions};
 use crate::app::stored::comparison::StoredComparison;
 use crate::app::stored::conclusions::findings_of;
 use crate::app::stored::sides::run_with_verdicts;
-use crate::report::{Progress, write_page, write_page_place, write_warning};
+use crate::report::{write_page, write_page_place, write_warning};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Limits};
-use perfcheck_analysis::model::{Event, Observer, RunId};
+use perfcheck_analysis::model::RunId;
 use perfcheck_engine::host;
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, WorkspaceId};
@@ -74,11 +75,10 @@ pub fn report(
     let (store, workspace) = context.require_stored()?;
     let resolved = |word: &String| resolve_run(&store, workspace, word);
     let latest = "latest".to_owned();
-    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
     let subject = match &options.runs[..] {
-        [] => of_run(&context, &store, resolved(&latest)?, &progress)?,
-        [run] => of_run(&context, &store, resolved(run)?, &progress)?,
-        [base, candidate] => of_two(&store, workspace, &context, [base, candidate], &progress)?,
+        [] => of_run(&context, &store, resolved(&latest)?, world)?,
+        [run] => of_run(&context, &store, resolved(run)?, world)?,
+        [base, candidate] => of_two(&store, workspace, &context, [base, candidate], world)?,
         [_, _, ..] => {
             return Err(AppError::Usage(
                 "a page is about one run, or about two\n  help: `cargo perfcheck compare` sets more of them side by side"
@@ -86,9 +86,10 @@ pub fn report(
             ));
         }
     };
-    let gathered = subject.gather(&store, workspace, &progress)?;
-    let page = gathered.page(name_of(&context), &progress);
-    drop(progress);
+    let gathered = subject.gather(&store, workspace)?;
+    let page = working("Drawing", gathered.benchmarks(), world, |told| {
+        gathered.page(name_of(&context), told)
+    });
     if to_stdout {
         write_page(world.stdout, &page)?;
         return Ok(ExitCode::Clean);
@@ -128,13 +129,13 @@ fn of_run(
     context: &Context,
     store: &Store,
     run: RunId,
-    observer: &dyn Observer,
+    world: &mut World<'_>,
 ) -> Result<PageSubject, AppError> {
-    observer.observe(&reading(0));
     let head = run_with_verdicts(store, run)?;
     let measured = store.measurements(head.id, None)?;
-    let findings = findings_of(context, store, &head, &measured)?;
-    observer.observe(&reading(1));
+    let findings = working("Describing", measured.len(), world, |told| {
+        findings_of(context, store, &head, &measured, told)
+    })?;
     Ok(PageSubject::of(store, &findings)?)
 }
 
@@ -144,9 +145,8 @@ fn of_two(
     workspace: WorkspaceId,
     context: &Context,
     [base_word, word]: [&String; 2],
-    observer: &dyn Observer,
+    world: &mut World<'_>,
 ) -> Result<PageSubject, AppError> {
-    observer.observe(&reading(0));
     let base = resolve_run(store, workspace, base_word)?;
     let candidate = resolve_run(store, workspace, word)?;
     let comparison = StoredComparison {
@@ -157,7 +157,10 @@ fn of_two(
         options: &ComparisonOptions::default(),
     };
     let both = comparison.read((base, base_word), (candidate, word))?;
-    let mut concluded = comparison.conclude(&both, base_word)?;
+    let count = both.measured.candidate.len();
+    let mut concluded = working("Comparing", count, world, |told| {
+        comparison.conclude(&both, base_word, told)
+    })?;
     concluded.verdicts.reference = if base.to_string() == **base_word {
         format!("run {base}")
     } else {
@@ -166,14 +169,5 @@ fn of_two(
     // A page about two runs is about their verdicts: limits are those of a run.
     concluded.verdicts.limits = Limits::default();
     let findings = Findings::of(&both.heads.candidate, concluded);
-    observer.observe(&reading(1));
     Ok(PageSubject::of(store, &findings)?)
-}
-
-fn reading(done: usize) -> Event<'static> {
-    Event::Working {
-        what: "Reading and comparing",
-        done,
-        of: 1,
-    }
 }

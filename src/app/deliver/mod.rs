@@ -10,6 +10,7 @@ pub(in crate::app) mod page_place;
 pub(in crate::app) mod place;
 pub(in crate::app) mod reports;
 pub(in crate::app) mod whole_file;
+pub(in crate::app) mod working;
 pub(in crate::app) mod write;
 
 pub use reports::{ReportOptions, WantedKind, WantedReport};

@@ -2,22 +2,20 @@
 //!
 //! Statistics are those of `show --stats` of the run that they are of: its levels, its seed.
 
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::app::stored::conclusions::plan_of;
 use crate::app::stored::histories::{HistoryRequest, histories};
 use crate::app::stored::sides::measured_side;
 use crate::report::{
-    self, BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide,
-    explained,
+    BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide, explained,
 };
 use perfcheck_analysis::compare::{
     BenchmarkRecord, ChangeShape, Circumstances, Difference, HostSigns, Plan, Shape, ShapeDetail,
-    differences, summarize_by,
+    differences, each, summarize_by,
 };
 use perfcheck_analysis::findings::{Findings, Limits, Method, Order, Row, RunRemark};
-use perfcheck_analysis::model::{BenchmarkKey, Event, Measurement, Metric, Observer, Run, RunId};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Work};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
@@ -26,9 +24,6 @@ const POINTS_OF_ALL: usize = 12_000;
 /// Of each benchmark no fewer and no more than so many.
 const FEWEST_POINTS: usize = 60;
 const MOST_POINTS: usize = 1_500;
-
-/// So many benchmarks are described together before progress is told.
-const AT_A_TIME: usize = 64;
 
 /// Runs of histories, over all benchmarks of a page: each is read, analysed, and takes room.
 const RUNS_OF_ALL: usize = 6_000;
@@ -40,10 +35,6 @@ const MOST_RUNS: usize = 60;
 fn runs_of_each(benchmarks: usize) -> Option<usize> {
     let limit = (RUNS_OF_ALL / benchmarks.max(1)).min(MOST_RUNS);
     (limit >= FEWEST_RUNS).then_some(limit)
-}
-
-fn tell(observer: &dyn Observer, what: &str, done: usize, of: usize) {
-    observer.observe(&Event::Working { what, done, of });
 }
 
 /// What a page is about: the findings of a run, without the measurements, which are read for both sides.
@@ -107,7 +98,6 @@ impl PageSubject {
         self,
         store: &Store,
         workspace: WorkspaceId,
-        observer: &dyn Observer,
     ) -> Result<GatheredPage, StoreError> {
         let mut wanted: BTreeMap<RunId, BTreeSet<&BenchmarkKey>> = BTreeMap::new();
         for row in &self.rows {
@@ -120,28 +110,21 @@ impl PageSubject {
         let mut heads = BTreeMap::from([(self.head.id, (self.head.clone(), HostSigns::default()))]);
         let mut shown = BTreeMap::new();
         let mut sides = BTreeMap::new();
-        let all = wanted.values().map(BTreeSet::len).sum();
-        let mut done = 0;
         for (run, keys) in wanted {
-            let what = format!("Describing run {run}");
             // It may have been deleted since.
             let Ok(head) = store.run(run) else { continue };
             let keys: Vec<BenchmarkKey> = keys.into_iter().cloned().collect();
             let measurements = store.measurements(run, Some(&keys))?;
             let signs = HostSigns::of(measurements.iter());
-            for some in measurements.chunks(AT_A_TIME) {
-                tell(observer, &what, done, all);
-                done += some.len();
-                sides.par_extend(some.par_iter().map(|measurement| {
-                    let key = measurement.benchmark.key.clone();
-                    ((run, key), measured_side(&head, measurement))
-                }));
-            }
+            let described = |found: &Measurement| {
+                let key = found.benchmark.key.clone();
+                ((run, key), measured_side(&head, found))
+            };
+            sides.extend(measurements.iter().map(described));
             let by_key = |found: Measurement| ((run, found.benchmark.key.clone()), found);
             shown.extend(measurements.into_iter().map(by_key));
             heads.insert(run, (head, signs));
         }
-        tell(observer, "", all, all);
         let is_side: BTreeSet<(RunId, &BenchmarkKey)> = self
             .rows
             .iter()
@@ -216,19 +199,19 @@ pub(in crate::app) struct GatheredPage {
 }
 
 impl GatheredPage {
+    /// How many benchmarks it has.
+    pub(in crate::app) fn benchmarks(&self) -> usize {
+        self.subject.rows.len()
+    }
+
     /// The page. `workspace`: what it is called.
-    pub(in crate::app) fn page(&self, workspace: String, observer: &dyn Observer) -> Page<'_> {
+    pub(in crate::app) fn page(&self, workspace: String, told: &Work<'_>) -> Page<'_> {
         let subject = &self.subject;
         let points = (POINTS_OF_ALL / subject.rows.len().max(1)).clamp(FEWEST_POINTS, MOST_POINTS);
         let all = subject.rows.len();
-        let what = format!("Drawing {}", report::counted(all, "benchmark"));
-        let mut benchmarks: Vec<PageBenchmark<'_>> = Vec::new();
-        for some in subject.rows.chunks(AT_A_TIME) {
-            tell(observer, &what, benchmarks.len(), all);
-            let drawn = some.par_iter().map(|one| self.benchmark(one, points));
-            benchmarks.par_extend(drawn);
-        }
-        tell(observer, &what, all, all);
+        let benchmarks = each(&subject.rows, (0, all), told, |one| {
+            self.benchmark(one, points)
+        });
         let used: BTreeSet<RunId> = benchmarks
             .iter()
             .flat_map(PageBenchmark::sides)

@@ -10,11 +10,11 @@ use super::job_summary;
 use super::page::PageSubject;
 use super::page_place::{file_at, is_directory, name_of};
 use super::whole_file::write_whole;
+use super::working::working;
 use super::write::write;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::report::Progress;
 use crate::report::{
     MessageFormat, ReportContext, ReportKind, write_page, write_report, write_warning,
 };
@@ -278,10 +278,11 @@ impl Reporting<'_> {
 
     fn page(&self, findings: &Findings<'_>, world: &mut World<'_>) -> Result<Vec<u8>, AppError> {
         let (store, workspace) = self.context.require_stored()?;
-        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-        let gathered = PageSubject::of(&store, findings)?.gather(&store, workspace, &progress)?;
+        let gathered = PageSubject::of(&store, findings)?.gather(&store, workspace)?;
         let mut text = Vec::new();
-        let page = gathered.page(name_of(self.context), &progress);
+        let page = working("Drawing", gathered.benchmarks(), world, |told| {
+            gathered.page(name_of(self.context), told)
+        });
         write_page(&mut text, &page)?;
         Ok(text)
     }

@@ -14,7 +14,7 @@ use perfcheck_analysis::findings::{
     Conclusion, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, DecisionSettings, Measurement, Run, RunId, RunStatus, Side,
+    BenchmarkKey, BySide, DecisionSettings, Measurement, Run, RunId, RunStatus, Side, Work,
 };
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
@@ -70,6 +70,7 @@ impl StoredComparison<'_> {
         &self,
         both: &'m BothRuns,
         name: &str,
+        told: &Work<'_>,
     ) -> Result<Conclusion<'m>, AppError> {
         let BySide { base, candidate } = &both.heads;
         let pair = candidate.pair.filter(|pair| pair.partner == base.id);
@@ -81,9 +82,9 @@ impl StoredComparison<'_> {
                         candidate.id, base.id, candidate.id, base.id
                     )));
                 }
-                self.in_turn(both)?
+                self.in_turn(both, told)?
             }
-            pair => self.of_stored(both, name, pair.is_some())?,
+            pair => self.of_stored(both, name, pair.is_some(), told)?,
         };
         if rows.is_empty() {
             return Err(self.nothing_to_compare(base.id, candidate.id));
@@ -98,7 +99,11 @@ impl StoredComparison<'_> {
     }
 
     /// Two builds that were measured in turn: as it was concluded at that time, or judged anew where other settings are asked for.
-    fn in_turn<'m>(&self, both: &'m BothRuns) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
+    fn in_turn<'m>(
+        &self,
+        both: &'m BothRuns,
+        told: &Work<'_>,
+    ) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
         let BySide { base, candidate } = &both.heads;
         let decision = DecisionSettings {
             analysis: self.options.analysis.said(),
@@ -110,7 +115,7 @@ impl StoredComparison<'_> {
             && decision == candidate.decision
         {
             let measured = &both.measured.candidate;
-            let then = then.clone().with_measurements(measured, candidate);
+            let then = then.clone().with_measurements(measured, candidate, told);
             let rows = then.rows.into_iter().filter(wanted).collect();
             let verdicts = Verdicts {
                 reference: format!("run {}", base.id),
@@ -164,6 +169,7 @@ impl StoredComparison<'_> {
         both: &'m BothRuns,
         name: &str,
         measured_in_turn: bool,
+        told: &Work<'_>,
     ) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
         let BySide { base, candidate } = &both.heads;
         let measurements = &both.measured.candidate;
@@ -219,7 +225,7 @@ impl StoredComparison<'_> {
             had_time_budget: false,
             references: &references,
         };
-        let rows = evidence.rows();
+        let rows = evidence.rows(told);
         let remarks = remarks_on_imports(base, candidate)
             .into_iter()
             .chain(sampled_differently(base, candidate))

@@ -8,7 +8,9 @@ use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::findings::{
     Conclusion, Findings, RoundsEvidence, Row, Verdicts, summarize_all,
 };
-use perfcheck_analysis::model::{Acceptance, BySide, Measurement, Run, RunEnd, RunVerdict, Side};
+use perfcheck_analysis::model::{
+    Acceptance, BySide, Measurement, Run, RunEnd, RunVerdict, Side, Work,
+};
 use perfcheck_engine::host;
 use perfcheck_engine::store::Store;
 
@@ -55,16 +57,17 @@ pub(in crate::app) fn findings_of<'m>(
     store: &Store,
     run: &'m Run,
     measured: &'m [Measurement],
+    told: &Work<'_>,
 ) -> Result<Findings<'m>, AppError> {
     if let Some(concluded) = conclusion_of(store, run)? {
         return Ok(Findings::of(
             run,
-            concluded.with_measurements(measured, run),
+            concluded.with_measurements(measured, run, told),
         ));
     }
     let (rows, verdicts) = match judged_again(context, store, run, measured)? {
         Some((rows, verdicts)) => (rows, Some(verdicts)),
-        None => (rows_of_columns(store, run, measured)?, None),
+        None => (rows_of_columns(store, run, measured, told)?, None),
     };
     Ok(Findings {
         run,
@@ -133,13 +136,14 @@ fn rows_of_columns<'m>(
     store: &Store,
     run: &Run,
     measured: &'m [Measurement],
+    told: &Work<'_>,
 ) -> Result<Vec<Row<'m>>, AppError> {
     let known: BTreeMap<_, _> = store
         .verdicts(run.id)?
         .into_iter()
         .map(|known| (known.key.clone(), known))
         .collect();
-    let summaries = summarize_all(measured, &run.decision, run.seed);
+    let summaries = summarize_all(measured, &run.decision, run.seed, told);
     let mut rows: Vec<Row<'m>> = measured
         .iter()
         .zip(summaries)

@@ -8,7 +8,7 @@ use crate::exchange::{
     PortableConclusion, PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict,
 };
 use perfcheck_analysis::findings::{Conclusion, RunRemark};
-use perfcheck_analysis::model::{Event, NewRun, Observer, RunEnd, RunId, RunVerdict};
+use perfcheck_analysis::model::{NewRun, RunEnd, RunId, RunVerdict, Work};
 use perfcheck_engine::store::{RunSummary, Store, TransferredPair, TransferredRun, WorkspaceId};
 
 /// Runs of a workspace as they are exchanged; the partner of each one that is a side of a pair must be among them.
@@ -16,28 +16,17 @@ pub(in crate::app) fn portable_runs(
     store: &Store,
     workspace: WorkspaceId,
     runs: &[RunId],
-    observer: &dyn Observer,
+    told: &Work<'_>,
 ) -> Result<Vec<PortableRun>, AppError> {
     let places: HashMap<RunId, usize> = runs.iter().copied().zip(0..).collect();
     let names = store.baselines(workspace)?;
     let read = runs.iter().enumerate().map(|(done, run)| {
-        observer.observe(&reading_runs(done, runs.len()));
+        told.reached(done, runs.len());
         let names = names.iter().filter(|baseline| baseline.run == *run);
         let names = names.map(|baseline| baseline.name.clone()).collect();
         portable(store, *run, &places, names)
     });
-    let read = read.collect();
-    observer.observe(&reading_runs(runs.len(), runs.len()));
-    read
-}
-
-/// That so many runs have been read.
-pub(in crate::app) fn reading_runs(done: usize, of: usize) -> Event<'static> {
-    Event::Working {
-        what: "Reading runs",
-        done,
-        of,
-    }
+    read.collect()
 }
 
 fn portable(

@@ -5,11 +5,15 @@ use std::io::{self, Write};
 
 use super::exported::{ExportedRun, by_launch};
 use crate::escape;
-use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Work};
 use perfcheck_stats::{mean, median};
 
 /// Writes one run.
-pub fn write_benchstat(writer: &mut dyn Write, run: &ExportedRun) -> io::Result<()> {
+pub fn write_benchstat(
+    writer: &mut dyn Write,
+    run: &ExportedRun,
+    told: &Work<'_>,
+) -> io::Result<()> {
     let host = &run.run.environment.host;
     let facts = [
         ("goos", &host.os),
@@ -22,7 +26,8 @@ pub fn write_benchstat(writer: &mut dyn Write, run: &ExportedRun) -> io::Result<
         }
     }
     let mut place: Option<&BenchmarkKey> = None;
-    for measurement in run.measured() {
+    for (done, measurement) in run.measured().enumerate() {
+        told.reached(done, run.measurements.len());
         let key = &measurement.benchmark.key;
         let is_other =
             |other: &BenchmarkKey| (&other.package, &other.target) != (&key.package, &key.target);

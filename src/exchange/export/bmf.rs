@@ -6,16 +6,17 @@ use serde_json::{Map, Value, json};
 
 use super::exported::{ExportedRun, by_launch};
 use crate::escape;
-use perfcheck_analysis::model::Metric;
+use perfcheck_analysis::model::{Metric, Work};
 use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, percentile_interval};
 
 const CONFIDENCE_LEVEL: f64 = 0.95;
 const RESAMPLES: usize = 10_000;
 
 /// Writes one run: means with their bootstrap intervals, resampled by launch where there are several.
-pub fn write_bmf(writer: &mut dyn Write, run: &ExportedRun) -> io::Result<()> {
+pub fn write_bmf(writer: &mut dyn Write, run: &ExportedRun, told: &Work<'_>) -> io::Result<()> {
     let mut benchmarks = Map::new();
-    for (name, measurement) in run.names().into_iter().zip(run.measured()) {
+    for (done, (name, measurement)) in run.names().into_iter().zip(run.measured()).enumerate() {
+        told.reached(done, run.measurements.len());
         let launches = by_launch(measurement).into_iter();
         let launches: Vec<Vec<f64>> = launches.map(|(_, values)| values).collect();
         let clusters: Vec<&[f64]> = match launches.as_slice() {

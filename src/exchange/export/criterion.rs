@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::super::error::ExchangeError;
 use super::exported::{ExportedRun, by_launch};
-use perfcheck_analysis::model::{Measurement, Metric, Sample, Throughput};
+use perfcheck_analysis::model::{Measurement, Metric, Sample, Throughput, Work};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
     MAD_TO_SD, Resampling, Stream, TukeyFences, percentile_interval, slope_through_origin,
@@ -29,7 +29,9 @@ const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
 pub fn write_criterion(
     root: &Path,
     runs: &[ExportedRun],
+    told: &Work<'_>,
 ) -> Result<(usize, Vec<String>), ExchangeError> {
+    let all = runs.iter().map(|run| run.measurements.len()).sum();
     let mut written = 0;
     let mut left_out = Vec::new();
     let mut baselines = HashMap::new();
@@ -37,6 +39,7 @@ pub fn write_criterion(
         let baseline = free(&file_name(&run.name), &mut baselines);
         let mut directories = HashMap::new();
         for (id, measurement) in run.names().into_iter().zip(run.measured()) {
+            told.reached(written + left_out.len(), all);
             if let Metric::Rate { unit } = &measurement.benchmark.metric {
                 left_out.push(format!(
                     "`{id}` is a rate of {unit}, which Criterion's files cannot hold"

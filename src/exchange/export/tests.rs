@@ -99,7 +99,7 @@ fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
 #[test]
 fn benchstat_gets_a_line_for_each_launch_with_its_median() {
     let run = exported(vec![measurement("fib 10/x", Metric::Time, &TWO_LAUNCHES)]);
-    let found = text(|bytes| write_benchstat(bytes, &run).unwrap());
+    let found = text(|bytes| write_benchstat(bytes, &run, &Work::silent()).unwrap());
     let expected = "\
 cpu: A B
 pkg: p/t
@@ -112,7 +112,12 @@ BenchmarkFib_10/x\t30\t110 ns/op\t64 B/op\t2 allocs/op\t909.0909090909091 MB/s
         bytes: found.into_bytes(),
         blake3: String::new(),
     };
-    let read = read_foreign(&Requested::Files(&[file], FileFormat::Go), None).unwrap();
+    let read = read_foreign(
+        &Requested::Files(&[file], FileFormat::Go),
+        None,
+        &Work::silent(),
+    )
+    .unwrap();
     let first = &read[0].imported.groups[0];
     assert_eq!((first.id.as_str(), first.rows.len()), ("p/t/Fib_10/x", 2));
 }
@@ -129,7 +134,7 @@ fn benchstat_gets_values_of_several_units_under_one_name_again() {
         measurement("Copy (MB/s)", rate, &[&[(1000, 1_000_000_000)]]),
         measurement("Copy (terms/op)", terms, &[&[(1, 8)]]),
     ]);
-    let found = text(|bytes| write_benchstat(bytes, &run).unwrap());
+    let found = text(|bytes| write_benchstat(bytes, &run, &Work::silent()).unwrap());
     let lines: Vec<&str> = found.lines().skip(2).collect();
     assert_eq!(
         lines,
@@ -149,8 +154,10 @@ fn bencher_gets_means_within_their_bounds() {
         measurement("a", Metric::Time, &TWO_LAUNCHES),
         measurement("r", rate, &[&[(1000, 1_000_000_000)]]),
     ]);
-    let found: Value =
-        serde_json::from_str(&text(|bytes| write_bmf(bytes, &run).unwrap())).unwrap();
+    let found: Value = serde_json::from_str(&text(|bytes| {
+        write_bmf(bytes, &run, &Work::silent()).unwrap()
+    }))
+    .unwrap();
     let latency = &found["a"]["latency"];
     assert_eq!(latency["value"], 110.0);
     let bound = |name: &str| latency[name].as_f64().unwrap();
@@ -161,7 +168,7 @@ fn bencher_gets_means_within_their_bounds() {
 #[test]
 fn the_table_has_every_sample_with_its_phase() {
     let run = exported(vec![measurement("a,b", Metric::Time, &TWO_LAUNCHES)]);
-    let found = text(|bytes| write_csv(bytes, &[run]).unwrap());
+    let found = text(|bytes| write_csv(bytes, &[run], &Work::silent()).unwrap());
     let lines: Vec<&str> = found.lines().collect();
     assert_eq!(lines.len(), 7, "{found}");
     assert_eq!(lines[1], "v/1,p,t,\"a,b\",time,ns,0,warm-up,0,1,5");
@@ -180,7 +187,7 @@ fn a_tree_is_read_again_as_it_was_written() {
         measurement("g/f_1", Metric::Time, &TWO_LAUNCHES[..1]),
         measurement("rate", rate, &TWO_LAUNCHES),
     ]);
-    let (count, left_out) = write_criterion(place.path(), &[run]).unwrap();
+    let (count, left_out) = write_criterion(place.path(), &[run], &Work::silent()).unwrap();
     assert_eq!((count, left_out.len()), (3, 1));
     let directory = place.path().join("g/f/1/v_1");
     let json = |name: &str| -> Value {
@@ -196,7 +203,7 @@ fn a_tree_is_read_again_as_it_was_written() {
     // `f:1` and `f_1` would be the same directory.
     assert!(place.path().join("g/f_1_2/v_1/sample.json").is_file());
     let trees = [place.path().to_owned()];
-    let read = read_foreign(&Requested::Trees(&trees), None).unwrap();
+    let read = read_foreign(&Requested::Trees(&trees), None, &Work::silent()).unwrap();
     assert_eq!(read.len(), 1);
     assert_eq!(read[0].name.as_deref(), Some("v_1"));
     let ids: Vec<&str> = (read[0].imported.groups.iter())
@@ -236,11 +243,11 @@ proptest! {
         let root = place.path().join("inner/root");
         let measurements = ids.iter().map(|id| measurement(id, Metric::Time, &TWO_LAUNCHES[..1]));
         let run = exported(measurements.collect());
-        let (count, _) = write_criterion(&root, &[run]).unwrap();
+        let (count, _) = write_criterion(&root, &[run], &Work::silent()).unwrap();
         prop_assert_eq!(count, ids.len());
         let outside = std::fs::read_dir(place.path().join("inner")).unwrap().count();
         prop_assert_eq!((outside, std::fs::read_dir(place.path()).unwrap().count()), (1, 1));
-        let read = read_foreign(&Requested::Trees(&[root]), None);
+        let read = read_foreign(&Requested::Trees(&[root]), None, &Work::silent());
         if ids.iter().all(|id| !id.chars().any(char::is_control) && !id.trim().is_empty()) {
             prop_assert_eq!(read.unwrap()[0].imported.groups.len(), ids.len());
         }

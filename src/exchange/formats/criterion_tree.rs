@@ -13,7 +13,7 @@ use super::super::groups::IterationLayout;
 use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of};
 use super::json::parse_named;
-use perfcheck_analysis::model::{CriterionBenchmark, CriterionSamples, SourceFile};
+use perfcheck_analysis::model::{CriterionBenchmark, CriterionSamples, SourceFile, Work};
 
 /// Group, function, parameter and baseline are four; a few more do no harm.
 const DEEPEST: usize = 10;
@@ -67,6 +67,7 @@ fn tree_name(directory: &Path) -> String {
 pub(super) fn read(
     directories: &[PathBuf],
     unit: &ValueUnit,
+    told: &Work<'_>,
 ) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut baselines: BTreeMap<String, TreeBaseline> = BTreeMap::new();
     let mut copies = true;
@@ -80,6 +81,12 @@ pub(super) fn read(
             interrupted: Vec::new(),
         };
         walk.enter(&root, 0)?;
+        let here: usize = walk.found.values().map(Vec::len).sum();
+        let (mut done, all) = (ordinal * here, directories.len() * here);
+        let mut read_one = || {
+            told.reached(done, all);
+            done += 1;
+        };
         let mut left = MOST_BYTES;
         let mut hashes: BTreeMap<String, String> = BTreeMap::new();
         for (baseline, stored) in &walk.found {
@@ -89,7 +96,7 @@ pub(super) fn read(
                     gathering: Gathering::new(),
                     files: Vec::new(),
                 });
-            let source = into.take((&name, ordinal), stored, unit, &mut left)?;
+            let source = into.take((&name, ordinal), stored, unit, &mut left, &mut read_one)?;
             hashes.insert(baseline.clone(), source.blake3.clone());
             into.files.push(source);
             for place in &walk.interrupted {
@@ -194,12 +201,14 @@ impl TreeBaseline {
         stored: &[StoredBenchmark],
         unit: &ValueUnit,
         left: &mut u64,
+        read_one: &mut dyn FnMut(),
     ) -> Result<SourceFile, ExchangeError> {
         let launch = self.gathering.launch(&format!("{tree} #{ordinal}"))?;
         let mut hash = blake3::Hasher::new();
         let mut total = 0;
         let mut seen = HashMap::new();
         for one in stored {
+            read_one();
             let described = bounded(&one.directory.join("benchmark.json"), left)?;
             let sampled = bounded(&one.directory.join("sample.json"), left)?;
             for bytes in [&described, &sampled] {

@@ -7,6 +7,7 @@ use super::super::input::InputContent;
 use super::super::unit::ValueUnit;
 use super::gathering::ForeignRun;
 use super::{FileFormat, critcmp, criterion_tree, divan, go, google, hyperfine, libtest, pytest};
+use perfcheck_analysis::model::Work;
 
 /// What is to be read.
 pub enum Requested<'a> {
@@ -20,11 +21,12 @@ pub enum Requested<'a> {
 pub fn read_foreign(
     requested: &Requested<'_>,
     unit: Option<&ValueUnit>,
+    told: &Work<'_>,
 ) -> Result<Vec<ForeignRun>, ExchangeError> {
     let nanoseconds = ValueUnit::nanoseconds();
     let unit = unit.unwrap_or(&nanoseconds);
     match requested {
-        Requested::Trees(directories) => criterion_tree::read(directories, unit),
+        Requested::Trees(directories) => criterion_tree::read(directories, unit, told),
         Requested::Files(files, format) => match format {
             FileFormat::Critcmp => critcmp::read(files, unit),
             FileFormat::Hyperfine => hyperfine::read(files),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::super::input::InputContent;
 use super::{FileFormat, ForeignRun, Requested, detect, read_foreign};
-use perfcheck_analysis::model::{Metric, Throughput};
+use perfcheck_analysis::model::{Metric, Throughput, Work};
 
 /// As `cargo bench` with divan 0.1.21 printed it.
 const DIVAN: &str = "\
@@ -131,8 +131,8 @@ fn read(texts: &[&str], format: FileFormat) -> Result<ForeignRun, String> {
     let files: Vec<InputContent> = (texts.iter().zip(["a", "b", "c"]))
         .map(|(text, name)| content(name, text.as_bytes()))
         .collect();
-    let mut runs =
-        read_foreign(&Requested::Files(&files, format), None).map_err(|error| error.to_string())?;
+    let mut runs = read_foreign(&Requested::Files(&files, format), None, &Work::silent())
+        .map_err(|error| error.to_string())?;
     assert_eq!(runs.len(), 1);
     Ok(runs.remove(0))
 }
@@ -460,7 +460,7 @@ proptest! {
         }
         let file = [content("a", &bytes)];
         detect(&file[0]);
-        if let Ok(runs) = read_foreign(&Requested::Files(&file, format), None) {
+        if let Ok(runs) = read_foreign(&Requested::Files(&file, format), None, &Work::silent()) {
             for group in runs.iter().flat_map(|run| &run.imported.groups) {
                 prop_assert!(!group.rows.is_empty());
                 prop_assert!(group.rows.iter().all(|row| row.samples[0].iterations > 0));
@@ -472,7 +472,7 @@ proptest! {
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), which in 0..ALL.len()) {
         let file = [content("a", &bytes)];
         detect(&file[0]);
-        let _ = read_foreign(&Requested::Files(&file, ALL[which].1), None);
+        let _ = read_foreign(&Requested::Files(&file, ALL[which].1), None, &Work::silent());
     }
 }
 

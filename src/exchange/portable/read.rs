@@ -8,7 +8,7 @@ use super::check;
 use super::wire::{
     FORMAT, PortableConclusion, PortableLine, PortableRun, PortableVerdict, WireConclusion,
 };
-use perfcheck_analysis::model::{BenchmarkKey, LaunchRecord, LaunchedBenchmark};
+use perfcheck_analysis::model::{BenchmarkKey, LaunchRecord, LaunchedBenchmark, Work};
 
 /// How every file of the format begins.
 const BEGINNING: &[u8] = br#"{"reason":"perfcheck-export""#;
@@ -18,8 +18,13 @@ pub fn looks_like(bytes: &[u8]) -> bool {
     bytes.starts_with(BEGINNING)
 }
 
-/// The runs of a file.
-pub fn read_portable(file: &InputContent) -> Result<Vec<PortableRun>, ExchangeError> {
+/// The runs of a file. What is told are the bytes from the first number on of so many.
+pub fn read_portable(
+    file: &InputContent,
+    (before, of): (usize, usize),
+    told: &Work<'_>,
+) -> Result<Vec<PortableRun>, ExchangeError> {
+    let mut bytes = before;
     let mut reader = PortableReader {
         file,
         line: 0,
@@ -33,6 +38,8 @@ pub fn read_portable(file: &InputContent) -> Result<Vec<PortableRun>, ExchangeEr
         ));
     }
     for line in file.text()?.lines() {
+        told.reached(bytes, of);
+        bytes += line.len() + 1;
         reader.line += 1;
         if !line.trim().is_empty() {
             reader.take(line)?;

@@ -119,7 +119,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
 
 fn written(runs: &[PortableRun]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    write_portable(&mut bytes, runs, "0.1.0").unwrap();
+    write_portable(&mut bytes, runs, "0.1.0", &Work::silent()).unwrap();
     bytes
 }
 
@@ -129,7 +129,7 @@ fn read(bytes: &[u8]) -> Result<Vec<PortableRun>, String> {
         bytes: bytes.to_vec(),
         blake3: String::new(),
     };
-    read_portable(&file).map_err(|error| error.to_string())
+    read_portable(&file, (0, file.bytes.len()), &Work::silent()).map_err(|error| error.to_string())
 }
 
 fn pair() -> Vec<PortableRun> {

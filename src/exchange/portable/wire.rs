@@ -1,6 +1,6 @@
 //! The lines of the format as types, and a run put together from them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
@@ -190,6 +190,15 @@ impl PortableHead {
 }
 
 impl PortableRun {
+    /// How many benchmarks were asked for.
+    pub fn benchmarks(&self) -> usize {
+        let keys: HashSet<_> = (self.launches.iter())
+            .flat_map(|launch| &launch.benchmarks)
+            .map(|launched| &launched.benchmark.key)
+            .collect();
+        keys.len()
+    }
+
     /// Whether both are the same measurement: apart from names, acceptance and what else users may change later, and from what was concluded of it.
     pub fn is_same_measurement(&self, other: &Self) -> bool {
         let bare = |run: &Self| {

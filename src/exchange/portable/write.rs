@@ -6,13 +6,18 @@ use serde::Serialize;
 
 use super::wire::{End, FORMAT, Header, PortableLine, PortableRun, WireBenchmark, WireLaunch};
 use crate::escape;
+use perfcheck_analysis::model::Work;
 
 /// Writes runs; the partners of pairs are named by their place in `runs`.
 pub fn write_portable(
     writer: &mut dyn Write,
     runs: &[PortableRun],
     tool_version: &str,
+    told: &Work<'_>,
 ) -> io::Result<()> {
+    let launches = runs.iter().flat_map(|run| &run.launches);
+    let all: usize = launches.map(|launch| launch.benchmarks.len()).sum();
+    let mut done = 0;
     let mut lines = LineWriter { writer, count: 0 };
     lines.line(&PortableLine::PerfcheckExport(Header {
         format: FORMAT,
@@ -26,6 +31,8 @@ pub fn write_portable(
                 target_facts: launch.target_facts.clone(),
             }))?;
             for benchmark in &launch.benchmarks {
+                told.reached(done, all);
+                done += 1;
                 lines.line(&PortableLine::Series(Box::new(WireBenchmark::from(
                     benchmark,
                 ))))?;

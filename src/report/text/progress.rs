@@ -29,6 +29,10 @@ impl ProgressMode {
 /// Without a bar these launches have a line each, and then one in so many.
 const FIRST_LAUNCHES: u32 = 5;
 const SOME_LAUNCHES: u32 = 10;
+/// Work on so many benchmarks takes long enough for a line, without a bar.
+const MANY: usize = 200;
+/// How long work takes is known once one part of so many is done.
+const KNOWN_FROM: usize = 50;
 /// How often a bar is drawn anew while nothing is measured.
 const TICK: Duration = Duration::from_millis(200);
 /// A line that is longer than this is passed on before it ends.
@@ -44,6 +48,8 @@ pub struct Progress<W: Write, B: Write> {
     planned: Cell<Option<(usize, VisitPlan)>>,
     /// The launch that the last line was about.
     announced: Cell<Option<u32>>,
+    /// Whether the work that goes on has had its line.
+    work_told: Cell<bool>,
     /// Whether bench output stopped in the middle of a line.
     unfinished_line: Cell<bool>,
     /// With a bar: the beginning of a line of bench output. The bar must not be drawn behind half a line.
@@ -69,6 +75,7 @@ impl<W: Write, B: Write> Progress<W, B> {
             bar,
             planned: Cell::new(None),
             announced: Cell::new(None),
+            work_told: Cell::new(false),
             unfinished_line: Cell::new(false),
             held_back: RefCell::new(Vec::new()),
         }
@@ -104,29 +111,41 @@ impl<W: Write, B: Write> Progress<W, B> {
         }
     }
 
-    /// How far something is that nobody waits for elsewhere: the bar alone shows it.
-    fn working(&self, what: &str, done: usize, of: usize) {
-        if self.mode.is_bar() && done == 0 {
-            self.bar.reset();
-            // Nothing is measured that drawing could disturb.
-            self.bar.enable_steady_tick(TICK);
+    /// How far work on benchmarks is: the bar shows it, and of many benchmarks a line.
+    fn working(&self, what: &str, benchmarks: usize, done: usize, of: usize) {
+        if done >= of {
+            self.bar.finish_and_clear();
+            self.bar.set_message("");
+            return;
         }
-        self.bar.set_length(of as u64);
-        self.bar.set_position(done as u64);
-        let part = done as f64 / of.max(1) as f64;
-        let left = if done == 0 {
+        let with = match benchmarks {
+            0 => String::new(),
+            count => format!(" {}", units::counted(count, "benchmark")),
+        };
+        let left = if done * KNOWN_FROM < of {
             String::new()
         } else {
-            let left = self.bar.elapsed().mul_f64((1.0 - part) / part);
+            let left = self.bar.elapsed().mul_f64((of - done) as f64 / done as f64);
             format!(", {} left", takes(Bound::About, left))
         };
-        let message = format!("{what}{left}");
+        let message = format!("{what}{with}{left}");
         self.bar.set_message(match self.mode {
             ProgressMode::Bar(Charset::Ascii) => in_ascii(&message),
             _ => message,
         });
-        if done >= of {
-            self.bar.finish_and_clear();
+        self.bar.set_length(of as u64);
+        if done == 0 {
+            self.work_told.set(false);
+            self.bar.reset();
+        }
+        if self.mode.is_bar() && done == 0 {
+            // Nothing is measured that drawing could disturb.
+            self.bar.enable_steady_tick(TICK);
+        }
+        self.bar.set_position(done as u64);
+        let is_line = self.mode == ProgressMode::Lines && benchmarks >= MANY && !left.is_empty();
+        if is_line && !self.work_told.replace(true) {
+            self.line(&format!("{}{with}{left}", theme::status(what)));
         }
     }
 
@@ -227,7 +246,12 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                     self.line(&format!("{} {reached}", theme::status(word)));
                 }
             }
-            Event::Working { what, done, of } => self.working(what, *done, *of),
+            Event::Working {
+                what,
+                benchmarks,
+                done,
+                of,
+            } => self.working(what, *benchmarks, *done, *of),
             Event::Measured => {
                 self.bar.finish_and_clear();
                 self.release_output();

@@ -8,22 +8,33 @@ use rayon::prelude::*;
 use super::alternative;
 use super::comparison::{Basis, Comparison};
 use super::disturbance;
+use super::each::each;
 use super::estimate::Estimate;
 use super::evidence::{Evidence, Tests};
 use super::grounds::{Directions, FamilyTest, Prediction, RunGrounds, TScoreGrounds};
 use super::note::Note;
 use super::question::{Question, Rules};
-use crate::model::{Test, Verdict};
+use crate::model::{Test, Verdict, Work};
 use perfcheck_stats::TScore;
 
 /// Decides all `questions` as one family; the answers come in their order.
 ///
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
 pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
+    compare_telling(questions, rules, (0, questions.len()), &Work::silent())
+}
+
+/// The same; what it tells are the parts from the first number on of so many.
+pub fn compare_telling(
+    questions: &[Question<'_>],
+    rules: &Rules,
+    parts: (usize, usize),
+    told: &Work<'_>,
+) -> Vec<Comparison> {
     let analysis = &rules.decision.analysis;
     let mut comparisons = match rules.test() {
-        Test::BootstrapT | Test::TScore => by_the_project(questions, rules),
-        _ => alternative::compare(questions, rules),
+        Test::BootstrapT | Test::TScore => by_the_project(questions, rules, parts, told),
+        _ => alternative::compare(questions, rules, parts, told),
     };
     comparisons
         .par_iter_mut()
@@ -40,11 +51,15 @@ pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
 }
 
 /// Decides by the project's own procedure, or by its first half, the t-score.
-fn by_the_project(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
-    let evidence: Vec<Evidence> = questions
-        .par_iter()
-        .map(|question| Evidence::of(question, rules))
-        .collect();
+fn by_the_project(
+    questions: &[Question<'_>],
+    rules: &Rules,
+    parts: (usize, usize),
+    told: &Work<'_>,
+) -> Vec<Comparison> {
+    let evidence = each(questions, parts, told, |question| {
+        Evidence::of(question, rules)
+    });
     let run_level = family(&evidence, rules, |tests, threshold| {
         let test = &tests.run_level;
         Some(Directions {

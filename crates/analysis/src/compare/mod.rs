@@ -13,6 +13,7 @@ mod description;
 mod diagnostics;
 mod differences;
 mod disturbance;
+mod each;
 mod estimate;
 mod evidence;
 mod extras;
@@ -41,11 +42,12 @@ pub use alternative::{
 pub use comparison::{Basis, Comparison, Extent};
 pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
 pub use curve::Curve;
-pub use decide::compare;
+pub use decide::{compare, compare_telling};
 pub use description::{ChangeDescription, DescribedChange};
 pub use diagnostics::{Diagnostic, absurd, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use disturbance::{Disturbance, HostSigns, Steadiness};
+pub use each::each;
 pub use estimate::Estimate;
 pub use extras::{
     AllocationComparison, AllocationSummary, CountChange, LatencyBootstrap, LatencyComparison,

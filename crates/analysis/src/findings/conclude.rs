@@ -9,7 +9,7 @@ use super::remark::RunRemark;
 use super::row::{FailedTarget, Findings, Method, Row, Verdicts};
 use super::stored::summarize_all;
 use crate::exit_code::ExitCode;
-use crate::model::{Measurement, Run, Tally, Verdict};
+use crate::model::{Measurement, Run, Tally, Verdict, Work};
 
 /// Other layouts of the same code have been seen to differ by as much, a fraction.
 const SMALL_CHANGE: f64 = 0.03;
@@ -119,8 +119,9 @@ impl Conclusion<'static> {
         self,
         measurements: &'m [Measurement],
         run: &Run,
+        told: &Work<'_>,
     ) -> Conclusion<'m> {
-        let summaries = summarize_all(measurements, &run.decision, run.seed);
+        let summaries = summarize_all(measurements, &run.decision, run.seed, told);
         let mut known: BTreeMap<_, _> = measurements
             .iter()
             .zip(summaries)

@@ -8,7 +8,7 @@ use super::row::{Method, Row, Verdicts};
 use super::stored::summarize_all;
 use crate::compare::{Comparison, HostClass, PairedSeries, Plan, judge};
 use crate::model::{
-    BenchmarkKey, BySide, DecisionSettings, Measurement, Round, RunId, Sample, Verdict,
+    BenchmarkKey, BySide, DecisionSettings, Measurement, Round, RunId, Sample, Verdict, Work,
 };
 
 /// A benchmark that failed and has fewer whole rounds than this has no verdict.
@@ -46,7 +46,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
     /// The rows, by key.
     pub fn rows(&self) -> Vec<Row<'m>> {
         let measured = self.candidate;
-        let summaries = summarize_all(measured, self.decision, self.plan.seed);
+        let summaries = summarize_all(measured, self.decision, self.plan.seed, &Work::silent());
         let mut comparisons = self.comparisons();
         let mut rows: Vec<Row<'m>> = measured
             .iter()

@@ -1,15 +1,16 @@
 //! Rows of a run that is compared with stored runs.
 
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::references::{Chosen, References};
 use super::remark::Remark;
 use super::row::{Method, Row, Verdicts};
 use crate::compare::{
-    Comparison, Fact, Question, Reference, Rules, Summary, compare, summarize_by,
+    Comparison, Fact, Question, Reference, Rules, Summary, compare_telling, each, summarize_by,
 };
-use crate::model::{BenchmarkKey, DecisionSettings, MIN_LAUNCHES, Measurement, RunId, Verdict};
+use crate::model::{
+    BenchmarkKey, DecisionSettings, MIN_LAUNCHES, Measurement, RunId, Verdict, Work,
+};
 
 /// Everything that the rows of a run beside stored runs are made from.
 pub struct StoredEvidence<'a, 'm> {
@@ -49,12 +50,14 @@ impl<'m> StoredEvidence<'_, 'm> {
     }
 
     /// The rows, by key.
-    pub fn rows(&self) -> Vec<Row<'m>> {
+    pub fn rows(&self, told: &Work<'_>) -> Vec<Row<'m>> {
         let rules = self.rules;
-        let summaries = summarize_all(self.measurements, &rules.decision, rules.seed);
+        let count = self.measurements.len();
+        let all = (0, 2 * count);
+        let summaries = summarized(self.measurements, &rules.decision, rules.seed, all, told);
         let measured = self.measurements.iter().zip(summaries);
         let mut rows: Vec<Row<'m>> = measured
-            .zip(self.comparisons())
+            .zip(self.comparisons((count, 2 * count), told))
             .map(|((measurement, summary), comparison)| {
                 let chosen = &self.references.chosen[&measurement.benchmark.key];
                 row(measurement, summary, comparison, chosen)
@@ -69,7 +72,7 @@ impl<'m> StoredEvidence<'_, 'm> {
     }
 
     /// The comparison of each measurement that has a reference.
-    fn comparisons(&self) -> Vec<Option<Comparison>> {
+    fn comparisons(&self, parts: (usize, usize), told: &Work<'_>) -> Vec<Option<Comparison>> {
         let references: Vec<Option<Reference<'_>>> = self
             .measurements
             .iter()
@@ -85,7 +88,7 @@ impl<'m> StoredEvidence<'_, 'm> {
                 })
             })
             .collect();
-        let mut answers = compare(&questions, self.rules).into_iter();
+        let mut answers = compare_telling(&questions, self.rules, parts, told).into_iter();
         references
             .iter()
             .map(|reference| reference.as_ref().and_then(|_| answers.next()))
@@ -142,11 +145,22 @@ pub fn summarize_all(
     measurements: &[Measurement],
     decision: &DecisionSettings,
     seed: u64,
+    told: &Work<'_>,
 ) -> Vec<Option<Summary>> {
-    measurements
-        .par_iter()
-        .map(|measurement| summarize_by(measurement, decision, seed))
-        .collect()
+    let all = (0, measurements.len());
+    summarized(measurements, decision, seed, all, told)
+}
+
+fn summarized(
+    measurements: &[Measurement],
+    decision: &DecisionSettings,
+    seed: u64,
+    parts: (usize, usize),
+    told: &Work<'_>,
+) -> Vec<Option<Summary>> {
+    each(measurements, parts, told, |measurement| {
+        summarize_by(measurement, decision, seed)
+    })
 }
 
 fn row<'m>(

@@ -65,9 +65,11 @@ pub enum Event<'a> {
     Working {
         /// What is done, with what.
         what: &'a str,
+        /// With how many benchmarks; 0 where nobody knows yet.
+        benchmarks: usize,
         /// Parts of it that are done.
         done: usize,
-        /// Its parts.
+        /// Its parts; when all are done, it ends.
         of: usize,
     },
     /// The bench printed this.

@@ -27,6 +27,7 @@ mod statistic;
 mod system;
 mod thresholds;
 mod verdict;
+mod work;
 
 pub use analysis::{
     Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test, Words,
@@ -62,3 +63,4 @@ pub use statistic::{Statistic, StatisticSet, Unit};
 pub use system::System;
 pub use thresholds::{ThresholdKind, Thresholds};
 pub use verdict::{Tally, Verdict};
+pub use work::Work;

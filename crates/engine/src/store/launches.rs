@@ -20,7 +20,7 @@ impl Store {
     pub fn record_launch(&mut self, run: RunId, launch: &LaunchRecord) -> Result<(), StoreError> {
         self.write(Survives::Kill, |connection| {
             let workspace = workspace_of_open_run(connection, run)?;
-            insert_launch(connection, workspace, run, launch)
+            insert_launch(connection, workspace, run, launch, &mut || ())
         })
     }
 
@@ -67,6 +67,7 @@ pub(super) fn insert_launch(
     workspace: WorkspaceId,
     run: RunId,
     launch: &LaunchRecord,
+    stored: &mut dyn FnMut(),
 ) -> Attempt<()> {
     let launch_id = insert_head(connection, run, &launch.head)?;
     for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
@@ -74,6 +75,7 @@ pub(super) fn insert_launch(
         let run_benchmark =
             note_benchmark(connection, run, benchmark, &launch.target_facts, launched)?;
         insert_outcome(connection, [run_benchmark, launch_id, position], launched)?;
+        stored();
     }
     Ok(())
 }

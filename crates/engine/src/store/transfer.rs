@@ -15,7 +15,7 @@ use super::steps::accept_levels;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     BenchmarkKey, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun, Purpose, RunEnd,
-    RunId, Side, Source, TargetFacts, Timestamp,
+    RunId, Side, Source, TargetFacts, Timestamp, Work,
 };
 
 /// The end of a run, once it is known which numbers the runs get that are taken over together.
@@ -58,7 +58,10 @@ impl Store {
         &mut self,
         workspace: WorkspaceId,
         runs: &[TransferredRun],
+        told: &Work<'_>,
     ) -> Result<Vec<RunId>, StoreError> {
+        let launches = runs.iter().flat_map(|run| &run.launches);
+        let all = launches.map(|launch| launch.benchmarks.len()).sum();
         for name in runs.iter().flat_map(|run| &run.baselines) {
             check_baseline_name(name)?;
         }
@@ -66,8 +69,12 @@ impl Store {
             let ids: Vec<RunId> = (runs.iter())
                 .map(|run| insert_run(connection, workspace, &run.head))
                 .collect::<Result<_, _>>()?;
+            let mut done = 0;
             for (run, id) in runs.iter().zip(&ids) {
-                insert(connection, workspace, *id, run, &ids)?;
+                insert(connection, workspace, *id, run, &ids, &mut || {
+                    told.reached(done, all);
+                    done += 1;
+                })?;
             }
             Ok(ids)
         })
@@ -144,6 +151,7 @@ fn insert(
     id: RunId,
     run: &TransferredRun,
     ids: &[RunId],
+    stored: &mut dyn FnMut(),
 ) -> Attempt<()> {
     if let Some(source) = &run.source {
         connection.execute(
@@ -164,7 +172,7 @@ fn insert(
         )?;
     }
     for launch in &run.launches {
-        insert_launch(connection, workspace, id, launch)?;
+        insert_launch(connection, workspace, id, launch, stored)?;
     }
     let end = (run.end)(ids);
     end_run(connection, id, &end)?;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::asked::Asked;
 use crate::app::context::{World, resolve_run};
 use crate::app::deliver::place::write_to;
+use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::comparison::{incomplete, same_run};
@@ -74,7 +75,7 @@ pub(in crate::app) fn columns(
         if let Some(same) = earlier.find(|side| side.head.id == candidate) {
             return Err(same_run((&same.name, same.head.id), word));
         }
-        sides.push(side(asked, &sides[0], candidate, word)?);
+        sides.push(side(asked, &sides[0], candidate, word, world)?);
     }
     for side in &sides {
         let measured = side.measurements.values();
@@ -155,10 +156,15 @@ fn side(
     base: &ComparedRun,
     run: RunId,
     word: &str,
+    world: &mut World<'_>,
 ) -> Result<ComparedRun, AppError> {
     let comparison = asked.comparison();
     let both = comparison.read((base.head.id, &base.name), (run, word))?;
-    let concluded = match comparison.conclude(&both, &base.name) {
+    let count = both.measured.candidate.len();
+    let concluded = working("Comparing", count, world, |told| {
+        comparison.conclude(&both, &base.name, told)
+    });
+    let concluded = match concluded {
         // The other runs may have some.
         Err(AppError::NothingToCompare(_)) => None,
         other => Some(other?),

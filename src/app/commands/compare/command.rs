@@ -10,6 +10,7 @@ use crate::app::deliver::method::explain_method;
 use crate::app::deliver::next_steps::nothing_compared;
 use crate::app::deliver::place::write_to;
 use crate::app::deliver::reports::{Reporting, is_same_file};
+use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::comparison::BothRuns;
@@ -91,7 +92,10 @@ fn two(
     let candidate = resolve_run(store, asked.workspace, word)?;
     let comparison = asked.comparison();
     let both = comparison.read((base, &options.base), (candidate, word))?;
-    let mut concluded = comparison.conclude(&both, &options.base)?;
+    let count = both.measured.candidate.len();
+    let mut concluded = working("Comparing", count, world, |told| {
+        comparison.conclude(&both, &options.base, told)
+    })?;
     let exit_code = concluded.exit_code;
     if concluded.verdicts.method != Method::Paired {
         let named = (base, options.base.clone());

@@ -4,8 +4,8 @@ use super::facts::environment;
 use super::options::{ImportOptions, StatedFact};
 use super::record::{ImportRow, Read, benchmarks, run, source};
 use super::warnings::warn;
-use super::working::working;
 use crate::app::context::{Context, World};
+use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::{ComparisonOptions, StoreOptions};
 use crate::exchange::{ColumnMap, ExchangeError, FileFormat, ForeignRun, Requested, read_foreign};
@@ -34,7 +34,9 @@ pub(super) fn import(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let unit = options.unit.as_ref();
-    let mut found = working("Reading", world, || read_foreign(requested, unit))?;
+    let mut found = working("Reading", 0, world, |told| {
+        read_foreign(requested, unit, told)
+    })?;
     keep_named(&mut found, options)?;
     store_runs(&found, format, None, options, context, common, world)
 }
@@ -53,7 +55,9 @@ pub(super) fn store_runs(
     let mut pending = Vec::new();
     for foreign in found {
         let read = reading(foreign, format, map);
-        let rows = benchmarks(&read, options, thresholds);
+        let rows = working("Describing", read.benchmarks(), world, |told| {
+            benchmarks(&read, options, thresholds, told)
+        });
         pending.push(Pending {
             source: source(&read, options, thresholds, &rows),
             rows,
@@ -90,7 +94,10 @@ pub(super) fn store_runs(
                 )
             })
             .collect();
-        let numbers = working("Storing", world, || store.take_over(workspace, &runs))?;
+        let count = pending.iter().map(|run| run.rows.len()).sum();
+        let numbers = working("Storing", count, world, |told| {
+            store.take_over(workspace, &runs, told)
+        })?;
         stored = numbers.into_iter().map(Some).collect();
     }
     for (mut pending, run) in pending.into_iter().zip(stored) {

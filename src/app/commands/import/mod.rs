@@ -8,7 +8,6 @@ mod portable;
 mod record;
 mod table;
 mod warnings;
-mod working;
 
 pub use command::import;
 pub use options::{ImportOptions, StatedFact};

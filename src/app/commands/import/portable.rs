@@ -4,15 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 
 use super::options::ImportOptions;
-use super::working::working;
 use crate::app::context::{Context, World};
+use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::{ReferencePlace, portable_runs, transferred};
 use crate::exchange::{ExchangeError, InputContent, PortableReference, PortableRun, read_portable};
 use crate::report::{self, TakenOver, write_taken_over};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{RunId, Side, Silence};
+use perfcheck_analysis::model::{RunId, Side, Work};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
 
@@ -35,7 +35,7 @@ pub(super) fn import(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let mut found = working("Reading", world, || read(files, options))?;
+    let mut found = working("Reading", 0, world, |told| read(files, options, told))?;
     if world.interrupt.requested() {
         return Err(ExchangeError::Interrupted.into());
     }
@@ -69,7 +69,7 @@ pub(super) fn import(
             known: one.known.is_some(),
             file: one.file.to_owned(),
             started: host::to_rfc3339(one.run.head.begun.started),
-            benchmarks: benchmarks(&one.run),
+            benchmarks: one.run.benchmarks(),
             launches: one.run.launches.len(),
             is_base: is_base(&one.run),
             baselines: one.baselines.clone(),
@@ -83,22 +83,18 @@ fn is_base(run: &PortableRun) -> bool {
     (run.head.pair).is_some_and(|pair| pair.side == Side::Base)
 }
 
-fn benchmarks(run: &PortableRun) -> usize {
-    let keys: HashSet<_> = (run.launches.iter())
-        .flat_map(|launch| &launch.benchmarks)
-        .map(|launched| &launched.benchmark.key)
-        .collect();
-    keys.len()
-}
-
 /// The runs of all files in order; what is in two files counts once.
 fn read<'a>(
     files: &'a [InputContent],
     options: &ImportOptions,
+    told: &Work<'_>,
 ) -> Result<Vec<FileRun<'a>>, AppError> {
     let mut all: Vec<FileRun<'a>> = Vec::new();
+    let bytes = files.iter().map(|file| file.bytes.len()).sum();
+    let mut before = 0;
     for file in files {
-        let mut runs = read_portable(file)?;
+        let mut runs = read_portable(file, (before, bytes), told)?;
+        before += file.bytes.len();
         let there = |all: &[FileRun<'_>], run: &PortableRun| {
             (all.iter()).any(|other| other.run.is_same_measurement(run))
         };
@@ -188,7 +184,7 @@ fn recognise(
         } = one.run.head.reference();
         let mut same = None;
         for candidate in store.runs_begun(workspace, started, seed, side)? {
-            let stored = portable_runs(store, workspace, &[candidate], &Silence)?;
+            let stored = portable_runs(store, workspace, &[candidate], &Work::silent())?;
             if (stored.first()).is_some_and(|stored| stored.is_same_measurement(&one.run)) {
                 same = Some(candidate);
                 break;
@@ -288,7 +284,11 @@ fn take_over(
         runs.push(transferred(run, one.baselines.clone(), named));
     }
     warn_of_lost(lost_verdicts, lost_runs.len(), world)?;
-    let numbers = working("Storing", world, || store.take_over(workspace, &runs))?;
+    let fresh = found.iter().filter(|one| one.known.is_none());
+    let count = fresh.map(|one| one.run.benchmarks()).sum();
+    let numbers = working("Storing", count, world, |told| {
+        store.take_over(workspace, &runs, told)
+    })?;
     Ok(numbers.into_iter().map(Some).collect())
 }
 

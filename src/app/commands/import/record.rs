@@ -5,12 +5,14 @@ use crate::exchange::{
     ColumnMap, IdGroup, Imported, IterationLayout, ValueSummary, ValueUnit, clean, warm_up_rows,
 };
 use crate::report::{ImportedBenchmark, PerSecond, ValueBounds};
+use perfcheck_analysis::compare::each;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, Environment, Extras,
     LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
     RunVerdict, Sample, SampleFilter, SamplingMode, SamplingSettings, Series, Source,
     SourceDimension, SourceFile, SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
+    Work,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::store::TransferredRun;
@@ -39,6 +41,11 @@ impl Read<'_> {
         self.map.map_or_else(|| vec![None], ColumnMap::labels)
     }
 
+    /// How many benchmarks there are: every column of every group is one.
+    pub(super) fn benchmarks(&self) -> usize {
+        self.imported.groups.len() * self.labels().len()
+    }
+
     /// Package and target that the benchmarks are stored under.
     fn place(&self, options: &ImportOptions) -> (String, String) {
         let otherwise = || ("imported".to_owned(), self.format.to_owned());
@@ -51,16 +58,15 @@ pub(super) fn benchmarks(
     read: &Read<'_>,
     options: &ImportOptions,
     thresholds: &Thresholds,
+    told: &Work<'_>,
 ) -> Vec<ImportRow> {
-    use rayon::prelude::*;
     let imported = read.imported;
     let filter = options.filter.at(thresholds);
     let interval = options.interval(thresholds);
-    let summaries: Vec<Vec<ValueSummary>> = imported
-        .groups
-        .par_iter()
-        .map(|group| clean(group, &filter, &interval, thresholds))
-        .collect();
+    let groups = &imported.groups;
+    let summaries: Vec<Vec<ValueSummary>> = each(groups, (0, groups.len()), told, |group| {
+        clean(group, &filter, &interval, thresholds)
+    });
     let labels = read.labels();
     let mut rows = Vec::new();
     for (at, (group, summaries)) in imported.groups.iter().zip(summaries).enumerate() {

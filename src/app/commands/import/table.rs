@@ -2,8 +2,8 @@
 
 use super::foreign::store_runs;
 use super::options::ImportOptions;
-use super::working::working;
 use crate::app::context::{Context, World};
+use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::exchange::{ColumnMap, FileFormat, ForeignRun, InputContent, Reading, read_tables};
@@ -24,9 +24,9 @@ pub(super) fn import(
         lenient: options.lenient,
     };
     let interrupt = world.interrupt;
-    let imported = working("Reading", world, || {
+    let imported = working("Reading", 0, world, |told| {
         let interrupted = || interrupt.requested();
-        read_tables(files, &map, options.layout, &reading, &interrupted)
+        read_tables(files, &map, options.layout, &reading, &interrupted, told)
     })?;
     let run = ForeignRun {
         imported,

@@ -32,7 +32,7 @@ use perfcheck_analysis::findings::{
     Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, Verdict,
+    Acceptance, BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, Verdict, Work,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::host;
@@ -332,7 +332,7 @@ impl RunCommand<'_> {
                 .collect(),
             had_time_budget: self.options.effort.time_budget.is_some(),
         };
-        let rows = evidence.rows();
+        let rows = evidence.rows(&Work::silent());
         let basis = evidence.basis(&rows, &options.allow_different);
         Ok((rows, basis))
     }

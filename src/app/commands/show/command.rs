@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::draw::draw;
 use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::working::working;
 use crate::app::deliver::write::write;
 use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list, shell_quoted};
@@ -144,9 +145,12 @@ fn table(
 ) -> Result<ExitCode, AppError> {
     let summary = store.run_summary(run)?;
     let head = &summary.run;
+    let summaries = working("Describing", measurements.len(), world, |told| {
+        summarize_all(measurements, &head.decision, head.seed, told)
+    });
     let mut rows: Vec<Row<'_>> = measurements
         .iter()
-        .zip(summarize_all(measurements, &head.decision, head.seed))
+        .zip(summaries)
         .map(|(measurement, summary)| Row::described(measurement, summary))
         .collect();
     common.output.order.sort(&mut rows);
@@ -180,7 +184,9 @@ fn statistics(
 ) -> Result<ExitCode, AppError> {
     let run = head.id;
     let measured = store.measurements(run, None)?;
-    let findings = findings_of(context, store, head, &measured)?;
+    let findings = working("Describing", measured.len(), world, |told| {
+        findings_of(context, store, head, &measured, told)
+    })?;
     let columns: BTreeMap<BenchmarkKey, RunVerdict> = store
         .verdicts(run)?
         .into_iter()

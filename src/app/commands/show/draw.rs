@@ -10,7 +10,7 @@ use crate::report::{Picture, write_picture};
 use perfcheck_analysis::compare::{LatencySummary, Shape, ShapeDetail};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::summarize_all;
-use perfcheck_analysis::model::{Measurement, Run};
+use perfcheck_analysis::model::{Measurement, Run, Work};
 
 /// Draws the only one of `measurements` into `file`, or to stdout where that is `-`.
 pub(in crate::app) fn draw(
@@ -35,7 +35,7 @@ pub(in crate::app) fn draw(
         )));
     };
     let key = &measurement.benchmark.key;
-    let summary = summarize_all(measurements, &run.decision, run.seed).pop();
+    let summary = summarize_all(measurements, &run.decision, run.seed, &Work::silent()).pop();
     let drawn = summary
         .flatten()
         .zip(Shape::of(measurement, &ShapeDetail::FULL));

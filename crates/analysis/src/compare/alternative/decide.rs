@@ -1,17 +1,16 @@
 //! The decision about a family of questions by one of the published tests.
 
-use rayon::prelude::*;
-
 use super::observations::SideSamples;
 use super::procedures::{Decided, Setting, TestFinding, Tested, significance};
 use crate::compare::comparison::{Basis, Comparison, Extent};
 use crate::compare::description::ChangeDescription;
+use crate::compare::each::each;
 use crate::compare::estimate::Estimate;
 use crate::compare::grounds::correction;
 use crate::compare::note::Note;
 use crate::compare::question::{Question, Rules};
 use crate::compare::summary::sample_times;
-use crate::model::{Analysis, Side, Verdict};
+use crate::model::{Analysis, Side, Verdict, Work};
 use perfcheck_stats::{RatioVerdict, Significance, derived_seed};
 
 /// What is known of one question before the family.
@@ -26,12 +25,16 @@ pub(super) struct TestedQuestion {
 /// Decides all `questions` as one family, by the test of the rules; the answers come in their order.
 ///
 /// What cannot be tested stays in the family, with p = 1.
-pub(in crate::compare) fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
+pub(in crate::compare) fn compare(
+    questions: &[Question<'_>],
+    rules: &Rules,
+    parts: (usize, usize),
+    told: &Work<'_>,
+) -> Vec<Comparison> {
     let setting = Setting::of(&rules.decision.analysis, &rules.decision);
-    let evidence: Vec<TestedQuestion> = questions
-        .par_iter()
-        .map(|question| look(question, rules, &setting))
-        .collect();
+    let evidence = each(questions, parts, told, |question| {
+        look(question, rules, &setting)
+    });
     let adjusted = adjusted(&evidence, setting.analysis);
     evidence
         .into_iter()
