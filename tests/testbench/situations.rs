@@ -267,7 +267,7 @@ situations! {
             .failed("uneven columns", "it wrote 2 counts of iterations and 1 times")
             .failed("dies", "its last words");
         stranger_first: |target| target.measured(["ours"]);
-        whole_seconds: |target| target.measured(["quick", "slow", "of a group", "unset", "unset too"]);
+        whole_seconds: |target| target.measured(["quick", "slow", "of a group", "unset", "unset too", "late/quick"]);
         says: |target| target
             .measured(["steps", "frames", "energy", "processor time", "twice", "twice #2"])
             .said("from the bench\n")

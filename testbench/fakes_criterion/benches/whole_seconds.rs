@@ -67,4 +67,5 @@ fn main() {
     measure_as_its_group(&mut runner, "of a group", [2000, 3000]);
     measure(&mut runner, "unset", UNSET);
     measure(&mut runner, "unset too", UNSET);
+    measure(&mut runner, "late/quick", [100, 100]);
 }

@@ -24,6 +24,7 @@ use super::subject::{Pace, Subject};
 use crate::cargo::BenchTarget;
 use crate::child::{
     ChildError, CriterionRequest, CriterionSession, CriterionVersion, Means, Reported, Said,
+    USUAL_WARM_UP,
 };
 use perfcheck_analysis::model::{
     AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, SamplingSettings, Side, Throughput,
@@ -46,7 +47,6 @@ const GLANCE_AT_AUTHORS: Said = Said {
 const WHOLE: Duration = Duration::from_secs(1);
 const ABOUT_WHOLE: Duration = Duration::from_millis(1_100);
 /// What such a version does where its author has set no time at all, as far as samples tell.
-const UNSET_WARM_UP: Duration = Duration::from_secs(3);
 const ABOUT_UNSET: RangeInclusive<Duration> =
     Duration::from_millis(4_500)..=Duration::from_millis(5_500);
 /// Nanoseconds that an iteration took, from what was reported.
@@ -132,7 +132,7 @@ fn glance(
 }
 
 /// The author of `culprit` has it take no less than a whole second for its warm-up, or for its `samples`. Where that is what every bench does
-/// whose author says nothing, it is so for all that are `left`.
+/// whose author says nothing, it is so for all of its group that are `left`: a group has settings of its own, and so may the next one.
 fn say_whole_seconds(
     left: &mut [(&str, Said)],
     culprit: &str,
@@ -140,11 +140,13 @@ fn say_whole_seconds(
     samples: Option<Duration>,
 ) {
     let is_nobodys = match samples {
-        None => warm_up == UNSET_WARM_UP,
+        None => warm_up == USUAL_WARM_UP,
         Some(time) => ABOUT_UNSET.contains(&time),
     };
+    let group_of = |id: &str| id.split_once('/').map(|(group, _)| group.to_owned());
+    let group = group_of(culprit);
     for (id, said) in left {
-        if is_nobodys || *id == culprit {
+        if *id == culprit || is_nobodys && group_of(id) == group {
             match samples {
                 None => said.warm_up = Some(WHOLE),
                 Some(_) => said.measurement = Some(WHOLE),
@@ -403,9 +405,7 @@ impl Campaign<'_> {
                 subject.glanced(resolved, pace, FEWEST_SAMPLES);
             }
         }
-        if version.takes_whole_seconds() {
-            self.tell_rounded_up(launch, version);
-        }
+        self.tell_rounded_up(launch);
     }
 }
 

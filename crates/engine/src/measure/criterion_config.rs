@@ -110,6 +110,7 @@ impl Subject {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::driver::TimesTold;
     use crate::measure::subject::Pace;
     use perfcheck_analysis::model::{
         AuthorSettings, Benchmark, BenchmarkKey, Metric, SamplingSettings, Throughput,
@@ -163,7 +164,7 @@ mod tests {
             pinned_samples: None,
             past_visit: None,
         };
-        let mut subject = Subject::new(benchmark, resolved, true);
+        let mut subject = Subject::new(benchmark, resolved, TimesTold::InWholeSeconds);
         subject.pace = Some(Pace {
             iteration_ns: Some(100.0),
             set_up: Duration::ZERO,
@@ -182,7 +183,7 @@ mod tests {
         subject.benchmark.settings.measurement_ns = Some(tenth.into());
         assert_eq!(asked(&subject), (None, None, 200));
         // Told exactly: 2 x 20 ms / 0.5 ms = 80, so 50.
-        subject.whole_seconds = false;
+        subject.told = TimesTold::Exactly;
         let (warm_up, time) = (ROUND_WARM_UP, Duration::from_millis(20));
         assert_eq!(asked(&subject), (Some(warm_up), Some(time), 50));
     }

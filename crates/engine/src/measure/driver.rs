@@ -18,6 +18,14 @@ pub enum Driver {
     Printed(Arc<PrintedHarness>),
 }
 
+/// How exactly a bench can be told how long to warm up and to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimesTold {
+    Exactly,
+    InWholeSeconds,
+    NotAtAll,
+}
+
 impl Driver {
     /// Whether two executables are driven in the same way.
     pub fn is_alike(&self, other: &Self) -> bool {
@@ -35,12 +43,32 @@ impl Driver {
         }
     }
 
-    /// Whether it is told times in whole seconds alone.
-    pub(super) fn takes_whole_seconds(&self) -> bool {
+    /// How it is told times.
+    pub(super) fn times_told(&self) -> TimesTold {
         match self {
-            Self::Own => false,
-            Self::Criterion(version) => version.takes_whole_seconds(),
-            Self::Printed(harness) => harness.printer() == Printer::Criterion,
+            Self::Criterion(version) if version.takes_whole_seconds() => TimesTold::InWholeSeconds,
+            Self::Own | Self::Criterion(_) => TimesTold::Exactly,
+            Self::Printed(harness) if harness.takes_no_settings() => TimesTold::NotAtAll,
+            Self::Printed(harness) if harness.printer() == Printer::Criterion => {
+                TimesTold::InWholeSeconds
+            }
+            Self::Printed(_) => TimesTold::Exactly,
+        }
+    }
+
+    /// Why its times are longer than was wanted, where they are.
+    pub(super) fn why_rounded_up(&self) -> Option<String> {
+        let who = match self {
+            Self::Criterion(version) => format!("Criterion {version}"),
+            // Without a runner nobody tells the version.
+            Self::Own | Self::Printed(_) => {
+                "its Criterion (without a connection, as all before 0.3.3)".to_owned()
+            }
+        };
+        match self.times_told() {
+            TimesTold::Exactly => None,
+            TimesTold::InWholeSeconds => Some(format!("{who} takes times in whole seconds alone")),
+            TimesTold::NotAtAll => Some(format!("{who} keeps to its own times")),
         }
     }
 

@@ -27,6 +27,9 @@ impl Campaign<'_> {
         let Some(place) = launch.wanted.pop() else {
             return;
         };
+        if launch.is_first() {
+            self.tell_rounded_up(launch);
+        }
         self.announce(launch, place);
         let drivers = self.targets[launch.index].drivers.clone();
         let observer = self.launcher.observer;

@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use super::campaign::Campaign;
+use super::driver::TimesTold;
 use super::launch::OpenLaunch;
 use super::subject::Subject;
 use super::target::Target;
-use crate::child::CriterionVersion;
 use perfcheck_analysis::model::{Bound, Event, VisitPlan};
 
 /// So much time is worth a word about an update.
@@ -69,9 +69,12 @@ impl Campaign<'_> {
     }
 
     /// Tells what rounding up to whole seconds costs, where that is worth an update.
-    pub(super) fn tell_rounded_up(&self, launch: &OpenLaunch, version: CriterionVersion) {
+    pub(super) fn tell_rounded_up(&self, launch: &OpenLaunch) {
         let (round, patience) = (launch.round(), self.patience());
         let target = &self.targets[launch.index];
+        let Some(why) = target.drivers.candidate.why_rounded_up() else {
+            return;
+        };
         let of_all = |time_of: fn(&Subject) -> Duration| -> Duration {
             let each = target.open();
             each.map(|subject| time_of(subject) * subject.visits_left(round, patience))
@@ -83,7 +86,7 @@ impl Campaign<'_> {
         }
         let bench = &target.executables.candidate;
         let message = format!(
-            "{}/{}: Criterion {version} takes times in whole seconds alone, Criterion 0.4 and later do not: an update would save {:.0} s of {:.0} s",
+            "{}/{}: {why}, Criterion 0.4 and later do not: an update would save {:.0} s of {:.0} s",
             bench.package,
             bench.target,
             spared.as_secs_f64(),
@@ -159,7 +162,9 @@ impl Campaign<'_> {
         let mut open = self.subjects().filter(|subject| subject.is_open());
         match &self.in_turn {
             // An author's time may turn out to be shorter than a whole second.
-            None if open.all(|subject| subject.paced || subject.whole_seconds) => Bound::About,
+            None if open.all(|subject| subject.paced || subject.told != TimesTold::Exactly) => {
+                Bound::About
+            }
             None => Bound::AtLeast,
             Some(_) if self.time_budget.is_some() || open.all(|subject| subject.measured > 0) => {
                 Bound::AtMost

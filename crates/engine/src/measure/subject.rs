@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use super::driver::TimesTold;
 use super::schedule::{FlatSchedule, LaunchLayout};
-use crate::child::in_whole_seconds;
+use crate::child::{USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds};
 use perfcheck_analysis::model::{
     Benchmark, Extras, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings, Turns,
 };
@@ -48,8 +49,8 @@ pub(super) enum Phase {
 pub(super) struct Subject {
     pub(super) benchmark: Benchmark,
     pub(super) resolved: Resolved,
-    /// Whether its harness is told times in whole seconds alone.
-    pub(super) whole_seconds: bool,
+    /// How its harness is told times.
+    pub(super) told: TimesTold,
     /// How its samples are laid out, where it does what it is asked; the first visit settles it.
     pub(super) layout: Option<LaunchLayout>,
     /// How long it takes, where the bench itself lays its samples out.
@@ -75,13 +76,13 @@ pub(super) struct Subject {
 
 impl Subject {
     /// A benchmark that nothing has happened to yet.
-    pub(super) fn new(benchmark: Benchmark, resolved: Resolved, whole_seconds: bool) -> Self {
+    pub(super) fn new(benchmark: Benchmark, resolved: Resolved, told: TimesTold) -> Self {
         let mut new = Self {
             benchmark,
             visit: Duration::ZERO,
             paced: resolved.past_visit.is_some(),
             resolved,
-            whole_seconds,
+            told,
             layout: None,
             pace: None,
             measured: 0,
@@ -98,24 +99,36 @@ impl Subject {
 
     /// How long a visit takes as far as its settings tell, or what it took in the past where that is longer.
     fn expected(&self) -> Duration {
+        let past = self.resolved.past_visit.unwrap_or_default();
+        self.planned(self.told).max(past)
+    }
+
+    /// How long its settings have a visit take, if its harness is told times like this.
+    fn planned(&self, told: TimesTold) -> Duration {
+        let in_force = |phase, wanted| self.in_force_if(told, phase, wanted);
         let sampling = &self.resolved.sampling;
         let wanted = Duration::from(sampling.warm_up);
-        let warm_up = self.in_force(Phase::WarmUp, wanted);
-        let planned = match sampling.turns {
-            Turns::None => warm_up + self.in_force(Phase::Samples, sampling.measurement.into()),
+        let warm_up = in_force(Phase::WarmUp, wanted);
+        match sampling.turns {
+            Turns::None => warm_up + in_force(Phase::Samples, sampling.measurement.into()),
             // Of each side, and something for their starts.
             Turns::Samples | Turns::Launches => {
                 let of_a_side = Duration::from(sampling.measurement) / 2;
-                warm_up * 2 + wanted + self.in_force(Phase::Samples, of_a_side) * 2
+                warm_up * 2 + wanted + in_force(Phase::Samples, of_a_side) * 2
             }
-        };
-        planned.max(self.resolved.past_visit.unwrap_or_default())
+        }
     }
 
     /// How long its harness is told that a phase should take; `None`: nothing, as its author's time is nearer than whole seconds.
     pub(super) fn said(&self, phase: Phase, wanted: Duration) -> Option<Duration> {
-        if !self.whole_seconds {
-            return Some(wanted);
+        self.said_if(self.told, phase, wanted)
+    }
+
+    fn said_if(&self, told: TimesTold, phase: Phase, wanted: Duration) -> Option<Duration> {
+        match told {
+            TimesTold::Exactly => return Some(wanted),
+            TimesTold::NotAtAll => return None,
+            TimesTold::InWholeSeconds => {}
         }
         let whole = in_whole_seconds(wanted);
         let is_nearer = |authors: Duration| authors < whole && whole != wanted;
@@ -124,8 +137,15 @@ impl Subject {
 
     /// How long a phase will take.
     pub(super) fn in_force(&self, phase: Phase, wanted: Duration) -> Duration {
-        let said = self.said(phase, wanted).or(self.authors(phase));
-        said.unwrap_or(wanted)
+        self.in_force_if(self.told, phase, wanted)
+    }
+
+    fn in_force_if(&self, told: TimesTold, phase: Phase, wanted: Duration) -> Duration {
+        let said = self.said_if(told, phase, wanted).or(self.authors(phase));
+        said.unwrap_or(match phase {
+            Phase::WarmUp => USUAL_WARM_UP,
+            Phase::Samples => USUAL_MEASUREMENT,
+        })
     }
 
     fn authors(&self, phase: Phase) -> Option<Duration> {
@@ -139,8 +159,8 @@ impl Subject {
 
     /// What would be spared of a visit if its harness were told times as they are wanted.
     pub(super) fn rounded_up(&self) -> Duration {
-        let exact = Self::new(self.benchmark.clone(), self.resolved, false);
-        self.visit.saturating_sub(exact.visit)
+        let exact = self.planned(TimesTold::Exactly);
+        self.planned(self.told).saturating_sub(exact)
     }
 
     /// Whether it is to be visited again.
@@ -246,7 +266,7 @@ mod tests {
         Subject {
             measured: rounds,
             time: Duration::from_secs(seconds),
-            ..Subject::new(benchmark, resolved, false)
+            ..Subject::new(benchmark, resolved, TimesTold::Exactly)
         }
     }
 
@@ -265,7 +285,12 @@ mod tests {
             measurement,
             ..SamplingSettings::default()
         };
-        Subject::new(subject.benchmark, subject.resolved, true).visit
+        Subject::new(
+            subject.benchmark,
+            subject.resolved,
+            TimesTold::InWholeSeconds,
+        )
+        .visit
     }
 
     #[test]
@@ -285,9 +310,21 @@ mod tests {
         assert_eq!(visit(Turns::None), Duration::from_millis(100 + 100));
         let round = Duration::from_millis(2 * (100 + 100) + 5);
         assert_eq!(visit(Turns::Samples), round);
+        // Where nothing can be said, all Criterions take 3 s and 5 s.
+        let mut subject = after(0, 0);
+        subject.told = TimesTold::NotAtAll;
+        subject.resolved.sampling.warm_up = tenth;
+        subject.resolved.sampling.measurement = Nanos::from(Duration::from_millis(400));
+        let kept = Duration::from_millis(8000 - 500);
+        assert_eq!(subject.expected(), Duration::from_secs(3 + 5));
+        assert_eq!(subject.rounded_up(), kept);
+        // What a launch took before may have been its set-up.
+        subject.resolved.past_visit = Some(Duration::from_mins(1));
+        assert_eq!(subject.expected(), Duration::from_mins(1));
+        assert_eq!(subject.rounded_up(), kept);
         // What is wanted can be said: nobody's time is nearer.
         let mut subject = after(0, 0);
-        subject.whole_seconds = true;
+        subject.told = TimesTold::InWholeSeconds;
         subject.benchmark.settings = authors;
         let said = |wanted| subject.said(Phase::Samples, wanted);
         assert_eq!(said(Duration::from_secs(2)), Some(Duration::from_secs(2)));

@@ -83,10 +83,10 @@ impl Target {
         benchmarks: Vec<Benchmark>,
         resolve: &impl Fn(&Benchmark) -> Resolved,
     ) -> Self {
-        let whole_seconds = drivers.candidate.takes_whole_seconds();
+        let told = drivers.candidate.times_told();
         let subjects = benchmarks.into_iter().map(|benchmark| {
             let resolved = resolve(&benchmark);
-            Subject::new(benchmark, resolved, whole_seconds)
+            Subject::new(benchmark, resolved, told)
         });
         Self {
             built: executables.clone(),

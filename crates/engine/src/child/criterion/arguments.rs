@@ -8,9 +8,10 @@ use perfcheck_analysis::model::{AuthorSettings, Nanos};
 
 /// Versions before this one take whole seconds alone.
 const FRACTIONS_OF_SECONDS: CriterionVersion = CriterionVersion(0, 4, 0);
-/// What every version does where nobody says how long.
-pub(super) const USUAL_WARM_UP: Duration = Duration::from_secs(3);
-pub(super) const USUAL_MEASUREMENT: Duration = Duration::from_secs(5);
+/// How long every version warms up where nobody says it.
+pub const USUAL_WARM_UP: Duration = Duration::from_secs(3);
+/// The same of its samples.
+pub const USUAL_MEASUREMENT: Duration = Duration::from_secs(5);
 /// Fewer samples than this it refuses.
 const FEWEST_SAMPLES: u32 = 10;
 /// Seconds go through a float on their way.

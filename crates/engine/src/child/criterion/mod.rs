@@ -14,7 +14,9 @@ mod runner;
 mod scale;
 mod session;
 
-pub use arguments::{Config, CriterionRequest, Said, in_whole_seconds};
+pub use arguments::{
+    Config, CriterionRequest, Said, USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds,
+};
 pub(super) use arguments::{enough, without_count};
 pub(super) use filter::{beginning, exactly};
 pub use message::CriterionVersion;

@@ -140,6 +140,11 @@ impl PrintedHarness {
         self.printer
     }
 
+    /// Whether it is a Criterion that cannot be told how long to measure.
+    pub fn takes_no_settings(&self) -> bool {
+        self.dialect.is_some_and(|dialect| !dialect.has_settings)
+    }
+
     /// The ids of its benchmarks, in program order.
     pub fn ids(&self) -> &[String] {
         &self.ids
