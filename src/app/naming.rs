@@ -69,8 +69,14 @@ pub const COMMANDS: [&str; 15] = [
     "baseline",
 ];
 
+/// What other tools call `compare`.
+const OF_OTHER_TOOLS: [&str; 2] = ["diff", "cmp"];
+
 /// The command that a word was meant for, if it is spelled much like one.
 pub(super) fn command_like(word: &str) -> Option<&'static str> {
+    if OF_OTHER_TOOLS.contains(&word) {
+        return Some("compare");
+    }
     let likeness = |command: &str| strsim::jaro_winkler(&word.to_lowercase(), command);
     let near = COMMANDS
         .into_iter()
@@ -181,6 +187,7 @@ mod tests {
         assert_eq!(command_like("histroy"), Some("history"));
         assert_eq!(command_like("Compair"), Some("compare"));
         assert_eq!(command_like("selftest"), Some("self-test"));
+        assert_eq!(command_like("diff"), Some("compare"));
         for word in ["sort", "json/parse", "fib", "hash", "group/10"] {
             assert_eq!(command_like(word), None, "{word}");
         }

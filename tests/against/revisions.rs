@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::against::project::{Project, compared, remarks};
+use crate::against::project::{Project, TWO, compared, remarks};
 use crate::commands::scripted::{finish, verdict, verdicts};
 use crate::support::Machine;
 
@@ -134,9 +134,34 @@ fn a_filter_that_matches_nothing_is_told_before_the_base_is_built() {
         .expect_code(0);
     assert_eq!(listed.messages("benchmark-found").len(), 2, "{listed}");
     assert!(!listed.stderr.contains("Building `HEAD`"), "{listed}");
+    // Nor does a name that cargo refuses, beside one that it knows.
+    let unknown = ["--bench", "costs", "--bench", "csots"];
+    let misspelt = project.measure(&["--against", "HEAD"]).args(unknown).run();
+    let misspelt = misspelt.expect_stderr(&["no bench target named `csots`"]);
+    assert!(!misspelt.status.success(), "{misspelt}");
+    assert!(!misspelt.stderr.contains("Building `HEAD`"), "{misspelt}");
     let compared = project
         .measure(&["--against", "HEAD", "cost"])
         .run()
         .expect_code(1);
     assert!(compared.stderr.contains("Building `HEAD`"), "{compared}");
+}
+
+#[test]
+fn each_side_is_listed_once_where_a_filter_is_checked_first() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let walks = machine.home().join("walks");
+    let note = format!(
+        "use std::io::Write;
+         let walks = std::fs::File::options().create(true).append(true).open({walks:?});
+         walks.unwrap().write_all(b\"walked\\n\").unwrap();"
+    );
+    project.benchmarks(&format!("{note}{TWO}"));
+    project.commit();
+    // Both sides are the same, so nothing is measured: their processes are those that list.
+    let run = project.measure(&["--against", "HEAD", "cost"]).run();
+    assert_eq!(verdict(&run, "cost"), "unchanged", "{run}");
+    let walks = std::fs::read_to_string(walks).expect("it was walked through");
+    assert_eq!(walks, "walked\n".repeat(2), "{run}");
 }

@@ -75,6 +75,14 @@ fn a_misspelled_command_is_offered_where_no_benchmark_is_called_that() {
         .run()
         .expect_code(4)
         .expect_stderr(&["did you mean the command `history`?"]);
+    // What other tools call it, before anything is built for it.
+    let diff = steady(&machine, &[]).args(["diff", "HEAD"]).run();
+    let diff = diff.expect_code(4).stderr;
+    let doubt =
+        "`diff` is taken for a part of benchmarks' ids; did you mean the command `compare`?";
+    let (before, after) = diff.split_once(doubt).expect(&diff);
+    assert!(!before.contains("Finished"), "{diff}");
+    assert!(after.contains("Finished"), "{diff}");
     let other = steady(&machine, &[]).arg("nothing_like_it").run();
     assert!(!other.stderr.contains("did you mean"), "{other}");
 }

@@ -268,6 +268,11 @@ fn what_cannot_be_asked_is_refused_with_what_could_be() {
             4,
             &["planted/costs: cost", "--benches-from"],
         ),
+        (
+            &[&first, "--bench", "cost", "-p", "plantd"],
+            4,
+            &["no benchmark `cost`; no bench target of its is selected"],
+        ),
         // Two benchmarks contain it, and the target of this name has two.
         (
             &[&first, "--bench", "co"],
@@ -275,11 +280,10 @@ fn what_cannot_be_asked_is_refused_with_what_could_be() {
             &["planted/costs: cost", "planted/costs: constant"],
         ),
     ] {
-        history
-            .bisect(words)
-            .run()
-            .expect_code(code)
-            .expect_stderr(texts);
+        let refused = history.bisect(words).run().expect_code(code);
+        let refused = refused.expect_stderr(texts);
+        // What is asked of the slow commit is refused before the others are built.
+        assert!(!refused.stderr.contains("Building commit"), "{refused}");
     }
     let human = history
         .bisect(&[&first, "--bench", "cos"])

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::cache_build::{CacheBuild, cache_directory, in_words};
+use super::cache_build::{AskedOfWorkTree, CacheBuild, cache_directory, in_words};
 use super::layouts::Relinking;
 use super::machine_code::CodeVerdict;
 use super::pairing::{Alike, name};
-use super::prepare::{build, find_benchmarks, refuse_no_match};
+use super::prepare::{build, find_benchmarks, nothing_found};
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
@@ -41,6 +41,8 @@ pub(in crate::app) struct BothBuilds {
     pub(in crate::app) relinking: Relinking,
     /// What a reader must know of the builds.
     pub(in crate::app) remarks: Vec<RunRemark>,
+    /// The benchmarks of the candidate, where they were listed before the base was built.
+    pub(in crate::app) listed: Option<Discovered>,
     pub(in crate::app) _in_use: InUse,
 }
 
@@ -75,9 +77,13 @@ pub(in crate::app) fn discover_both(
     world: &mut World<'_>,
 ) -> Result<BySide<Discovered>, AppError> {
     let mut of = |targets| find_benchmarks(request.filter, request.timeout, targets, world);
+    let targets = std::mem::take(&mut built.targets);
     Ok(BySide {
-        base: of(std::mem::take(&mut built.targets.base))?,
-        candidate: of(std::mem::take(&mut built.targets.candidate))?,
+        base: of(targets.base)?,
+        candidate: match built.listed.take() {
+            Some(listed) => listed,
+            None => of(targets.candidate)?,
+        },
     })
 }
 
@@ -115,6 +121,7 @@ fn beside_executable(
         words: format!("the executable {}", path.display()),
         relinking: Relinking::Impossible("nobody knows what an executable was linked from"),
         remarks,
+        listed: None,
         _in_use: InUse::Stage(stage),
     })
 }
@@ -136,31 +143,43 @@ pub(in crate::app) fn beside_revision(
         let targets = side.targets.iter();
         targets.map(|side| side.target.clone()).collect()
     };
-    let refuse = |side: &BuiltSide, world: &World<'_>| {
-        refuse_no_match(request.filter, request.timeout, targets(side), world)
-    };
-    let is_wanted = (!request.filter.words.is_empty()).then_some(&refuse as _);
-    let (built, current_does_not_build) = match order.sides(revision, is_wanted, world) {
-        // The current benches may call what the revision has not got yet; its own are better than no measurement.
-        Err(AppError::Sides(SidesError::Revision { source, .. }))
-            if benches_from == BenchesFrom::WorkTree
-                && matches!(source, CargoError::Build { .. }) =>
-        {
-            report::write_warning(
-                world.stderr,
-                &format!(
-                    "{} does not build with the current benchmarks; it is built with its own",
-                    in_words(revision)
-                ),
-            )?;
-            let own = CacheBuild {
-                benches_from: BenchesFrom::Revision,
-                ..order
-            };
-            (own.sides(revision, is_wanted, world)?, true)
+    let mut listed = None;
+    let mut has_wanted = |side: &BuiltSide, world: &mut World<'_>| {
+        let (filter, timeout) = (request.filter, request.timeout);
+        let found = find_benchmarks(filter, timeout, targets(side), world)?;
+        if found.is_empty() && found.failures.is_empty() {
+            return Err(nothing_found(filter, &found));
         }
-        built => (built?, false),
+        listed = Some(found);
+        Ok(())
     };
+    // A name that the work tree has not got is refused by cargo, and better before the base is built.
+    let (workspace, cargo) = (&request.context.workspace, &request.common.cargo);
+    let may_want_nothing =
+        !request.filter.words.is_empty() || workspace.existing(cargo).as_ref() != Some(cargo);
+    let mut is_wanted = may_want_nothing.then_some(&mut has_wanted as &mut AskedOfWorkTree<'_>);
+    let (built, current_does_not_build) =
+        match order.sides(revision, is_wanted.as_deref_mut(), world) {
+            // The current benches may call what the revision has not got yet; its own are better than no measurement.
+            Err(AppError::Sides(SidesError::Revision { source, .. }))
+                if benches_from == BenchesFrom::WorkTree
+                    && matches!(source, CargoError::Build { .. }) =>
+            {
+                report::write_warning(
+                    world.stderr,
+                    &format!(
+                        "{} does not build with the current benchmarks; it is built with its own",
+                        in_words(revision)
+                    ),
+                )?;
+                let own = CacheBuild {
+                    benches_from: BenchesFrom::Revision,
+                    ..order
+                };
+                (own.sides(revision, is_wanted.as_deref_mut(), world)?, true)
+            }
+            built => (built?, false),
+        };
     let mut alike = Alike::new();
     let mut remarks = Vec::new();
     let mut on_both = Vec::new();
@@ -214,6 +233,7 @@ pub(in crate::app) fn beside_revision(
         words: in_words(revision),
         relinking,
         remarks,
+        listed,
         _in_use: InUse::Sides(vec![built.base, built.candidate]),
     })
 }

@@ -27,18 +27,20 @@ pub(in crate::app) struct CacheBuild<'a> {
 }
 
 /// Something asked of the work tree as it was built, before the revision is: an error says that the revision is not wanted.
-type AskedOfWorkTree<'q> = dyn Fn(&BuiltSide, &World<'_>) -> Result<(), AppError> + 'q;
+pub(super) type AskedOfWorkTree<'q> =
+    dyn FnMut(&BuiltSide, &mut World<'_>) -> Result<(), AppError> + 'q;
 
 impl CacheBuild<'_> {
     /// A revision and the work tree, which comes first where there is something to be asked of it.
     pub(in crate::app) fn sides(
         &self,
         revision: &Revision,
-        is_wanted: Option<&AskedOfWorkTree<'_>>,
+        is_wanted: Option<&mut AskedOfWorkTree<'_>>,
         world: &mut World<'_>,
     ) -> Result<PreparedSides, AppError> {
         let built = self.told(world, |request, events, world| {
-            let mut ask = is_wanted.map(|ask| move |side: &BuiltSide| ask(side, &world.borrow()));
+            let mut ask =
+                is_wanted.map(|ask| move |side: &BuiltSide| ask(side, &mut world.borrow_mut()));
             build_sides(request, revision, events, ask.as_mut().map(|ask| ask as _))
         })?;
         self.ready(&in_words(revision), &built.base, world)?;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::naming::{command_like, no_match};
+use crate::app::naming::no_match;
 use crate::app::options::StoreOptions;
 use crate::report::{self, MessageFormat, Progress};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{BuildFacts, Silence};
+use perfcheck_analysis::model::BuildFacts;
 use perfcheck_engine::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut, Toolchain};
 use perfcheck_engine::child::ChildError;
 use perfcheck_engine::measure::{Discovered, Filter, Launcher, discover};
@@ -79,14 +79,6 @@ pub(in crate::app) fn find_benchmarks(
         observer: &progress,
         timeout,
     };
-    list(filter, targets, launcher)
-}
-
-fn list(
-    filter: &Filter,
-    targets: Vec<BenchTarget>,
-    launcher: Launcher<'_>,
-) -> Result<Discovered, AppError> {
     let mut discovered = discover(targets, launcher).map_err(|error| match error {
         ChildError::Interrupted => AppError::Interrupted(String::new()),
         other => AppError::NothingToMeasure(other.to_string()),
@@ -97,27 +89,6 @@ fn list(
             .retain(|benchmark| filter.wants(&benchmark.key.id));
     }
     Ok(discovered)
-}
-
-/// Refuses a filter that selects nothing of `targets`, before anything else is built for it. What is wrong with the targets is told when
-/// they are listed in earnest.
-pub(in crate::app) fn refuse_no_match(
-    filter: &Filter,
-    timeout: Duration,
-    targets: Vec<BenchTarget>,
-    world: &World<'_>,
-) -> Result<(), AppError> {
-    let launcher = Launcher {
-        supervisor: world.supervisor,
-        interrupt: world.interrupt,
-        observer: &Silence,
-        timeout,
-    };
-    let found = list(filter, targets, launcher)?;
-    if found.is_empty() && found.failures.is_empty() {
-        return Err(nothing_found(filter, &found));
-    }
-    Ok(())
 }
 
 pub(in crate::app) fn list_only(
@@ -144,15 +115,8 @@ pub(in crate::app) fn nothing_found(filter: &Filter, discovered: &Discovered) ->
     } else if filter.words.is_empty() {
         "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml a bench target has the functions alone that are marked `#[bench]`; those of a library are measured with `--lib`".to_owned()
     } else {
-        let meant = match &filter.words[..] {
-            [word] => command_like(word),
-            _ => None,
-        };
-        let meant = meant.map_or_else(String::new, |command| {
-            format!("\n  help: did you mean the command `{command}`?")
-        });
         format!(
-            "there is {}{meant}\n  help: `cargo perfcheck --no-run` lists them",
+            "there is {}\n  help: `cargo perfcheck --no-run` lists them",
             no_match(filter)
         )
     })

@@ -139,6 +139,7 @@ impl RunAgain<'_> {
             words: format!("{}, run again", self.words),
             relinking: Relinking::Impossible("what a kept executable was linked from is not kept"),
             remarks,
+            listed: None,
             _in_use: InUse::Stage(stage),
         };
         let found = discover_both(&mut built, self.request, world)?;

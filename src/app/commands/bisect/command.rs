@@ -393,9 +393,13 @@ fn resolve(
             } else {
                 ""
             };
-            Err(AppError::NothingToMeasure(format!(
-                "{bad} has no benchmark `{word}`{}{help}",
+            let there = if found.targets.is_empty() {
+                "; no bench target of its is selected".to_owned()
+            } else {
                 list("it has", &all)
+            };
+            Err(AppError::NothingToMeasure(format!(
+                "{bad} has no benchmark `{word}`{there}{help}"
             )))
         }
         _ => Err(AppError::Usage(format!(

@@ -20,6 +20,7 @@ use crate::app::measuring::prepare::{build, find_benchmarks, list_only, nothing_
 use crate::app::measuring::request::{Request, git_state};
 use crate::app::measuring::rerun::RunAgain;
 use crate::app::measuring::trial::settle_by_trial;
+use crate::app::naming::command_like;
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::end_of;
 use crate::app::stored::names::give_name;
@@ -73,6 +74,7 @@ pub fn run(
     if options.no_run {
         return command.list(world);
     }
+    command.doubt_filter(world)?;
     match command.other_build(world)? {
         Other::Built(built, found) => command.in_turn(&built, found, world),
         Other::Stored(remarks) => command.alone(remarks, world),
@@ -131,6 +133,18 @@ impl RunCommand<'_> {
                     .collect(),
             ),
         })
+    }
+
+    /// Says of a filter that looks like a command that it is none, before anything is built for it.
+    fn doubt_filter(&self, world: &mut World<'_>) -> Result<(), AppError> {
+        let word = self.options.filter.words.first();
+        if let Some((word, command)) = word.and_then(|word| Some((word, command_like(word)?))) {
+            let said = format!(
+                "`{word}` is taken for a part of benchmarks' ids; did you mean the command `{command}`?"
+            );
+            report::write_warning(world.stderr, &said)?;
+        }
+        Ok(())
     }
 
     /// Lists what the work tree has, for which nothing else need be built.
