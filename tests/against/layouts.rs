@@ -155,8 +155,12 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
         "{}",
         compared(&run, "cost")
     );
-    let as_built = project
-        .measure(&["--against", "HEAD", "--control", "--as-built"])
-        .run();
-    assert_ne!(verdict(&as_built, "cost"), "unchanged", "{as_built}");
+    // One shuffle in sixteen leaves it where it is.
+    let is_called = (2..7).any(|seed| {
+        shuffled(seed);
+        let words = ["--against", "HEAD", "--control", "--as-built"];
+        let as_built = project.measure(&words).run();
+        verdict(&as_built, "cost") != "unchanged"
+    });
+    assert!(is_called);
 }

@@ -208,8 +208,8 @@ fn write_properties(
         let change = comparison.and_then(|found| found.change);
         number("median_ns", summary.map(|found| found.median.estimate));
         let compared = comparison.and_then(|found| found.compared);
-        number("before", compared.map(|values| values.base));
-        number("after", compared.map(|values| values.candidate));
+        number("before_ns", compared.map(|values| values.base));
+        number("after_ns", compared.map(|values| values.candidate));
         number("change", change.map(|found| found.estimate));
         number("change_lower", change.map(|found| found.lower));
         number("change_upper", change.map(|found| found.upper));

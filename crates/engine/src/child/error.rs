@@ -82,14 +82,6 @@ pub enum ChildError {
         /// What the child said of it.
         message: String,
     },
-    /// A benchmark would take longer than was wanted to be waited for.
-    #[error("its author has it warm up for {:.1} s{}", warm_up.as_secs_f64(), samples.map_or_else(String::new, |time| format!(" and measure for {:.1} s", time.as_secs_f64())))]
-    Longer {
-        /// Its warm-up.
-        warm_up: Duration,
-        /// Its samples, where it came to them.
-        samples: Option<Duration>,
-    },
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -20,7 +20,7 @@ pub use codec::{
 };
 pub use criterion::{
     CriterionRequest, CriterionSession, CriterionVersion, Measured, Rehearsal, Rehearsed, Reported,
-    Said, USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds,
+    Said, TooLong, USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds,
 };
 pub use error::ChildError;
 pub use launch_spec::{LATENCY_DIGITS, LaunchSpec};

@@ -24,7 +24,7 @@ use super::subject::{Pace, Subject};
 use crate::cargo::BenchTarget;
 use crate::child::{
     ChildError, CriterionRequest, CriterionSession, CriterionVersion, Means, Reported, Said,
-    USUAL_WARM_UP,
+    TooLong, USUAL_WARM_UP,
 };
 use perfcheck_analysis::model::{
     AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, SamplingSettings, Side, Throughput,
@@ -113,16 +113,17 @@ fn glance(
         };
         // Those after one that panics are to be seen too. Nobody waits for a deadline more often than must be.
         let culprit = session.under_way().map(str::to_owned);
+        if let (Some(too_long), Some(culprit)) = (session.too_long(), &culprit) {
+            let before = left.clone();
+            say_whole_seconds(&mut left, culprit, too_long);
+            if left == before {
+                break;
+            }
+            continue;
+        }
         match (ended, culprit) {
             (Err(ChildError::Exited { .. }), Some(culprit)) if asked.contains(&&*culprit) => {
                 left.retain(|(id, _)| *id != culprit);
-            }
-            (Err(ChildError::Longer { warm_up, samples }), Some(culprit)) => {
-                let before = left.clone();
-                say_whole_seconds(&mut left, &culprit, warm_up, samples);
-                if left == before {
-                    break;
-                }
             }
             (Ok(()), _) if left.len() < before => {}
             _ => break,
@@ -131,23 +132,18 @@ fn glance(
     paces
 }
 
-/// The author of `culprit` has it take no less than a whole second for its warm-up, or for its `samples`. Where that is what every bench does
+/// The author of `culprit` has it take no less than a whole second for its warm-up, or for its samples. Where that is what every bench does
 /// whose author says nothing, it is so for all of its group that are `left`: a group has settings of its own, and so may the next one.
-fn say_whole_seconds(
-    left: &mut [(&str, Said)],
-    culprit: &str,
-    warm_up: Duration,
-    samples: Option<Duration>,
-) {
-    let is_nobodys = match samples {
-        None => warm_up == USUAL_WARM_UP,
+fn say_whole_seconds(left: &mut [(&str, Said)], culprit: &str, too_long: TooLong) {
+    let is_nobodys = match too_long.samples {
+        None => too_long.warm_up == USUAL_WARM_UP,
         Some(time) => ABOUT_UNSET.contains(&time),
     };
     let group_of = |id: &str| id.split_once('/').map(|(group, _)| group.to_owned());
     let group = group_of(culprit);
     for (id, said) in left {
         if *id == culprit || is_nobodys && group_of(id) == group {
-            match samples {
+            match too_long.samples {
                 None => said.warm_up = Some(WHOLE),
                 Some(_) => said.measurement = Some(WHOLE),
             }

@@ -24,4 +24,4 @@ pub(super) use quiet::Quiet;
 pub use rehearsal::{Rehearsal, Rehearsed};
 pub(super) use runner::Runner;
 pub(super) use scale::UnitScale;
-pub use session::{CriterionSession, Measured, Reported};
+pub use session::{CriterionSession, Measured, Reported, TooLong};

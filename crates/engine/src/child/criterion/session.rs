@@ -62,6 +62,15 @@ pub struct Measured {
     pub mode: SamplingMode,
 }
 
+/// How long a benchmark would take for which nobody wants to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLong {
+    /// Its warm-up.
+    pub warm_up: Duration,
+    /// Its samples, where it came to them.
+    pub samples: Option<Duration>,
+}
+
 /// A Criterion bench under way. Dropping it kills it.
 pub struct CriterionSession<'a> {
     running: Running<'a>,
@@ -71,6 +80,7 @@ pub struct CriterionSession<'a> {
     /// How it was told to sample.
     said: Option<Said>,
     longest: Option<Duration>,
+    too_long: Option<TooLong>,
     /// The benchmark that it has begun and not ended.
     under_way: Option<String>,
     /// How often an id has come.
@@ -125,6 +135,7 @@ impl<'a> CriterionSession<'a> {
             version: request.version,
             said: request.said.map(|said| said.to(request.version)),
             longest: request.longest,
+            too_long: None,
             under_way: None,
             seen: BTreeMap::new(),
             waits: true,
@@ -139,7 +150,7 @@ impl<'a> CriterionSession<'a> {
         Ok(session)
     }
 
-    /// The next benchmark that it has passed over or measured; `None` once it has ended well.
+    /// The next benchmark that it has passed over or measured; `None` once it has ended well, or where the one under way takes too long.
     pub fn next_report(&mut self) -> Result<Option<Reported>, ChildError> {
         let began = Instant::now();
         let next = self.read_report();
@@ -150,6 +161,11 @@ impl<'a> CriterionSession<'a> {
     /// The benchmark that it has begun and not ended.
     pub fn under_way(&self) -> Option<&str> {
         self.under_way.as_deref()
+    }
+
+    /// How long the benchmark under way would take, where that was too long to wait for.
+    pub fn too_long(&self) -> Option<TooLong> {
+        self.too_long
     }
 
     /// The version that it has told; before the first report, what was known of it.
@@ -220,7 +236,8 @@ impl<'a> CriterionSession<'a> {
                         let warm_up = self.warm_up.elapsed.into();
                         if self.is_longer(warm_up, |said| said.warm_up) {
                             let samples = None;
-                            return Err(ChildError::Longer { warm_up, samples });
+                            self.too_long = Some(TooLong { warm_up, samples });
+                            return Ok(None);
                         }
                         allowed = self.allowed(nanos);
                     }
@@ -231,10 +248,11 @@ impl<'a> CriterionSession<'a> {
                     } => {
                         let samples = expected(estimate_ns);
                         if self.is_longer(samples, |said| said.measurement) {
-                            return Err(ChildError::Longer {
+                            self.too_long = Some(TooLong {
                                 warm_up: self.warm_up.elapsed.into(),
                                 samples: Some(samples),
                             });
+                            return Ok(None);
                         }
                         let iteration_ns = estimate_ns / iter_count as f64;
                         let iterations = self.warm_up.elapsed.as_f64() / iteration_ns;
