@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use crate::against::project::Project;
 use crate::commands::scripted::verdict;
 use crate::support::{Machine, Running};
+use crate::testbench::interruption::{ends_at_once, wait_for_launches};
 
 /// A benchmark of the work tree waits in its third launch until it is told to go on, and says that it waits.
 const WAITS: &str = r#"
@@ -137,4 +138,30 @@ fn an_interrupt_keeps_the_rounds_that_had_ended() {
         assert_eq!(statuses(&project), ["incomplete", "incomplete"]);
         next_works(&project);
     }
+}
+
+/// So many that judging them takes a while after the last round.
+const MANY: &str = r#"
+    for at in 0..150 {
+        suite.bench(&format!("b{at}"), |b| takes(b, planted::NANOSECONDS));
+    }
+"#;
+
+#[test]
+fn a_signal_while_verdicts_are_computed_leaves_the_rounds_that_had_ended() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.benchmarks(MANY);
+    project.commit();
+    project.takes(200);
+    let words = ["--against", "HEAD", "--rounds", "5"];
+    let run = project.measure(&words).start();
+    // Five rounds of two sides, each of one process.
+    wait_for_launches(&machine, 10);
+    let said =
+        "error: interrupted; runs 1 and 2 are stored as incomplete with the rounds that had ended";
+    ends_at_once(run, Signal::TERM, said);
+    assert_eq!(machine.left_behind(), [""; 0]);
+    assert_eq!(statuses(&project), ["incomplete", "incomplete"]);
 }

@@ -1,6 +1,7 @@
 //! Ctrl-C: what has been measured is kept, nothing is left behind, the exit code is 130. Two runs at once.
 
 use rustix::process::Signal;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -132,7 +133,7 @@ fn an_interrupt_while_a_bench_hangs_does_not_wait_for_it() {
 
 /// A signal and the end of a program that computes: at once, in spite of a busy machine.
 #[track_caller]
-fn ends_at_once(run: Running, signal: Signal, said: &str) {
+pub fn ends_at_once(run: Running, signal: Signal, said: &str) {
     let asked = Instant::now();
     run.signal(signal);
     let run = run.finish().expect_code(130).expect_stderr(&[said]);
@@ -178,8 +179,46 @@ fn an_interrupt_while_statistics_are_computed_is_obeyed_at_once() {
     }
 }
 
+#[test]
+fn a_signal_while_stored_runs_are_compared_is_obeyed_at_once() {
+    let machine = Machine::new();
+    let table = machine.home().join("many.csv");
+    let mut text = "name,launch,ns\n".to_owned();
+    for (benchmark, value) in (0..1_000).flat_map(|at| (0..50).map(move |value| (at, value))) {
+        let (launch, ns) = (value / 5, 1_000 + value * 7 % 11);
+        let _ = writeln!(text, "b{benchmark},{launch},{ns}");
+    }
+    std::fs::write(&table, text).expect("a file in our own directory");
+    for _ in 0..2 {
+        machine
+            .perfcheck()
+            .arg("import")
+            .arg(&table)
+            .args([
+                "--columns",
+                "id=name,launch=launch,value=ns",
+                "--unit",
+                "ns",
+            ])
+            .args(["--resamples", "100"])
+            .testbench("")
+            .run()
+            .expect_code(0);
+    }
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut run = machine
+            .perfcheck()
+            .args(["compare", "1", "2"])
+            .testbench("")
+            .start();
+        // A fiftieth of it is done, and the rest takes seconds.
+        run.wait_for_stderr("Comparing 1000 benchmarks, ");
+        ends_at_once(run, signal, "error: interrupted\n");
+    }
+}
+
 /// Waits until so many launches are in the store.
-fn wait_for_launches(machine: &Machine, wanted: i64) {
+pub fn wait_for_launches(machine: &Machine, wanted: i64) {
     let deadline = Instant::now() + Duration::from_mins(5);
     loop {
         let count = rusqlite::Connection::open(machine.store())

@@ -4,7 +4,7 @@
 
 mod criterion;
 mod environment;
-mod interruption;
+pub mod interruption;
 mod printed;
 mod selection;
 mod settings;
