@@ -128,7 +128,12 @@ fn junit_agrees(text: &str) -> usize {
             .nth(1)
             .and_then(|name| name.strip_suffix(": change"));
         let number = |name: &str| property(text, id.expect("an id"), name);
-        agree(number("before"), number("after"), number("change"), text);
+        agree(
+            number("before_ns"),
+            number("after_ns"),
+            number("change"),
+            text,
+        );
         found += 1;
     }
     found
@@ -251,7 +256,7 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
     is_complete(&summary, "summary", &machine.store());
     // The reference is the mean of two runs, of the logarithms of their launches, and not the median of 9 us. The clock adds 0.3 %.
     let junit = fs::read_to_string(directory.join("junit")).expect("a report");
-    let base = property(&junit, "arithmetic", "before");
+    let base = property(&junit, "arithmetic", "before_ns");
     let launches: [f64; 6] = [5400.0, 9000.0, 9100.0, 5410.0, 9010.0, 9110.0];
     let mean = launches.map(f64::ln).iter().sum::<f64>() / 6.0;
     assert!((base / mean.exp() - 1.0).abs() < 5e-3, "{base}");
