@@ -65,7 +65,7 @@ pub(super) struct CompareArguments {
     /// FILTERs are whole ids
     #[arg(long)]
     exact: bool,
-    /// What columns show: judged (median and judged change), all, min, mean (of rates harmonic), median, std-dev, launch-std-dev, cv, max,
+    /// What columns show: judged (the values that were compared and their change), all, min, mean (of rates harmonic), median, std-dev, launch-std-dev, cv, max,
     /// best-95 (mean of the best 95 %), p95 (any percentile), subselection [default: judged]
     #[arg(long, value_name = "STATISTIC", value_parser = shown)]
     statistic: Option<Shown>,

@@ -180,6 +180,49 @@ fn messages_agree(finished: &Finished) -> usize {
         .count()
 }
 
+/// Checks the columns of a comparison with several runs, in all their forms: the value of the first one with the change of a column is what the column
+/// shows. There are so many changes.
+#[track_caller]
+fn columns_agree(machine: &Machine, words: &[&str], changes: usize) {
+    let exact = stored(machine, words).args(["--message-format", "json"]);
+    let exact = exact.run();
+    let mut found = 0;
+    for message in exact.messages("benchmark-columns") {
+        let of = |column: usize| &message["columns"][column]["statistics"][0];
+        let value = |column: usize| of(column)["value"].as_f64().expect("a value");
+        assert_eq!(of(0)["statistic"], "judged", "{message}");
+        for column in 1..message["columns"].as_array().expect("a list").len() {
+            let is = value(column) / value(0) - 1.0;
+            let said = of(column)["worse_by"].as_f64().expect("a change");
+            assert!((is - said).abs() < 1e-12, "{message}");
+            found += 1;
+        }
+    }
+    assert_eq!(found, changes, "{exact}");
+    // `5.50 us *-28.0%*`: four digits, and two behind the point.
+    let text = stored(machine, words).run();
+    let mut found = 0;
+    for line in text
+        .stdout
+        .lines()
+        .filter(|line| line.contains("   0.00%)"))
+    {
+        let line = line
+            .replace(['(', ')', '*', '?', '▲', '▼'], " ")
+            .replace('%', " %");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let cells = words[1..].chunks(4);
+        let cells = cells
+            .filter_map(|cell| Some((time(&cell[..2].join(" "))?, change(&cell[2..].join(" ")))));
+        let cells: Vec<(f64, Option<f64>)> = cells.collect();
+        for (value, said) in cells.iter().skip(1) {
+            agree(cells[0].0, *value, said.unwrap_or(0.0), &text.stdout);
+            found += 1;
+        }
+    }
+    assert_eq!(found, changes, "{text}");
+}
+
 /// The flags for all reports, each to a file of its own, and a page.
 fn reports(directory: &Path) -> Vec<String> {
     fs::create_dir_all(directory).expect("a directory");
@@ -275,6 +318,7 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
             "{words:?}"
         );
     }
+    columns_agree(&machine, &["compare", "1", "2", "3"], 6);
     let side_by_side = stored(&machine, &["compare", "2", "3", "--format", "markdown"]).run();
     assert_eq!(markdown_agrees(&side_by_side.stdout), 3, "{side_by_side}");
     let csv = stored(&machine, &["compare", "2", "3", "--format", "csv"]).run();

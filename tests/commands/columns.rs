@@ -58,9 +58,9 @@ fn m1_m6_every_run_has_a_column_and_what_differs_has_stars() {
     let expected = "
 steady/steady                  main                  slow                  fast
                               run 1                 run 2                 run 3
-  arithmetic    100.3 ns (   0.00%)  100.3 ns (   0.00%)   50.15 ns * −50.00%*▼
-  memory        100.3 ns (   0.00%)  200.6 ns *+100.00%*▲  100.3 ns (   0.00%)
-  text          100.3 ns (   0.00%)  100.3 ns (   0.00%)   100.3 ns (   0.00%)
+  arithmetic    100.6 ns (   0.00%)  100.6 ns (   0.00%)   50.32 ns * −50.00%*▼
+  memory        100.6 ns (   0.00%)  201.3 ns *+100.00%*▲  100.6 ns (   0.00%)
+  text          100.6 ns (   0.00%)  100.6 ns (   0.00%)   100.6 ns (   0.00%)
 geometric mean    1.0000 (   0.00%)    1.2599 ( +25.99%)     0.7937 ( −20.63%)
 ";
     assert!(
@@ -325,7 +325,7 @@ fn columns_go_into_files_as_csv_and_markdown() {
     );
     let markdown = compare(&machine, "main slow fast --format markdown").expect_code(1);
     assert!(
-        markdown.stdout.contains("| steady/steady memory | 100.3 ns (0.00%) | 200.6 ns \\*+100.00%\\*▲ | 100.3 ns (0.00%) |"),
+        markdown.stdout.contains("| steady/steady memory | 100.6 ns (0.00%) | 201.3 ns \\*+100.00%\\*▲ | 100.6 ns (0.00%) |"),
         "{markdown}"
     );
     let dash = compare(&machine, "main slow fast --format markdown -o -").expect_code(1);

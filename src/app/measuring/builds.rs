@@ -176,7 +176,7 @@ pub(in crate::app) fn beside_revision(
                     benches_from: BenchesFrom::Revision,
                     ..order
                 };
-                (own.sides(revision, is_wanted.as_deref_mut(), world)?, true)
+                (own.sides(revision, is_wanted, world)?, true)
             }
             built => (built?, false),
         };

@@ -155,7 +155,7 @@ fn bencher_gets_means_within_their_bounds() {
         measurement("r", rate, &[&[(1000, 1_000_000_000)]]),
     ]);
     let found: Value = serde_json::from_str(&text(|bytes| {
-        write_bmf(bytes, &run, &Work::silent()).unwrap()
+        write_bmf(bytes, &run, &Work::silent()).unwrap();
     }))
     .unwrap();
     let latency = &found["a"]["latency"];

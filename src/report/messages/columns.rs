@@ -115,7 +115,7 @@ impl<'a> BenchmarkColumn<'a> {
     ) -> Self {
         let figures = found.shown.figures().into_iter().zip(&cell.figures);
         let statistics = figures.map(|(figure, (value, change))| ColumnStatistic {
-            statistic: figure.to_string(),
+            statistic: found.shown.name_of(figure),
             unit: unit_of_statistic(figure, &line.metric),
             value: *value,
             worse_by: *change,

@@ -47,12 +47,11 @@ impl Driver {
     pub(super) fn times_told(&self) -> TimesTold {
         match self {
             Self::Criterion(version) if version.takes_whole_seconds() => TimesTold::InWholeSeconds,
-            Self::Own | Self::Criterion(_) => TimesTold::Exactly,
             Self::Printed(harness) if harness.takes_no_settings() => TimesTold::NotAtAll,
             Self::Printed(harness) if harness.printer() == Printer::Criterion => {
                 TimesTold::InWholeSeconds
             }
-            Self::Printed(_) => TimesTold::Exactly,
+            Self::Own | Self::Criterion(_) | Self::Printed(_) => TimesTold::Exactly,
         }
     }
 

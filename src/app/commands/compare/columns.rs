@@ -264,7 +264,8 @@ fn line(
         ),
         None => (None, BTreeMap::new()),
     };
-    let cells = sides
+    let mut compared = None;
+    let mut cells: Vec<ColumnCell> = sides
         .iter()
         .zip(&readings)
         .enumerate()
@@ -273,6 +274,7 @@ fn line(
             let alone = judged.and_then(|found| found.comparison.as_ref());
             let together = together.remove(&at);
             let comparison = together.as_ref().or(alone);
+            compared = compared.or(comparison.and_then(|found| found.compared));
             let verdict = match &together {
                 Some(found) => Some(found.verdict),
                 None => judged.and_then(|found| found.verdict),
@@ -305,6 +307,14 @@ fn line(
             }
         })
         .collect();
+    let mut verdicts = sides.iter().filter_map(|side| side.verdicts.as_ref());
+    let is_about_time =
+        verdicts.all(|verdicts| verdicts.decision.analysis.subject == Statistic::Time);
+    if let (Shown::Judged, true, Some(values), Some(own)) =
+        (shown, is_about_time, compared, &readings[0])
+    {
+        show_compared(&mut cells, values.base, own);
+    }
     let mut known = readings.iter().flatten();
     ColumnsLine {
         gate,
@@ -313,6 +323,19 @@ fn line(
             .next()
             .map_or(Metric::Time, |found| found.metric().clone()),
         cells,
+    }
+}
+
+/// Lets the cells show what was compared in place of medians: the reference this value, the others that value with their change, so that the numbers
+/// side by side agree. Where nothing was compared the median stays.
+fn show_compared(cells: &mut [ColumnCell], base: f64, reference: &Readings<'_>) {
+    for (at, cell) in cells.iter_mut().enumerate() {
+        for (value, change) in &mut cell.figures {
+            let change = if at == 0 { Some(0.0) } else { *change };
+            if let Some(change) = change {
+                *value = Some(reference.read(base * (1.0 + change)));
+            }
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use perfcheck_analysis::model::{
 /// What columns show of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// The median, and the change that was judged.
+    /// The value that was compared, and the change that was judged.
     Judged,
     /// This figure, and how it changed.
     One(Statistic),
@@ -27,6 +27,14 @@ impl Shown {
             Self::Judged => vec![Statistic::Median],
             Self::One(figure) => vec![figure],
             Self::Block => BLOCK.to_vec(),
+        }
+    }
+
+    /// What one of them is called, as `--statistic` has it.
+    pub fn name_of(self, figure: Statistic) -> String {
+        match self {
+            Self::Judged => "judged".to_owned(),
+            Self::One(_) | Self::Block => figure.to_string(),
         }
     }
 

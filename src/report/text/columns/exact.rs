@@ -29,7 +29,7 @@ pub(super) fn exact(found: &SideBySide) -> Table {
     for line in &found.lines {
         for (at, figure) in found.shown.figures().into_iter().enumerate() {
             let key = &line.key;
-            let name = figure.to_string();
+            let name = found.shown.name_of(figure);
             let mut row: Vec<Cell> = [&key.package, &key.target, &key.id, &name]
                 .map(|text| Cell::from(text.clone()))
                 .to_vec();

@@ -296,7 +296,10 @@ fn by_difference(
 /// How the table is to be read.
 pub(super) fn legend(found: &SideBySide) -> Vec<String> {
     let what = match found.shown {
-        Shown::Judged => "Medians, with the change that was judged: mostly that of a low quantile, not the ratio of these medians.".to_owned(),
+        Shown::Judged if found.decision.analysis.subject != Statistic::Time => {
+            "Medians, with the change that was judged.".to_owned()
+        }
+        Shown::Judged => "The reference's value that was compared, and that value with each change that was judged; medians where nothing was compared.".to_owned(),
         Shown::One(figure) => {
             let mut labels: Vec<String> = Vec::new();
             for line in &found.lines {
