@@ -284,6 +284,12 @@ pub(super) fn count(value: f64) -> String {
     }
 }
 
+/// How many more or fewer: `+12`, `-0.500`.
+pub(super) fn signed_count(value: f64) -> String {
+    let sign = if value < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", count(value.abs()))
+}
+
 /// Bytes, whole ones exact up to 9999: `640 B`, `1.536 MB`.
 pub(super) fn bytes(value: f64) -> String {
     if value < 1e4 && value.fract() == 0.0 {

@@ -110,6 +110,7 @@ impl Recipe {
                 .map(|launch| self.launch(launch, typical, is_new))
                 .collect(),
             failures: Vec::new(),
+            instructions: Vec::new(),
             verdict: None,
             described: None,
         }

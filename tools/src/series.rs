@@ -43,6 +43,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
         noise_threshold: 0.02,
         launches,
         failures: Vec::new(),
+        instructions: Vec::new(),
         verdict: None,
         described: None,
     }

@@ -6,6 +6,7 @@ pub(in crate::app) mod alone;
 pub(in crate::app) mod builds;
 pub(in crate::app) mod cache_build;
 pub(in crate::app) mod confirm;
+pub(in crate::app) mod counting;
 pub(in crate::app) mod in_turn;
 pub(in crate::app) mod keep;
 pub(in crate::app) mod layouts;

@@ -84,6 +84,7 @@ fn portable(
             baselines,
         },
         launches: store.launch_records(id)?,
+        instructions: store.instructions(id)?,
         conclusion,
         verdicts: (store.verdicts(id)?.into_iter())
             .map(|found| PortableVerdict {
@@ -146,6 +147,7 @@ pub(in crate::app) fn transferred(
     let PortableRun {
         head,
         launches,
+        instructions,
         verdicts,
         conclusion,
     } = run;
@@ -182,6 +184,7 @@ pub(in crate::app) fn transferred(
         source: head.source,
         pair,
         launches,
+        instructions,
         end: Box::new(end),
         accepted,
         baselines,

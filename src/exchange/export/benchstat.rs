@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::exported::{ExportedRun, by_launch};
 use crate::escape;
+use perfcheck_analysis::compare::InstructionSummary;
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Work};
 use perfcheck_stats::{mean, median};
 
@@ -70,6 +71,9 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
             if let (Some(bytes), Some(count)) = (counted(|one| one.bytes), counted(|one| one.count))
             {
                 let _ = write!(line, "\t{bytes} B/op\t{count} allocs/op");
+            }
+            if let Some(found) = InstructionSummary::of(measurement) {
+                let _ = write!(line, "\t{} instructions/op", found.per_iteration);
             }
             if let Some(bytes) = measurement
                 .benchmark

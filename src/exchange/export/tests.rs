@@ -58,6 +58,7 @@ fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurem
             })
             .collect(),
         failures: Vec::new(),
+        instructions: Vec::new(),
         verdict: None,
         described: None,
     }

@@ -2,7 +2,8 @@
 
 use super::wire::{PortableConclusion, PortableHead, PortableRun, PortableVerdict};
 use perfcheck_analysis::model::{
-    Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side, limits,
+    CountedInstructions, Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side,
+    limits,
 };
 
 pub(super) fn head(head: &PortableHead) -> Result<(), String> {
@@ -108,6 +109,34 @@ fn latencies(found: &Latencies) -> Result<(), &'static str> {
     } else {
         Ok(())
     }
+}
+
+/// What was counted of a benchmark, before it joins `run`.
+pub(super) fn instructions(run: &PortableRun, found: &CountedInstructions) -> Result<(), String> {
+    let key = &found.benchmark;
+    if (run.instructions.last()).is_some_and(|last| last.benchmark >= *key) {
+        return Err(format!(
+            "the instructions of `{key}` are there twice or out of order"
+        ));
+    }
+    let mut measured = run.launches.iter().flat_map(|launch| &launch.benchmarks);
+    if !measured.any(|launched| launched.benchmark.key == *key) {
+        return Err(format!(
+            "instructions of `{key}` were counted, which the run did not measure"
+        ));
+    }
+    let is_number = |number: u64| number > 0 && number < limits::BEYOND_NUMBERS;
+    for count in &found.counts {
+        if !is_number(count.iterations) || !is_number(count.instructions) {
+            return Err(format!(
+                "the instructions or iterations of `{key}` are no numbers from 1 to 2^63"
+            ));
+        }
+        if count.functions.len() > limits::MOST_CHANGED_FUNCTIONS {
+            return Err(format!("too many functions are named for `{key}`"));
+        }
+    }
+    Ok(())
 }
 
 /// A verdict, before it joins `run`.

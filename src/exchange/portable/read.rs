@@ -8,7 +8,9 @@ use super::check;
 use super::wire::{
     FORMAT, PortableConclusion, PortableLine, PortableRun, PortableVerdict, WireConclusion,
 };
-use perfcheck_analysis::model::{BenchmarkKey, LaunchRecord, LaunchedBenchmark, Work};
+use perfcheck_analysis::model::{
+    BenchmarkKey, CountedInstructions, LaunchRecord, LaunchedBenchmark, Work,
+};
 
 /// How every file of the format begins.
 const BEGINNING: &[u8] = br#"{"reason":"perfcheck-export""#;
@@ -96,6 +98,7 @@ impl PortableReader<'_> {
                 self.runs.push(PortableRun {
                     head: *head,
                     launches: Vec::new(),
+                    instructions: Vec::new(),
                     verdicts: Vec::new(),
                     conclusion: None,
                 });
@@ -118,6 +121,10 @@ impl PortableReader<'_> {
             PortableLine::Series(wire) => {
                 let found =
                     LaunchedBenchmark::try_from(*wire).and_then(|launched| self.series(launched));
+                found.map_err(|reason| self.refuse(&reason))
+            }
+            PortableLine::Instructions(counted) => {
+                let found = self.instructions(counted);
                 found.map_err(|reason| self.refuse(&reason))
             }
             PortableLine::Verdict(verdict) => {
@@ -171,6 +178,13 @@ impl PortableReader<'_> {
             return Err(format!("`{key}` is there twice in one launch"));
         }
         launch.benchmarks.push(launched);
+        Ok(())
+    }
+
+    fn instructions(&mut self, counted: CountedInstructions) -> Result<(), String> {
+        let run = self.run()?;
+        check::instructions(run, &counted)?;
+        run.instructions.push(counted);
         Ok(())
     }
 

@@ -105,6 +105,17 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
                 },
             }],
         }],
+        instructions: vec![CountedInstructions {
+            benchmark: key.clone(),
+            counts: vec![InstructionCount {
+                iterations: 4,
+                instructions: 9_876,
+                functions: vec![FunctionCount {
+                    name: "words::scan<T>".to_owned(),
+                    instructions: 9_000,
+                }],
+            }],
+        }],
         verdicts: vec![PortableVerdict {
             benchmark: key,
             verdict: Verdict::Unchanged,

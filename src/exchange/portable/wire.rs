@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use perfcheck_analysis::findings::Conclusion;
 use perfcheck_analysis::model::{
-    Acceptance, Allocations, Benchmark, BenchmarkKey, Extras, Latencies, LaunchHead, LaunchOutcome,
-    LaunchRecord, LaunchedBenchmark, Nanos, NewRun, Purpose, RunId, Sample, SamplingSettings,
-    Series, Side, Source, TargetFacts, Timestamp, Verdict,
+    Acceptance, Allocations, Benchmark, BenchmarkKey, CountedInstructions, Extras, Latencies,
+    LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, NewRun, Purpose, RunId,
+    Sample, SamplingSettings, Series, Side, Source, TargetFacts, Timestamp, Verdict,
 };
 
 /// Counts up where a line gets a new member or meaning: earlier programs refuse it rather than lose something.
@@ -27,6 +27,8 @@ pub(super) enum PortableLine {
     Launch(WireLaunch),
     /// What the launch gave of a benchmark.
     Series(Box<WireBenchmark>),
+    /// What was counted of a benchmark of the run.
+    Instructions(CountedInstructions),
     /// What the run found of a benchmark.
     Verdict(PortableVerdict),
     /// What was concluded of the run.
@@ -56,6 +58,8 @@ pub struct PortableRun {
     pub head: PortableHead,
     /// By package, target, ordinal and attempt.
     pub launches: Vec<LaunchRecord>,
+    /// What was counted, by benchmark.
+    pub instructions: Vec<CountedInstructions>,
     /// By benchmark.
     pub verdicts: Vec<PortableVerdict>,
     /// What was concluded at its end, where that is known.

@@ -38,6 +38,9 @@ pub fn write_portable(
                 ))))?;
             }
         }
+        for counted in &run.instructions {
+            lines.line(&PortableLine::Instructions(counted.clone()))?;
+        }
         for verdict in &run.verdicts {
             lines.line(&PortableLine::Verdict(verdict.clone()))?;
         }

@@ -2,9 +2,12 @@
 
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
-use crate::report::words::extras::{changed_counts, percentile_change, quantile_name};
+use crate::report::words::extras::{
+    changed_counts, instructions_change, percentile_change, quantile_name,
+};
 use perfcheck_analysis::compare::{
-    AllocationComparison, Comparison, CountChange, LatencyComparison, PercentileChange,
+    AllocationComparison, Comparison, CountChange, InstructionComparison, LatencyComparison,
+    PercentileChange,
 };
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{Statistic, Verdict};
@@ -23,7 +26,10 @@ pub(super) fn statements(
         .latencies
         .as_ref()
         .map(|found| latencies(found, comparison.noise_threshold, method, subject));
-    allocations.into_iter().chain(latencies).collect()
+    let instructions = comparison.instructions.as_ref();
+    let instructions = instructions.map(|found| instructions_compared(found, comparison, subject));
+    let counts = instructions.into_iter().chain(allocations);
+    counts.chain(latencies).collect()
 }
 
 /// Says that the verdict does not rest on this; of a verdict about something else than time the statement about its metric says on what.
@@ -65,6 +71,37 @@ fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
     Statement::new(
         format!("{result} {ground}{}", of_time_alone(subject, "time")),
         Numbers::Allocations(*found),
+    )
+}
+
+fn instructions_compared(
+    found: &InstructionComparison,
+    comparison: &Comparison,
+    subject: Statistic,
+) -> Statement {
+    let one = &found.change;
+    let ground = if one.exact {
+        "Processes that ran under valgrind's callgrind counted them, on each side all the same, so the difference is known and not estimated.".to_owned()
+    } else {
+        format!(
+            "Processes that ran under valgrind's callgrind counted them, not all the same, so they were compared by rank (exact two-sided p {}).",
+            p_words(one)
+        )
+    };
+    let result = match one.verdict {
+        Verdict::Unchanged => format!(
+            "within the noise threshold of {}",
+            units::percent(comparison.noise_threshold)
+        ),
+        other => other.to_string(),
+    };
+    Statement::new(
+        format!(
+            "An iteration executes: {} ({result}). {ground} A processor runs the same instructions faster or slower by how it predicts and caches.{}",
+            instructions_change(found),
+            of_time_alone(subject, "time")
+        ),
+        Numbers::Instructions(found.clone()),
     )
 }
 

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::extras::LatencyChanges;
 use crate::report::words::remarks;
 use perfcheck_analysis::compare::{
-    AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Extent, Location,
-    Note, SharedLevel, Tested,
+    AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Extent,
+    InstructionComparison, Location, Note, SharedLevel, Tested,
 };
 use perfcheck_analysis::findings::{Findings, Method, Row, Sameness, Verdicts};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId, Side, Statistic, Verdict};
@@ -79,6 +79,8 @@ pub(crate) struct BenchmarkCompared<'a> {
     shared_level: Option<SharedLevel>,
     /// How allocations changed; null unless both sides counted.
     allocations: Option<&'a AllocationComparison>,
+    /// How instructions changed; null unless both sides counted them.
+    instructions: Option<&'a InstructionComparison>,
     /// How latencies changed; null unless both sides timed operations.
     latencies: Option<LatencyChanges>,
     /// The facts that make the sides incomparable.
@@ -207,6 +209,7 @@ impl<'a> BenchmarkCompared<'a> {
             metric: decision.analysis.subject,
             shared_level: found.and_then(Comparison::shared_level),
             allocations: found.and_then(|found| found.allocations.as_ref()),
+            instructions: found.and_then(|found| found.instructions.as_ref()),
             latencies: found
                 .and_then(|found| found.latencies.as_ref())
                 .map(LatencyChanges::from),

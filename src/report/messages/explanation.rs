@@ -6,8 +6,8 @@ use super::compared::decided_by;
 use super::extras::LatencyChanges;
 use crate::report::explanation::Explanation;
 use perfcheck_analysis::compare::{
-    AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Location, Note,
-    SharedLevel, Tested,
+    AllocationComparison, Centers, Comparison, Difference, Effects, Estimate,
+    InstructionComparison, Location, Note, SharedLevel, Tested,
 };
 use perfcheck_analysis::findings::ChangedFunction;
 use perfcheck_analysis::model::{BenchmarkKey, Nanos, Observations, RunId, Statistic, Verdict};
@@ -232,6 +232,8 @@ pub(crate) enum Numbers {
     Decision(DecisionNumbers),
     /// How allocations changed.
     Allocations(AllocationComparison),
+    /// How instructions changed.
+    Instructions(InstructionComparison),
     /// How latencies changed.
     Latencies(LatencyChanges),
     /// What to know of the numbers.
@@ -306,6 +308,7 @@ impl Numbers {
             Self::Difference(_) => "difference",
             Self::Decision(_) => "decision",
             Self::Allocations(_) => "allocations",
+            Self::Instructions(_) => "instructions",
             Self::Latencies(_) => "latencies",
             Self::Note { .. } => "note",
             Self::Otherwise { .. } => "otherwise",

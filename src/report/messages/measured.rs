@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::extras::{LatenciesOfRun, LaunchAllocations, LaunchLatencies};
 use perfcheck_analysis::compare::{
-    AllocationSummary, Estimate, IntervalMethod, LatencySummary, Summary,
+    AllocationSummary, Estimate, InstructionSummary, IntervalMethod, LatencySummary, Summary,
 };
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{
@@ -40,6 +40,8 @@ pub(crate) struct BenchmarkMeasured<'a> {
     rate_per_second: Option<Rates>,
     /// What iterations allocated; null where the bench does not count.
     allocations: Option<AllocationSummary>,
+    /// The instructions of an iteration; null where they were not counted.
+    instructions: Option<InstructionSummary>,
     /// What single operations took; null where they were not timed one by one or none succeeded.
     latencies: Option<LatenciesOfRun<'a>>,
     /// The raw series; of an A/B measurement a launch is a round.
@@ -178,6 +180,7 @@ impl<'a> BenchmarkMeasured<'a> {
             summary: summary.map(SampleSummary::from),
             rate_per_second: summary.and_then(|summary| Rates::of(benchmark, summary)),
             allocations: AllocationSummary::of(measurement),
+            instructions: InstructionSummary::of(measurement),
             latencies: latencies.map(LatenciesOfRun::from),
             launches: measurement
                 .launches

@@ -6,8 +6,8 @@ use super::extras::{LatenciesOfRun, LatenciesResampled, LatencyCourse};
 use super::measured::SampleSummary;
 use super::run::ChangedThresholds;
 use perfcheck_analysis::compare::{
-    AllocationSummary, BenchmarkRecord, Diagnostic, Estimate, LatencyBootstrap, LatencySummary,
-    SampleDescription, Variability,
+    AllocationSummary, BenchmarkRecord, Diagnostic, Estimate, InstructionSummary, LatencyBootstrap,
+    LatencySummary, SampleDescription, Variability,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, Measurement, Metric, Outliers, RunId, Thresholds, Throughput, Verdict,
@@ -57,6 +57,8 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     mean_allocated_bytes: Option<f64>,
     /// What iterations allocated; null where the bench does not count.
     allocations: Option<AllocationSummary>,
+    /// The instructions of an iteration; null where they were not counted.
+    instructions: Option<InstructionSummary>,
     /// What single operations took; null where they were not timed one by one or none succeeded.
     latencies: Option<LatenciesOfRun<'a>>,
     /// The latencies with percentile bootstrap intervals over launches, bounded by whole indices; null without latencies.
@@ -227,6 +229,7 @@ impl<'a> BenchmarkStatisticsMessage<'a> {
             statistics: one.record.as_ref().map(Statistics::from),
             mean_allocated_bytes: allocations.map(|found| found.bytes),
             allocations,
+            instructions: InstructionSummary::of(one.measurement),
             latencies: latencies.map(LatenciesOfRun::from),
             latency_bootstrap: one.bootstrap.as_ref().map(LatenciesResampled::from),
             course: latencies.map(LatencyCourse::from),

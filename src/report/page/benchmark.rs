@@ -7,11 +7,13 @@ use super::history::{HistoryData, Timeline};
 use super::phrases::{Phrase, Phrasebook};
 use super::quantized::{OneOrEach, Short, ShortEstimate, estimate, places};
 use crate::escape::one_line;
-use crate::report::text::extras_record::{allocation_lines, latency_lines, lines_of_seconds};
+use crate::report::text::extras_record::{
+    allocation_lines, instruction_lines, latency_lines, lines_of_seconds,
+};
 use crate::report::words::{extras, sentences};
 use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate,
-    LatencySummary, PROBABILITIES, Ramp, Shape, Summary, TukeyFences,
+    InstructionSummary, LatencySummary, PROBABILITIES, Ramp, Shape, Summary, TukeyFences,
 };
 use perfcheck_analysis::model::{Metric, RunId, Statistic, Verdict};
 
@@ -365,7 +367,9 @@ fn more(
         let lines = latency_lines(found, confidence_level).into_iter();
         lines.chain(lines_of_seconds(&found.windows))
     });
+    let instructions = InstructionSummary::of(side.measurement);
     let lines = allocations.iter().flat_map(allocation_lines);
+    let lines = lines.chain(instructions.iter().flat_map(instruction_lines));
     let left_out = side.record.summary.left_out.iter();
     left_out
         .map(|left_out| ("left out".to_owned(), left_out.in_words()))

@@ -2,9 +2,10 @@
 
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::units;
-use crate::report::words::extras::quantile_name;
+use crate::report::words::extras::{instructions_in_words, quantile_name};
 use perfcheck_analysis::compare::{
-    AllocationSummary, Estimate, LatencyBootstrap, LatencySummary, OverLaunches, WindowSummary,
+    AllocationSummary, Estimate, InstructionSummary, LatencyBootstrap, LatencySummary,
+    OverLaunches, WindowSummary,
 };
 
 /// Rows of the table of seconds; of more the first and the last are shown.
@@ -49,6 +50,11 @@ pub(crate) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
         ));
     }
     lines
+}
+
+/// What an iteration executes.
+pub(crate) fn instruction_lines(found: &InstructionSummary) -> LabelledLines {
+    vec![("instructions".to_owned(), instructions_in_words(found))]
 }
 
 /// What single operations took.

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::described_samples::{sample_lines, with_interval};
 use super::extras_record::{
-    self, LABEL, allocation_lines, bootstrap_line, labels_of, latency_lines, seconds,
+    self, LABEL, allocation_lines, bootstrap_line, instruction_lines, labels_of, latency_lines,
+    seconds,
 };
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
@@ -15,7 +16,7 @@ use crate::report::units;
 use crate::report::view::MessageFormat;
 use crate::report::words::{analysis, extras, sentences};
 use perfcheck_analysis::compare::{
-    AllocationSummary, BenchmarkRecord, Diagnostic, LatencySummary, Variability,
+    AllocationSummary, BenchmarkRecord, Diagnostic, InstructionSummary, LatencySummary, Variability,
 };
 use perfcheck_analysis::model::{Measurement, Metric, RunId};
 
@@ -91,6 +92,9 @@ fn write_block(
     }
     if let Some(found) = AllocationSummary::of(one.measurement) {
         lines.extend(as_cells(allocation_lines(&found)));
+    }
+    if let Some(found) = InstructionSummary::of(one.measurement) {
+        lines.extend(as_cells(instruction_lines(&found)));
     }
     let latencies = LatencySummary::of(one.measurement, confidence_level);
     if let Some(found) = &latencies {

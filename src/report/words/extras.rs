@@ -2,12 +2,15 @@
 
 use crate::report::units;
 use perfcheck_analysis::compare::{
-    AllocationComparison, AllocationSummary, Comparison, CountChange, LatencyComparison,
-    LatencySummary, PercentileChange,
+    AllocationComparison, AllocationSummary, Comparison, CountChange, InstructionComparison,
+    InstructionSummary, LatencyComparison, LatencySummary, PercentileChange,
 };
 use perfcheck_analysis::model::{Measurement, Verdict};
 
 const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
+
+/// Functions that a sentence names.
+const MOST_FUNCTIONS: usize = 3;
 
 /// With fewer launches the intervals of percentiles say next to nothing.
 const FEWEST_LAUNCHES: usize = 3;
@@ -49,25 +52,71 @@ pub(crate) fn allocations_cell(found: &AllocationSummary) -> String {
     )
 }
 
+/// `24806`, `24806 on average`: instructions of an iteration.
+pub(crate) fn instructions_in_words(found: &InstructionSummary) -> String {
+    let how = if found.exact { "always" } else { "on average" };
+    format!(
+        "{} per iteration {how}, in {} processes",
+        units::count(found.per_iteration),
+        found.processes
+    )
+}
+
 /// `12.10 µs, 31.00 µs`: 50th and 99th percentile, for a cell.
 pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
     let of = |quantile| Some(units::time(found.at(quantile)?.ns.mean));
     Some(format!("{}, {}", of(0.5)?, of(0.99)?))
 }
 
-/// What changed, a sentence for allocations and one for the percentiles; and allocations that may have.
+/// What an iteration executes on both sides, where that or the time has changed; what else changed, a sentence for allocations and one for the
+/// percentiles; and allocations that may have.
 pub(crate) fn changes(comparison: &Comparison) -> Vec<String> {
     let allocations = comparison.allocations.as_ref();
     let changed = allocations
         .filter(|found| found.has_changed())
         .map(|found| format!("{} per iteration", changed_counts(found)));
+    // Beside a change of the time it is worth knowing, too, that they are the same.
+    let is_called = matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
+    let instructions = comparison.instructions.as_ref();
+    let instructions = instructions
+        .filter(|found| is_called || found.change.has_changed())
+        .map(instructions_change);
     let open = allocations.and_then(|found| open_counts(found, comparison.noise_threshold));
     let latencies = comparison.latencies.as_ref();
-    changed
+    instructions
         .into_iter()
+        .chain(changed)
         .chain(open)
         .chain(latencies.and_then(changed_percentiles))
         .collect()
+}
+
+/// `instructions 24806 → 25810 (+4.0 %) per iteration: words::scan +1000`.
+pub(crate) fn instructions_change(found: &InstructionComparison) -> String {
+    let change = &found.change;
+    let (base, candidate) = (units::count(change.base), units::count(change.candidate));
+    if change.base == change.candidate {
+        return format!("instructions {base} per iteration, as before");
+    }
+    let functions: Vec<String> = (found.functions.iter().take(MOST_FUNCTIONS))
+        .map(|one| {
+            let sides = &one.instructions;
+            format!(
+                "{} {}",
+                one.name,
+                units::signed_count(sides.candidate - sides.base)
+            )
+        })
+        .collect();
+    let functions = if functions.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", functions.join(", "))
+    };
+    format!(
+        "instructions {base} → {candidate} ({}) per iteration{functions}",
+        units::change(change.relative())
+    )
 }
 
 /// Counts that differ by more than noise, in too few launches or by too little for how they vary.

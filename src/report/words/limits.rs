@@ -128,7 +128,8 @@ pub(crate) fn limit_remark(remark: &LimitRemark) -> String {
     }
 }
 
-fn whom(benchmarks: &[BenchmarkKey]) -> String {
+/// `a` and 3 more
+pub(crate) fn whom(benchmarks: &[BenchmarkKey]) -> String {
     let first = benchmarks.first().map_or("", |key| &key.id);
     match benchmarks.len() {
         0 | 1 => format!("`{first}`"),
@@ -141,6 +142,7 @@ fn why(statistic: Statistic) -> &'static str {
         Statistic::Allocations | Statistic::Bytes | Statistic::Peak => {
             "its allocations were not counted (the bench needs the counting allocator of `perfcheck`)"
         }
+        Statistic::Instructions => "its instructions were not counted",
         Statistic::Latency(_) => {
             "it is no latency benchmark (`iter_latency` times single operations)"
         }

@@ -1,5 +1,6 @@
 //! Remarks in words: the one place where what the findings say as data becomes a sentence.
 
+use super::limits::whom;
 use crate::report::units;
 use perfcheck_analysis::findings::{
     ChangedFunction, CodeChange, FirstLook, Obstacle, Remark, Row, RunRemark, Sameness,
@@ -182,6 +183,10 @@ pub fn run_remark(remark: &RunRemark) -> String {
         RunRemark::CodeDiffers(change) => code_differs(change, MOST_NAMED),
         RunRemark::CodeUnknown { target, reason } => format!(
             "the machine code of `{target}` was not compared: {reason}"
+        ),
+        RunRemark::NotCounted { benchmarks, reason } => format!(
+            "instructions of {} were not counted: {reason}",
+            whom(benchmarks)
         ),
         RunRemark::DependencyDiffers { name, versions } => {
             let listed = |versions: &[String]| match versions {

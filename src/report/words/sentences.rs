@@ -121,7 +121,7 @@ pub(crate) fn values_of(
 ) -> Option<BySide<String>> {
     let values = comparison.compared?;
     let write = |value| match subject {
-        Statistic::Allocations => units::count(value),
+        Statistic::Allocations | Statistic::Instructions => units::count(value),
         Statistic::Bytes | Statistic::Peak => units::bytes(value),
         Statistic::Latency(_) => units::time(value),
         _ => units::spent(metric, value),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::alternative::Tested;
 use super::description::ChangeDescription;
 use super::estimate::Estimate;
-use super::extras::{AllocationComparison, LatencyComparison, SharedLevel};
+use super::extras::{AllocationComparison, InstructionComparison, LatencyComparison, SharedLevel};
 use super::grounds::{LookGrounds, RunGrounds};
 use super::launch_values::Location;
 use super::note::Note;
@@ -36,6 +36,9 @@ pub struct Comparison {
     pub description: ChangeDescription,
     /// How allocations differ, where both sides counted them.
     pub allocations: Option<AllocationComparison>,
+    /// How the instructions of an iteration differ, where both sides counted them.
+    #[serde(default)]
+    pub instructions: Option<InstructionComparison>,
     /// How latencies of single operations differ, where both sides measured them.
     pub latencies: Option<LatencyComparison>,
     /// What else a reader must know.
@@ -101,6 +104,7 @@ impl Comparison {
             basis: Basis::Untested { location: None },
             description: ChangeDescription::default(),
             allocations: None,
+            instructions: None,
             latencies: None,
             notes: Vec::new(),
         }

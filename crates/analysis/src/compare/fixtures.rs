@@ -75,6 +75,7 @@ pub(crate) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
         noise_threshold: 0.02,
         launches,
         failures: vec![],
+        instructions: vec![],
         verdict: None,
         described: None,
     }

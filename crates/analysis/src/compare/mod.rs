@@ -50,9 +50,9 @@ pub use disturbance::{Disturbance, HostSigns, Steadiness};
 pub use each::each;
 pub use estimate::Estimate;
 pub use extras::{
-    AllocationComparison, AllocationSummary, CountChange, LatencyBootstrap, LatencyComparison,
-    LatencySummary, OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel,
-    WindowSummary,
+    AllocationComparison, AllocationSummary, CountChange, FunctionInstructions,
+    InstructionComparison, InstructionSummary, LatencyBootstrap, LatencyComparison, LatencySummary,
+    OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel, WindowSummary,
 };
 pub use fastest::{Contender, LaunchMedians, Rank, against_fastest};
 pub use filter::{clean, counts_of, left_out_of, policy_of};

@@ -206,6 +206,9 @@ impl Note {
             Self::NoSuchMetric { metric: Statistic::Allocations | Statistic::Bytes | Statistic::Peak } => f.write_str(
                 "allocations were not counted on both sides: the bench needs the counting allocator of `perfcheck`",
             ),
+            Self::NoSuchMetric { metric: Statistic::Instructions } => f.write_str(
+                "instructions were not counted on both sides",
+            ),
             Self::NoSuchMetric { metric } => write!(
                 f,
                 "there is no {metric} on both sides: only benchmarks that time single operations (`iter_latency`) have one"

@@ -194,6 +194,7 @@ impl<'a> Readings<'a> {
             | Statistic::Allocations
             | Statistic::Bytes
             | Statistic::Peak
+            | Statistic::Instructions
             | Statistic::Latency(_) => return None,
         };
         found.is_finite().then_some(found)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::code::{CodeChange, Sameness};
-use crate::model::{BySide, LeftOutSamples, RunId, Verdict};
+use crate::model::{BenchmarkKey, BySide, LeftOutSamples, RunId, Verdict};
 
 /// Something that a reader should know of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,6 +105,13 @@ pub enum RunRemark {
         /// Name of the bench target.
         target: String,
         /// Why.
+        reason: String,
+    },
+    /// Instructions were to be counted and were not.
+    NotCounted {
+        /// Of these benchmarks.
+        benchmarks: Vec<BenchmarkKey>,
+        /// Why not.
         reason: String,
     },
     /// A dependency has other versions on the two sides.

@@ -94,6 +94,7 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
         | RunRemark::BenchDiffers { .. }
         | RunRemark::CodeDiffers(_)
         | RunRemark::CodeUnknown { .. }
+        | RunRemark::NotCounted { .. }
         | RunRemark::DependencyDiffers { .. }
         | RunRemark::FilesChanged { .. }
         | RunRemark::NotForRounds { .. }

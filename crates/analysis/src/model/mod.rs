@@ -10,6 +10,7 @@ mod described;
 mod event;
 mod extras;
 mod facts;
+mod instructions;
 mod kept;
 mod launch;
 pub mod limits;
@@ -38,6 +39,7 @@ pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter
 pub use event::{Bound, Event, Observer, Silence, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
+pub use instructions::{CountedInstructions, FunctionCount, InstructionCount};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
 pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
 pub use machine_state::{

@@ -51,6 +51,8 @@ pub enum Statistic {
     Bytes,
     /// Bytes alive at once.
     Peak,
+    /// Instructions of an iteration.
+    Instructions,
     /// A percentile of single operations, in thousandths; 1000 is the longest.
     Latency(u16),
 }
@@ -131,7 +133,7 @@ impl Statistic {
     /// What its numbers are.
     pub fn unit(self) -> Unit {
         match self {
-            Self::Allocations => Unit::Count,
+            Self::Allocations | Self::Instructions => Unit::Count,
             Self::Bytes | Self::Peak => Unit::Bytes,
             _ => Unit::Time,
         }
@@ -186,6 +188,7 @@ impl Statistic {
             Self::Allocations => "How often an iteration allocates",
             Self::Bytes => "Bytes that it allocates",
             Self::Peak => "Bytes alive at once",
+            Self::Instructions => "Instructions of an iteration (counted with valgrind)",
             Self::P50 => "The median of single operations (latency benchmarks)",
             Self::P95 => "Their 95th percentile",
             Self::P99 => "Their 99th percentile",
@@ -232,6 +235,7 @@ impl StatisticSet {
                 S::Allocations,
                 S::Bytes,
                 S::Peak,
+                S::Instructions,
                 S::P50,
                 S::P95,
                 S::P99,
@@ -248,6 +252,7 @@ impl StatisticSet {
                 S::Allocations,
                 S::Bytes,
                 S::Peak,
+                S::Instructions,
                 S::P50,
                 S::P95,
                 S::P99,
@@ -303,6 +308,7 @@ impl fmt::Display for Statistic {
             Self::Allocations => "allocations",
             Self::Bytes => "bytes",
             Self::Peak => "peak",
+            Self::Instructions => "instructions",
             Self::Latency(thousandths) => return write!(f, "p{}", f64::from(thousandths) / 10.0),
         })
     }

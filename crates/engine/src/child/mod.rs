@@ -4,6 +4,7 @@
 //! handed to the caller. Invariant: every pipe is drained at all times and every wait has a deadline.
 
 mod answers;
+mod callgrind;
 mod codec;
 mod criterion;
 mod error;
@@ -15,6 +16,7 @@ mod running;
 mod session;
 mod stranger;
 
+pub use callgrind::{NoValgrind, NoWindows, Profile, Recording, Valgrind, Windows};
 pub use codec::{
     Announcement, Capability, Hello, Listing, PROTOCOL_VERSION, RequestKind, SampleSpec, WarmUp,
 };

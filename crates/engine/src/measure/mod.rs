@@ -26,6 +26,7 @@
 mod aside;
 mod campaign;
 mod chance;
+mod counting;
 mod criterion;
 mod criterion_config;
 mod discover;
@@ -47,6 +48,7 @@ mod target;
 mod visit;
 
 pub use campaign::{Campaign, CampaignSink, Ended, Spent};
+pub use counting::{CountError, Counted, ToCount, count_instructions};
 pub use discover::{Discovered, DiscoveredTarget, TargetFailure, discover};
 pub use driver::Driver;
 pub use filter::Filter;

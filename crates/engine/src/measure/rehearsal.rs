@@ -59,7 +59,7 @@ fn both_do(
             None => return Ok(false),
         }
     }
-    for rehearsal in under_way {
+    for mut rehearsal in under_way {
         if !rehearsal.came_through()? {
             return Ok(false);
         }

@@ -191,7 +191,7 @@ fn each<T>(
 }
 
 /// Starts a benchmark, however its child lets it be reached; `None` where the child goes through its benchmarks by itself and has passed it.
-fn reach(session: &mut Session<'_>, id: &str) -> Result<Option<Started>, ChildError> {
+pub(super) fn reach(session: &mut Session<'_>, id: &str) -> Result<Option<Started>, ChildError> {
     if session.hello().capability() == Some(Capability::Addressable) {
         return session.start_benchmark(id).map(Some);
     }

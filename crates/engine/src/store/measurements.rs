@@ -9,6 +9,7 @@ use super::columns::{FlagsRead, Json, Unsigned, WordColumn};
 use super::conditions::KnownConditions;
 use super::error::{Attempt, Fault};
 use super::extras::{allocations_of, latencies_of};
+use super::instructions::counts_of;
 use super::runs::key_at;
 use super::{Store, StoreError};
 use perfcheck_analysis::compare::clean;
@@ -58,6 +59,7 @@ impl Store {
                     verdict: row
                         .get::<_, Option<WordColumn<_>>>(5)?
                         .map(|WordColumn(verdict)| verdict),
+                    instructions: counts_of(connection, run_benchmark)?,
                     described: None,
                 });
             }

@@ -18,6 +18,7 @@ mod extras;
 mod file;
 mod header;
 mod history;
+mod instructions;
 mod kept;
 mod launches;
 mod location;

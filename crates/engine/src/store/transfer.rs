@@ -9,13 +9,14 @@ use super::columns::{FlagsRead, Json, WordColumn};
 use super::conditions::KnownConditions;
 use super::error::{Attempt, Fault};
 use super::extras::{allocations_of, latencies_of};
+use super::instructions::insert_counts;
 use super::launches::insert_launch;
 use super::runs::{end_run, insert_run, key_at};
 use super::steps::accept_levels;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    BenchmarkKey, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun, Purpose, RunEnd,
-    RunId, Side, Source, TargetFacts, Timestamp, Work,
+    BenchmarkKey, CountedInstructions, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark,
+    NewRun, Purpose, RunEnd, RunId, Side, Source, TargetFacts, Timestamp, Work,
 };
 
 /// The end of a run, once it is known which numbers the runs get that are taken over together.
@@ -31,6 +32,8 @@ pub struct TransferredRun {
     pub pair: Option<TransferredPair>,
     /// Its launches.
     pub launches: Vec<LaunchRecord>,
+    /// What was counted of its benchmarks.
+    pub instructions: Vec<CountedInstructions>,
     /// Its end, which may name runs that are taken over together with this one: it is handed their numbers.
     pub end: EndByNumbers,
     /// The benchmarks whose level in it was accepted by itself.
@@ -174,6 +177,7 @@ fn insert(
     for launch in &run.launches {
         insert_launch(connection, workspace, id, launch, stored)?;
     }
+    insert_counts(connection, id, &run.instructions)?;
     let end = (run.end)(ids);
     end_run(connection, id, &end)?;
     accept_levels(connection, workspace, id, &run.accepted, end.finished)?;

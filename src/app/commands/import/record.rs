@@ -271,6 +271,7 @@ pub(super) fn run(
         source: Some(source.clone()),
         pair: None,
         launches,
+        instructions: Vec::new(),
         end: Box::new(move |_| RunEnd {
             conclusion: None,
             finished: finished(started),

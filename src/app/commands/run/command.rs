@@ -13,6 +13,7 @@ use crate::app::error::AppError;
 use crate::app::measuring::alone::{Alone, left_incomplete};
 use crate::app::measuring::builds::{BothBuilds, build_both, discover_both};
 use crate::app::measuring::confirm::confirm;
+use crate::app::measuring::counting::{count_alone, count_in_turn};
 use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete};
 use crate::app::measuring::keep::{keep, keep_candidate, watch};
 use crate::app::measuring::pairing::{Pairing, failed_targets, name};
@@ -37,7 +38,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::host;
-use perfcheck_engine::measure::Discovered;
+use perfcheck_engine::measure::{Discovered, Driver};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
@@ -193,15 +194,19 @@ impl RunCommand<'_> {
             turns.watches = watch(&pairing.targets.iter().collect::<Vec<_>>());
         }
         let as_built = built.relinking.prepare(&mut pairing.pairs, request.seed);
+        let to_count = pairing.pairs.clone();
         let (mut store, workspace) = request.context.store()?;
         let baseline = self.named_baseline(&store, workspace)?;
-        let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
+        let mut measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
         let (interrupt, left) = (world.interrupt, pair_left_incomplete(&measured.runs));
+        let not_counted =
+            count_in_turn(&mut measured, &to_count, request, &left, &mut store, world)?;
         let host = request.context.host_class(&built.environment);
         let reference = format!("{} (run {})", built.words, measured.runs.base);
         let mut basis = interrupt.while_computing(&left, || measured.basis(reference, host));
         let known = built.remarks.iter().cloned();
-        let known = known.chain(as_built).chain(self.not_for_rounds());
+        let known = known.chain(as_built).chain(not_counted);
+        let known = known.chain(self.not_for_rounds());
         basis.remarks.splice(0..0, known);
         let fail_on = self.fail_on();
         let terms = self.terms(&fail_on, pairing.failed_targets, true);
@@ -258,6 +263,9 @@ impl RunCommand<'_> {
             .iter()
             .map(|found| found.target.clone())
             .collect();
+        let to_count: Vec<(BenchTarget, Driver)> = (discovered.targets.iter())
+            .map(|found| (found.target.clone(), found.driver.clone()))
+            .collect();
         let measuring = Alone {
             request,
             environment: &environment,
@@ -268,7 +276,13 @@ impl RunCommand<'_> {
         let opened = measuring.measure(&mut store, run, discovered.targets, world)?;
         let (interrupt, left) = (world.interrupt, left_incomplete(run));
         let read = || store.measurements(run, None);
-        let measurements = interrupt.while_computing(&left, read)?;
+        let mut measurements = interrupt.while_computing(&left, read)?;
+        let not_counted = if request.counts_all() {
+            let measured = &mut measurements;
+            count_alone(run, measured, &to_count, request, &left, &mut store, world)?
+        } else {
+            Vec::new()
+        };
         let (mut rows, mut basis) = interrupt.while_computing(&left, || {
             self.beside_stored(
                 &store,
@@ -279,7 +293,7 @@ impl RunCommand<'_> {
                 &scope,
             )
         })?;
-        basis.remarks = remarks;
+        basis.remarks = remarks.into_iter().chain(not_counted).collect();
         let confirmed = if self.confirms(baseline.is_some(), world) {
             confirm(&mut rows, request, &mut store, workspace, world)
         } else {

@@ -6,7 +6,9 @@ use crate::report::theme::{self, Ink};
 use crate::report::units;
 use crate::report::view::{Verbosity, View};
 use crate::report::words::{analysis, extras, sentences};
-use perfcheck_analysis::compare::{AllocationSummary, Comparison, Estimate, LatencySummary};
+use perfcheck_analysis::compare::{
+    AllocationSummary, Comparison, Estimate, InstructionSummary, LatencySummary,
+};
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{Side, Verdict};
 
@@ -31,10 +33,11 @@ pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -
         },
         Column::number(&interval, cells(rows, interval_cell)).dispensable(6),
     ];
-    let of_some_rows: [(&str, u8, OfSomeRows, bool); 3] = [
+    let of_some_rows: [(&str, u8, OfSomeRows, bool); 4] = [
         ("throughput", 2, throughput_cell, true),
         ("p50, p99", 4, latency_cell, in_full),
         ("allocations", 4, allocations_cell, in_full),
+        ("instructions", 4, instructions_cell, in_full),
     ];
     for (heading, dispensable, cell, wanted) in of_some_rows {
         if wanted {
@@ -123,6 +126,11 @@ fn latency_cell(row: &Row<'_>) -> Option<String> {
 fn allocations_cell(row: &Row<'_>) -> Option<String> {
     let found = AllocationSummary::of(row.measurement?)?;
     Some(extras::allocations_cell(&found))
+}
+
+fn instructions_cell(row: &Row<'_>) -> Option<String> {
+    let found = InstructionSummary::of(row.measurement?)?;
+    Some(units::count(found.per_iteration))
 }
 
 /// Mild and severe outliers together, as a share of the samples, and the severe ones: `4.1 %, severe 1.2 %`.

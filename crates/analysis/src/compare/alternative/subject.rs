@@ -2,18 +2,19 @@
 
 use crate::compare::comparison::Comparison;
 use crate::compare::estimate::Estimate;
-use crate::compare::extras::{CountChange, PercentileChange};
+use crate::compare::extras::{CountChange, PercentileChange, per_iteration};
 use crate::model::{Allocations, Measurement, Statistic};
 use perfcheck_stats::{TInterval, mean};
 
 impl Comparison {
-    /// The numbers of allocations that `subject` is about.
+    /// The counts that `subject` is about.
     pub fn count(&self, subject: Statistic) -> Option<CountChange> {
-        let found = self.allocations.as_ref()?;
+        let allocations = self.allocations.as_ref();
         match subject {
-            Statistic::Allocations => Some(found.count),
-            Statistic::Bytes => Some(found.bytes),
-            Statistic::Peak => Some(found.peak_bytes),
+            Statistic::Allocations => allocations.map(|found| found.count),
+            Statistic::Bytes => allocations.map(|found| found.bytes),
+            Statistic::Peak => allocations.map(|found| found.peak_bytes),
+            Statistic::Instructions => self.instructions.as_ref().map(|found| found.change),
             _ => None,
         }
     }
@@ -70,7 +71,11 @@ pub fn value_of(measurement: &Measurement, subject: Statistic, level: f64) -> Op
         let counts = extras.allocations.iter().map(|found| number(found) as f64);
         mean(&counts.collect::<Vec<f64>>())
     };
-    let values: Vec<f64> = measurement.launches.iter().filter_map(of_launch).collect();
+    let values: Vec<f64> = if subject == Statistic::Instructions {
+        per_iteration(measurement)
+    } else {
+        measurement.launches.iter().filter_map(of_launch).collect()
+    };
     let estimate = mean(&values)?;
     Some(match TInterval::of(&values, level) {
         Some(found) if found.margin > 0.0 => {

@@ -96,11 +96,22 @@ impl CountChange {
         rules: &ExtrasRules,
     ) -> Option<Self> {
         let sides = [base, candidate];
+        let is_exact = sides.iter().all(|side| is_constant(side, pick));
         let [base, candidate] = sides.map(|side| launch_means(side, pick));
+        Self::of_launches(&base, &candidate, is_exact, rules)
+    }
+
+    /// Compares a number of each launch, which are known not to vary or may.
+    pub(super) fn of_launches(
+        base: &[f64],
+        candidate: &[f64],
+        exact: bool,
+        rules: &ExtrasRules,
+    ) -> Option<Self> {
         let found = Self {
-            base: mean(&base)?,
-            candidate: mean(&candidate)?,
-            exact: sides.iter().all(|side| is_constant(side, pick)),
+            base: mean(base)?,
+            candidate: mean(candidate)?,
+            exact,
             p_value: None,
             verdict: Verdict::Unchanged,
         };
@@ -110,11 +121,11 @@ impl CountChange {
                 ..found
             });
         }
-        let p = MannWhitney::permutation_p(&candidate, &base)?;
+        let p = MannWhitney::permutation_p(candidate, base)?;
         let beyond = found.relative().abs() > rules.noise_threshold;
         let verdict = if p < rules.significance_level && beyond {
             found.direction()
-        } else if all_within(&base, &candidate, rules.noise_threshold) {
+        } else if all_within(base, candidate, rules.noise_threshold) {
             Verdict::Unchanged
         } else {
             Verdict::Inconclusive

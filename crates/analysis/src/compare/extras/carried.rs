@@ -1,7 +1,7 @@
-//! Extras that a comparison carries besides its times: allocations and latencies, compared by rules that follow from its own.
+//! Extras that a comparison carries besides its times: allocations, instructions and latencies, compared by rules that follow from its own.
 
 use super::rules::{ExtrasRules, LaunchPairing};
-use super::{AllocationComparison, LatencyComparison};
+use super::{AllocationComparison, InstructionComparison, LatencyComparison};
 use crate::compare::comparison::Comparison;
 use crate::compare::paired::Plan;
 use crate::compare::question::{Question, Rules};
@@ -60,6 +60,7 @@ impl Comparison {
         rules: &ExtrasRules,
     ) -> Self {
         self.allocations = AllocationComparison::of(base, candidate, rules);
+        self.instructions = InstructionComparison::of(base, candidate, rules);
         self.latencies = LatencyComparison::of(base, candidate, pairing, rules);
         self
     }

@@ -1,4 +1,4 @@
-//! Extras of a comparison, compared besides its times: allocations by an exact rule, latencies percentile by percentile.
+//! Extras of a comparison, compared besides its times: allocations and instructions by an exact rule, latencies percentile by percentile.
 //!
 //! Pure, like the rest of `compare`. Nothing here enters the verdict about the time of an iteration: a comparison carries it along, with
 //! verdicts of its own. Only where they are asked for in its place do those of all benchmarks become one family. The unit of replication is the launch; operations of different launches are never pooled for a test.
@@ -7,6 +7,7 @@ mod allocations;
 mod carried;
 mod description;
 mod family;
+mod instructions;
 mod latencies;
 mod resampled;
 mod rules;
@@ -16,6 +17,8 @@ pub use allocations::{AllocationComparison, CountChange};
 pub use description::{
     AllocationSummary, LatencySummary, OverLaunches, PercentileSummary, WindowSummary,
 };
+pub(in crate::compare) use instructions::per_iteration;
+pub use instructions::{FunctionInstructions, InstructionComparison, InstructionSummary};
 pub use latencies::{LatencyComparison, PercentileChange};
 pub use resampled::LatencyBootstrap;
 pub use shared_level::{Share, SharedLevel};

@@ -26,6 +26,8 @@ use crate::process::Leftovers;
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
 /// What takes longer before that is measured sooner than rehearsed.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// So often somebody is asked whether it is enough.
+const TICK: Duration = Duration::from_millis(20);
 /// What Criterion says before them, of a benchmark's name and before a time.
 const BEGINS: &[u8] = b": Profiling for ";
 
@@ -39,14 +41,25 @@ pub enum Rehearsed {
         /// What it does before takes no longer than this.
         set_up: Duration,
     },
+    /// As many as Criterion's warm-up has, 1, 2, 4, ... until a second has passed, or until somebody has seen enough.
+    WarmUp,
 }
 
 impl Rehearsed {
-    /// From its announcement on, which comes before what the benchmark sets up.
-    fn time(self) -> Duration {
+    /// After how long it is enough, from its announcement on, which comes before what the benchmark sets up; `None`: it ends by itself.
+    fn enough_after(self) -> Option<Duration> {
         match self {
-            Self::Once => Duration::ZERO,
-            Self::ForAWhile { set_up } => set_up + LONG_ENOUGH,
+            Self::Once => Some(Duration::ZERO),
+            Self::ForAWhile { set_up } => Some(set_up + LONG_ENOUGH),
+            Self::WarmUp => None,
+        }
+    }
+
+    /// For how long it is waited for.
+    fn patience(self, timeout: Duration) -> Duration {
+        match self {
+            Self::Once | Self::ForAWhile { .. } => timeout.min(PATIENCE),
+            Self::WarmUp => timeout,
         }
     }
 }
@@ -78,7 +91,7 @@ impl<'a> Rehearsal<'a> {
         let told: &[&str] = match what {
             Rehearsed::Once => &["--test"],
             // Less than a second it does not take, and before 0.4 no fractions.
-            Rehearsed::ForAWhile { .. } => &["--profile-time", "1"],
+            Rehearsed::ForAWhile { .. } | Rehearsed::WarmUp => &["--profile-time", "1"],
         };
         command
             .args(told)
@@ -97,23 +110,38 @@ impl<'a> Rehearsal<'a> {
             running: Running::new(group, bounded(0).1, means.interrupt, &|_| ()),
             output: read_pieces_of([Box::new(stdout), Box::new(stderr)]),
             what,
-            patience: means.timeout.min(PATIENCE),
+            patience: what.patience(means.timeout),
         }))
     }
 
+    /// The number of its process.
+    pub fn id(&mut self) -> u32 {
+        self.running.id()
+    }
+
     /// Waits until it has ended, or has iterated for a while: whether it went well.
-    pub fn came_through(mut self) -> Result<bool, ChildError> {
+    pub fn came_through(&mut self) -> Result<bool, ChildError> {
+        self.came_through_or(&mut || false)
+    }
+
+    /// The same, or until `is_enough`, which is asked from time to time.
+    pub fn came_through_or(
+        &mut self,
+        is_enough: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, ChildError> {
         let mut began = false;
         let mut seen: Vec<u8> = Vec::new();
-        let mut deadline = Some(Instant::now() + self.patience);
+        let mut deadline = Instant::now() + self.patience;
         loop {
-            match self.running.wait(&self.output, deadline) {
+            let tick = deadline.min(Instant::now() + TICK);
+            match self.running.wait(&self.output, Some(tick)) {
                 Wait::Came(piece) => {
                     seen.extend(piece);
                     let begins = seen.windows(BEGINS.len()).any(|part| part == BEGINS);
                     if begins && !began {
                         began = true;
-                        deadline = Some(Instant::now() + self.what.time());
+                        let enough = self.what.enough_after().unwrap_or(self.patience);
+                        deadline = Instant::now() + enough;
                     }
                     // What may be the beginning of it stays.
                     seen.drain(..seen.len().saturating_sub(BEGINS.len()));
@@ -123,7 +151,9 @@ impl<'a> Rehearsal<'a> {
                     let did_it = self.what == Rehearsed::Once || began;
                     return Ok(went_well && did_it);
                 }
-                Wait::Late if began => return Ok(true),
+                Wait::Late if is_enough() => return Ok(true),
+                Wait::Late if Instant::now() < deadline => {}
+                Wait::Late if began && self.what != Rehearsed::WarmUp => return Ok(true),
                 Wait::Late => {
                     return Err(ChildError::Timeout {
                         request: "rehearse a benchmark".to_owned(),
@@ -162,7 +192,9 @@ mod tests {
             on_output: &|_| (),
         };
         let rehearsal = Rehearsal::start(&spec, id, what, &means)?;
-        rehearsal.map(Rehearsal::came_through).transpose()
+        rehearsal
+            .map(|mut rehearsal| rehearsal.came_through())
+            .transpose()
     }
 
     #[test]

@@ -1,0 +1,239 @@
+//! Instructions of two sides: counts that do not vary differ or do not; others are tested by process. The noise threshold holds in both cases:
+//! another compiler or library moves a few instructions that nobody asks about.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::CountChange;
+use super::rules::ExtrasRules;
+use crate::model::{BySide, InstructionCount, Measurement, Verdict};
+use perfcheck_stats::mean;
+
+/// Functions that a comparison names, at most.
+const NAMED: usize = 5;
+/// A function is named whose difference is at least so much of the largest one.
+const WORTH_NAMING: f64 = 0.1;
+
+/// How the instructions of an iteration differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InstructionComparison {
+    /// All of them.
+    #[serde(flatten)]
+    pub change: CountChange,
+    /// The functions in which they differ most, most first; what one gains another may lose, where code has moved between them.
+    pub functions: Vec<FunctionInstructions>,
+}
+
+/// The instructions of an iteration in a function, without those of what it calls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FunctionInstructions {
+    /// Its readable name; instances of a generic function share one.
+    pub name: String,
+    /// How many on each side; 0 where the function is not run, or among so many others that its count was not kept.
+    #[serde(flatten)]
+    pub instructions: BySide<f64>,
+}
+
+/// What one run counted of a benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InstructionSummary {
+    /// Instructions of an iteration, the mean over processes.
+    pub per_iteration: f64,
+    /// Whether several processes counted, and all the same.
+    pub exact: bool,
+    /// Processes that counted.
+    pub processes: usize,
+}
+
+impl InstructionSummary {
+    /// `None` where nothing was counted.
+    pub fn of(measurement: &Measurement) -> Option<Self> {
+        let counts = per_iteration(measurement);
+        Some(Self {
+            per_iteration: mean(&counts)?,
+            exact: is_constant(&counts),
+            processes: counts.len(),
+        })
+    }
+}
+
+impl InstructionComparison {
+    /// Compares with the newest of the runs in `base` that counted instructions. `None` where a side has counted none.
+    pub(super) fn of(
+        base: &[&Measurement],
+        candidate: &Measurement,
+        rules: &ExtrasRules,
+    ) -> Option<Self> {
+        let counted = |run: &&&Measurement| !run.instructions.is_empty();
+        let base = base.iter().find(counted)?;
+        let counts = [per_iteration(base), per_iteration(candidate)];
+        let is_exact = counts.iter().all(|side| is_constant(side));
+        let found = CountChange::of_launches(&counts[0], &counts[1], is_exact, rules)?;
+        let is_noise = found.relative().abs() <= rules.noise_threshold;
+        Some(Self {
+            change: CountChange {
+                verdict: if found.exact && is_noise {
+                    Verdict::Unchanged
+                } else {
+                    found.verdict
+                },
+                ..found
+            },
+            functions: most_different(base, candidate),
+        })
+    }
+}
+
+fn most_different(base: &Measurement, candidate: &Measurement) -> Vec<FunctionInstructions> {
+    let mut by_name: BTreeMap<&str, BySide<f64>> = BTreeMap::new();
+    for (name, count) in by_function(base) {
+        by_name.entry(name).or_default().base = count;
+    }
+    for (name, count) in by_function(candidate) {
+        by_name.entry(name).or_default().candidate = count;
+    }
+    let gap = |sides: &BySide<f64>| (sides.candidate - sides.base).abs();
+    let mut functions: Vec<_> = by_name.into_iter().collect();
+    functions.sort_by(|(_, one), (_, two)| gap(two).total_cmp(&gap(one)));
+    let largest = functions.first().map_or(0.0, |(_, sides)| gap(sides));
+    let is_worth_it =
+        |sides: &BySide<f64>| gap(sides) > 0.0 && gap(sides) >= WORTH_NAMING * largest;
+    functions
+        .into_iter()
+        .filter(|(_, sides)| is_worth_it(sides))
+        .take(NAMED)
+        .map(|(name, instructions)| FunctionInstructions {
+            name: name.to_owned(),
+            instructions,
+        })
+        .collect()
+}
+
+/// Instructions of an iteration by function, over all processes.
+fn by_function(measurement: &Measurement) -> BTreeMap<&str, f64> {
+    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+    let counts = &measurement.instructions;
+    for count in counts {
+        for function in &count.functions {
+            let each = function.instructions as f64 / count.iterations as f64;
+            *sums.entry(&function.name).or_default() += each / counts.len() as f64;
+        }
+    }
+    sums
+}
+
+/// Instructions of an iteration in each of the processes that counted.
+pub(in crate::compare) fn per_iteration(measurement: &Measurement) -> Vec<f64> {
+    let counts = measurement.instructions.iter();
+    counts.map(InstructionCount::per_iteration).collect()
+}
+
+/// Whether two processes and more counted, and all the same. One alone shows nothing of how counts vary.
+fn is_constant(values: &[f64]) -> bool {
+    values.len() > 1 && values.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::measurement;
+    use crate::model::FunctionCount;
+
+    const RULES: ExtrasRules = ExtrasRules {
+        noise_threshold: 0.01,
+        significance_level: 0.01,
+        confidence_level: 0.95,
+        resamples: 2_000,
+        seed: 7,
+    };
+
+    /// A run whose processes counted this in four iterations each.
+    fn run(counts: &[u64]) -> Measurement {
+        let count = |instructions: &u64| InstructionCount {
+            iterations: 4,
+            instructions: *instructions,
+            functions: Vec::new(),
+        };
+        Measurement {
+            instructions: counts.iter().map(count).collect(),
+            ..measurement(Vec::new())
+        }
+    }
+
+    fn change(base: &[u64], candidate: &[u64]) -> Option<CountChange> {
+        let found = InstructionComparison::of(&[&run(base)], &run(candidate), &RULES)?;
+        Some(found.change)
+    }
+
+    #[test]
+    fn counts_that_do_not_vary_have_changed_beyond_the_threshold_and_no_sooner() {
+        let verdict = |candidate: u64| {
+            let found = change(&[40_000; 2], &[candidate; 2]).expect("both counted");
+            assert_eq!((found.exact, found.base, found.p_value), (true, 1e4, None));
+            assert_eq!(found.candidate, candidate as f64 / 4.0);
+            found.verdict
+        };
+        assert_eq!(verdict(40_000), Verdict::Unchanged);
+        assert_eq!(verdict(40_400), Verdict::Unchanged);
+        assert_eq!(verdict(40_404), Verdict::Regressed);
+        assert_eq!(verdict(39_596), Verdict::Improved);
+    }
+
+    #[test]
+    fn counts_that_vary_are_ranked_and_a_single_process_shows_nothing() {
+        let base = [40_000, 40_010, 40_020, 40_030, 40_040];
+        let more = base.map(|count| count + 4_000);
+        let found = change(&base, &more).expect("both counted");
+        // Of the 252 ways to choose five of ten, two are as extreme.
+        assert_eq!(found.p_value, Some(2.0 / 252.0));
+        assert_eq!((found.exact, found.verdict), (false, Verdict::Regressed));
+        let one = change(&[40_000], &[44_000]).expect("both counted");
+        assert_eq!((one.exact, one.verdict), (false, Verdict::Inconclusive));
+    }
+
+    #[test]
+    fn the_newest_run_that_counted_is_the_reference_and_without_one_there_is_none() {
+        let runs = [run(&[]), run(&[80; 2]), run(&[40; 2])];
+        let base: Vec<&Measurement> = runs.iter().collect();
+        let found = InstructionComparison::of(&base, &run(&[40; 2]), &RULES);
+        assert_eq!(found.expect("both counted").change.base, 20.0);
+        assert_eq!(change(&[], &[40; 2]), None);
+        assert_eq!(change(&[40; 2], &[]), None);
+    }
+
+    #[test]
+    fn the_functions_that_differ_most_are_named() {
+        let of = |functions: &[(&str, u64)]| {
+            let mut run = run(&[4_000]);
+            let named = functions.iter().map(|(name, count)| FunctionCount {
+                name: (*name).to_owned(),
+                instructions: *count,
+            });
+            run.instructions[0].functions = named.collect();
+            run
+        };
+        let base = of(&[
+            ("scan", 2_000),
+            ("grow", 400),
+            ("hash", 1_000),
+            ("copy", 600),
+        ]);
+        let candidate = of(&[("scan", 2_400), ("hash", 1_000), ("copy", 636)]);
+        let found = InstructionComparison::of(&[&base], &candidate, &RULES).expect("both counted");
+        let named: Vec<(&str, f64, f64)> = (found.functions.iter())
+            .map(|one| {
+                (
+                    &*one.name,
+                    one.instructions.base,
+                    one.instructions.candidate,
+                )
+            })
+            .collect();
+        // Four iterations each. `copy` has 9 more: less than a tenth of 100.
+        assert_eq!(named, [("grow", 100.0, 0.0), ("scan", 500.0, 600.0)]);
+    }
+}

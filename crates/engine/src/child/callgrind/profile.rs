@@ -1,0 +1,157 @@
+//! What callgrind writes at a bound: instructions by function.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// Instructions by function, without those of what a function calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profile {
+    functions: BTreeMap<String, u64>,
+}
+
+/// A file of callgrind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Why it was written, such as `--dump-after=name`; empty for the last one.
+    pub(super) trigger: String,
+    pub(super) profile: Profile,
+}
+
+impl Profile {
+    /// All instructions.
+    pub fn total(&self) -> u64 {
+        self.functions.values().sum()
+    }
+
+    /// Functions with their instructions, by the names that the linker knows.
+    pub fn functions(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.functions.iter().map(|(name, count)| (&**name, *count))
+    }
+
+    /// Adds what stands in another one.
+    pub fn add(&mut self, other: Self) {
+        for (name, count) in other.functions {
+            self.note(name, count);
+        }
+    }
+
+    /// What this has beyond `other`; a function of which there is less is left out.
+    #[must_use]
+    pub fn beyond(mut self, other: &Self) -> Self {
+        for (name, count) in &mut self.functions {
+            *count = count.saturating_sub(other.functions.get(name).copied().unwrap_or(0));
+        }
+        self.functions.retain(|_, count| *count > 0);
+        self
+    }
+
+    fn note(&mut self, name: String, count: u64) {
+        let sum = self.functions.entry(name).or_default();
+        *sum = sum.saturating_add(count);
+    }
+}
+
+impl Part {
+    /// Reads one; `None` where it is no such file. The format is in valgrind's manual, "Callgrind Format Specification"; only the first event counts,
+    /// which is `Ir`, instructions read.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let mut trigger = String::new();
+        let mut positions = 1;
+        let mut counts_instructions = false;
+        let mut names: HashMap<String, String> = HashMap::new();
+        let mut profile = Profile::default();
+        let mut function = String::new();
+        let mut is_call = false;
+        for line in text.lines() {
+            if let Some(why) = line.strip_prefix("desc: Trigger: ") {
+                why.trim().clone_into(&mut trigger);
+            } else if let Some(named) = line.strip_prefix("positions: ") {
+                positions = named.split_whitespace().count();
+            } else if let Some(events) = line.strip_prefix("events: ") {
+                counts_instructions = events.split_whitespace().next() == Some("Ir");
+            } else if let Some(name) = line.strip_prefix("fn=") {
+                function = name_of(name, &mut names)?;
+            } else if let Some(name) = line.strip_prefix("cfn=") {
+                name_of(name, &mut names)?;
+            } else if line.starts_with("calls=") {
+                is_call = true;
+            } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
+                // The line after a call says what the callee and all that it calls took.
+                if !std::mem::take(&mut is_call) {
+                    let count = line.split_whitespace().nth(positions);
+                    let count = count.map_or(Some(0), |count| count.parse().ok())?;
+                    profile.note(function.clone(), count);
+                }
+            }
+        }
+        counts_instructions.then_some(Self { trigger, profile })
+    }
+}
+
+/// A name is written out once, with a number: `(7) main`, then `(7)`.
+fn name_of(text: &str, names: &mut HashMap<String, String>) -> Option<String> {
+    let Some((number, name)) = text.strip_prefix('(').and_then(|text| text.split_once(')')) else {
+        return Some(text.to_owned());
+    };
+    if name.is_empty() {
+        return names.get(number).cloned();
+    }
+    let name = name.trim_start().to_owned();
+    names.insert(number.to_owned(), name.clone());
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PART: &str = "version: 1\ncreator: callgrind-3.19.0\npid: 7\ncmd:  bench\npart: 2\n\n\ndesc: I1 cache: \n\ndesc: Timerange: Basic block 3 - 9\n\
+        desc: Trigger: --dump-before=close\n\npositions: line\nevents: Ir\nsummary: 1234\n\n\nob=(1) /bench\nfl=(1) ???\nfn=(1) outer\n0 4\ncfn=(2) inner\ncalls=3 0\n0 1200\n\
+        +3 30\n\nfn=(2)\n0 1000\n* 200\n\ntotals: 1234\n";
+
+    fn functions(profile: &Profile) -> Vec<(&str, u64)> {
+        profile.functions().collect()
+    }
+
+    #[test]
+    fn what_a_function_does_itself_counts_and_what_it_calls_does_not() {
+        let part = Part::parse(PART).expect("a part");
+        assert_eq!(part.trigger, "--dump-before=close");
+        assert_eq!(functions(&part.profile), [("inner", 1_200), ("outer", 34)]);
+        assert_eq!(part.profile.total(), 1_234);
+    }
+
+    #[test]
+    fn instructions_are_the_first_event_behind_all_positions() {
+        let text = PART
+            .replace("positions: line", "positions: instr line")
+            .replace("events: Ir", "events: Ir Dr")
+            .replace("\n0 ", "\n0x10 0 ")
+            .replace("+3 30", "+3 +1 30 9")
+            .replace("* 200", "* * 200");
+        assert_eq!(
+            Part::parse(&text).map(|part| part.profile.total()),
+            Some(1_234)
+        );
+        assert_eq!(Part::parse(&PART.replace("events: Ir", "events: Bc")), None);
+        assert_eq!(Part::parse("no such file"), None);
+        // A number that was given no name.
+        assert_eq!(Part::parse(&PART.replace("fn=(2)\n", "fn=(9)\n")), None);
+    }
+
+    #[test]
+    fn what_one_has_beyond_another_is_never_negative() {
+        let of = |text: &str| Part::parse(text).expect("a part").profile;
+        let more = PART.replace("* 200", "* 450").replace("0 4", "0 3");
+        assert_eq!(functions(&of(&more).beyond(&of(PART))), [("inner", 250)]);
+        let mut sum = of(PART);
+        sum.add(of(&more));
+        assert_eq!(sum.total(), 1_234 + 1_483);
+    }
+
+    #[test]
+    fn a_damaged_part_is_read_or_refused() {
+        crate::mutations::attack("callgrind", &[PART.as_bytes().to_vec()], |bytes| {
+            drop(Part::parse(&String::from_utf8_lossy(bytes)));
+        });
+    }
+}

@@ -1,0 +1,332 @@
+//! The functions of a bench that bound what is timed, and what of a recording lies between them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use object::{Object, ObjectSymbol, SymbolKind};
+
+use super::profile::{Part, Profile};
+use perfcheck_code::readable;
+
+/// Where what is counted begins and ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Windows {
+    /// The crate `perfcheck` calls one function before what it times and another one after.
+    Own {
+        /// Symbols of the one.
+        open: BTreeSet<String>,
+        /// Symbols of the other.
+        close: BTreeSet<String>,
+    },
+    /// Criterion times within its methods `iter*`, between readings of the clock.
+    Criterion {
+        /// Symbols of the methods.
+        methods: BTreeSet<String>,
+    },
+}
+
+/// Why an executable tells no bounds.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoWindows {
+    /// It is nothing that can be read.
+    #[error("its executable cannot be read: {0}")]
+    Unreadable(String),
+    /// The functions have no names, or were built away.
+    #[error(
+        "its executable does not name the functions that time it (`strip = true` takes names away)"
+    )]
+    NoNames,
+}
+
+/// What the clock is read with, on Linux.
+const CLOCK: &str = "clock_gettime";
+/// The methods of Criterion that time; others call one of these.
+const METHODS: [&str; 4] = ["iter", "iter_batched", "iter_batched_ref", "iter_custom"];
+
+impl Windows {
+    /// Those of a bench of the crate `perfcheck`.
+    pub fn own(executable: &[u8]) -> Result<Self, NoWindows> {
+        let names = functions(executable)?;
+        let called = |end: &str| -> BTreeSet<String> {
+            let of = |readable: &str| {
+                readable.contains("perfcheck")
+                    && readable.contains("Window")
+                    && readable.ends_with(end)
+            };
+            let found = names.iter().filter(|(_, readable)| of(readable));
+            found.map(|(symbol, _)| symbol.clone()).collect()
+        };
+        let (open, close) = (called("::open"), called("::close"));
+        if open.is_empty() || close.is_empty() {
+            return Err(NoWindows::NoNames);
+        }
+        Ok(Self::Own { open, close })
+    }
+
+    /// Those of a bench of Criterion.
+    pub fn criterion(executable: &[u8]) -> Result<Self, NoWindows> {
+        let names = functions(executable)?.into_iter();
+        let methods: BTreeSet<String> = names
+            .filter(|(_, readable)| method(readable).is_some_and(|name| METHODS.contains(&name)))
+            .map(|(symbol, _)| symbol)
+            .collect();
+        if methods.is_empty() {
+            return Err(NoWindows::NoNames);
+        }
+        Ok(Self::Criterion { methods })
+    }
+
+    /// Where callgrind is to write a part.
+    pub(super) fn bounds(&self) -> Vec<OsString> {
+        let option = |when: &str, name: &str| OsString::from(format!("--dump-{when}={name}"));
+        match self {
+            Self::Own { open, close } => {
+                let opened = open.iter().map(|name| option("after", name));
+                let closed = close.iter().map(|name| option("before", name));
+                opened.chain(closed).collect()
+            }
+            Self::Criterion { methods } => {
+                // Of two options for one name callgrind takes one; of a pattern and a name both, if all patterns come first and share no beginning with a name.
+                let after = methods.iter().map(|name| option("after", &pattern(name)));
+                let before = methods.iter().map(|name| option("before", name));
+                let clock = option("before", &format!("*{CLOCK}*"));
+                after.chain(before).chain([clock]).collect()
+            }
+        }
+    }
+
+    /// What of `parts` was timed, a profile for each window, in the order run; parts behind the last whole window are not read.
+    pub(super) fn timed(&self, parts: &mut Vec<Part>) -> Vec<Profile> {
+        match self {
+            Self::Own { close, .. } => {
+                let is_closed =
+                    |part: &Part| bound(part, "before").is_some_and(|name| close.contains(name));
+                let parts = std::mem::take(parts).into_iter();
+                parts.filter(is_closed).map(|part| part.profile).collect()
+            }
+            Self::Criterion { methods } => {
+                let mut windows = Vec::new();
+                while let Some(end) = parts.iter().position(|part| {
+                    bound(part, "after").is_some_and(|name| methods.contains(name))
+                }) {
+                    let whole: Vec<Part> = parts.drain(..=end).collect();
+                    windows.push(of_criterion(whole, methods));
+                }
+                windows
+            }
+        }
+    }
+}
+
+/// What Criterion times of a call of one of its methods, which ends with the last of `parts`. A method reads the clock when it begins and when
+/// it ends; between, for each batch of inputs, before what it times and after it.
+fn of_criterion(mut parts: Vec<Part>, methods: &BTreeSet<String>) -> Profile {
+    let is_begin = |part: &Part| bound(part, "before").is_some_and(|name| methods.contains(name));
+    let begin = parts
+        .iter()
+        .rposition(is_begin)
+        .map_or(0, |place| place + 1);
+    let inside = parts.split_off(begin);
+    let is_batched = inside
+        .last()
+        .and_then(|part| bound(part, "after"))
+        .is_some_and(|name| {
+            method(&readable(name)).is_some_and(|it| it.starts_with("iter_batched"))
+        });
+    let count = inside.len();
+    let mut timed = Profile::default();
+    for (place, part) in inside.into_iter().enumerate() {
+        // Of [begin] clock, clock [timed] clock, [drop, inputs] clock [timed] clock, ..., clock [end]: those with an even place behind the second.
+        let is_timed =
+            !is_batched || count % 2 == 0 || (place >= 2 && place % 2 == 0 && place + 2 < count);
+        if is_timed {
+            timed.add(part.profile);
+        }
+    }
+    timed
+}
+
+/// The function at whose bound a part was written.
+fn bound<'p>(part: &'p Part, when: &str) -> Option<&'p str> {
+    let rest = part.trigger.strip_prefix("--dump-")?;
+    rest.strip_prefix(when)?.strip_prefix('=')
+}
+
+/// A pattern that only this symbol matches.
+fn pattern(symbol: &str) -> String {
+    let mut rest = symbol.chars();
+    rest.next();
+    format!("?{}", rest.as_str())
+}
+
+/// The method of one of Criterion's benchers that a readable name is: `criterion::bencher::Bencher<M>::iter`, or
+/// `<criterion::bencher::Bencher<criterion::measurement::WallTime>>::iter::<u8, ..>`. What is within a method is none.
+fn method(readable: &str) -> Option<&str> {
+    let (_, rest) = readable.split_once("criterion::bencher::")?;
+    let (_, rest) = rest.split_once("Bencher<")?;
+    let mut depth = 1;
+    let end = rest.find(|c| {
+        depth += match c {
+            '<' => 1,
+            '>' => -1,
+            _ => 0,
+        };
+        depth == 0
+    })?;
+    let rest = rest[end..].trim_start_matches('>').strip_prefix("::")?;
+    let (name, rest) = rest.split_at(rest.find(':').unwrap_or(rest.len()));
+    (rest.is_empty() || rest.starts_with("::<") && !rest.ends_with('}')).then_some(name)
+}
+
+/// The functions of an executable: symbols, and their readable names.
+fn functions(executable: &[u8]) -> Result<Vec<(String, String)>, NoWindows> {
+    let file = object::File::parse(executable)
+        .map_err(|error| NoWindows::Unreadable(error.to_string()))?;
+    let symbols = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
+    let named = symbols.filter_map(|symbol| symbol.name().ok());
+    Ok(named
+        .map(|name| (name.to_owned(), readable(name)))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(written: &[(&str, u64)]) -> Vec<Part> {
+        let part = |(trigger, count): &(&str, u64)| {
+            let text = format!(
+                "desc: Trigger: --dump-{trigger}\npositions: line\nevents: Ir\nfn=(1) f\n0 {count}\n"
+            );
+            Part::parse(&text).expect("a part")
+        };
+        written.iter().map(part).collect()
+    }
+
+    fn totals(windows: &Windows, parts: &mut Vec<Part>) -> Vec<u64> {
+        windows.timed(parts).iter().map(Profile::total).collect()
+    }
+
+    #[test]
+    fn of_a_bench_of_ours_what_stands_between_open_and_close_is_timed() {
+        let own = Windows::Own {
+            open: ["o".to_owned()].into(),
+            close: ["c".to_owned()].into(),
+        };
+        let mut written = parts(&[
+            ("after=o", 1_000),
+            ("before=c", 30),
+            ("after=o", 2_000),
+            ("before=c", 4),
+        ]);
+        assert_eq!(totals(&own, &mut written), [30, 4]);
+        assert_eq!(own.bounds(), ["--dump-after=o", "--dump-before=c"]);
+    }
+
+    /// Symbols as compilers write them.
+    const ITER: &str = "_ZN9criterion7bencher16Bencher$LT$M$GT$4iter17h0bb6b9d67658ef16E";
+    const BATCHED: &str =
+        "_ZN9criterion7bencher16Bencher$LT$M$GT$12iter_batched17h635fcada04e8714eE";
+
+    #[test]
+    fn of_a_batch_in_criterion_what_stands_between_two_readings_of_the_clock_is_timed() {
+        let windows = Windows::Criterion {
+            methods: [ITER.to_owned(), BATCHED.to_owned()].into(),
+        };
+        let clock = "before=clock_gettime@@GLIBC_2.17";
+        let (begin, end) = (format!("before={BATCHED}"), format!("after={BATCHED}"));
+        // Two batches: inputs of 500, 100 and 90 timed, outputs of 7 dropped.
+        let mut written = parts(&[
+            (&begin, 9_999),
+            (clock, 3),
+            (clock, 500),
+            (clock, 100),
+            (clock, 507),
+            (clock, 90),
+            (clock, 7),
+            (&end, 2),
+        ]);
+        // Another call has begun.
+        written.extend(parts(&[(&begin, 9_999), (clock, 3)]));
+        assert_eq!(totals(&windows, &mut written), [190]);
+        assert_eq!(written.len(), 2);
+        // Its author reads the clock once, too: nobody knows which readings are Criterion's.
+        written.extend(parts(&[
+            (clock, 5),
+            (clock, 6),
+            (clock, 7),
+            (clock, 8),
+            (&end, 2),
+        ]));
+        assert_eq!(totals(&windows, &mut written), [31]);
+
+        let (begin, end) = (format!("before={ITER}"), format!("after={ITER}"));
+        let mut written = parts(&[
+            (&begin, 9_999),
+            (clock, 3),
+            (clock, 4),
+            (clock, 100),
+            (clock, 5),
+            (&end, 2),
+        ]);
+        assert_eq!(totals(&windows, &mut written), [114]);
+    }
+
+    #[test]
+    fn a_pattern_and_a_name_are_two_options_for_one_function() {
+        let windows = Windows::Criterion {
+            methods: [ITER.to_owned()].into(),
+        };
+        let rest = ITER.strip_prefix('_').expect("its beginning");
+        assert_eq!(
+            windows.bounds(),
+            [
+                format!("--dump-after=?{rest}"),
+                format!("--dump-before={ITER}"),
+                "--dump-before=*clock_gettime*".to_owned()
+            ]
+            .map(OsString::from)
+        );
+    }
+
+    #[test]
+    fn methods_that_time_are_told_from_what_is_within_them() {
+        for (name, found) in [
+            ("criterion::bencher::Bencher<M>::iter", Some("iter")),
+            (
+                "criterion::bencher::AsyncBencher<A,M>::iter_batched",
+                Some("iter_batched"),
+            ),
+            (
+                "<criterion::bencher::Bencher<criterion::measurement::WallTime>>::iter_custom::<work::{closure#0}>",
+                Some("iter_custom"),
+            ),
+            ("criterion::bencher::Bencher<M>::iter::{{closure}}", None),
+            (
+                "<criterion::bencher::Bencher<M>>::iter::<u8, f>::{closure#0}",
+                None,
+            ),
+            (
+                "criterion::bencher::Bencher<M>::iter_with_setup",
+                Some("iter_with_setup"),
+            ),
+            ("work::bencher::Bencher<M>::iter", None),
+            ("criterion::bencher::Bencher<M", None),
+        ] {
+            assert_eq!(method(name), found, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_executable_without_the_functions_says_so() {
+        let executable = std::fs::read(std::env::current_exe().expect("a path")).expect("readable");
+        assert_eq!(Windows::own(&executable), Err(NoWindows::NoNames));
+        assert_eq!(Windows::criterion(&executable), Err(NoWindows::NoNames));
+        assert!(matches!(
+            Windows::own(b"no executable"),
+            Err(NoWindows::Unreadable(_))
+        ));
+    }
+}

@@ -1,0 +1,367 @@
+//! Instructions of benchmarks, counted in processes of their own, which run under callgrind.
+//!
+//! What a process counts between two bounds is the benchmark's iterations and something of the harness; that is the same for few iterations and for many. So
+//! the instructions of an iteration are the slope between two lengths. Counts of two processes that agree are exact; where they do not, as with maps
+//! whose order is drawn anew, more processes are samples.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::driver::Driver;
+use super::launch::launch_spec;
+use super::launcher::Launcher;
+use super::visit::reach;
+use crate::cargo::BenchTarget;
+use crate::child::{
+    ChildError, NoValgrind, NoWindows, Profile, Recording, Rehearsal, Rehearsed, SampleSpec,
+    Session, Started, Valgrind, Windows,
+};
+use perfcheck_analysis::model::{BenchmarkKey, Event, FunctionCount, InstructionCount};
+use perfcheck_code::readable;
+
+/// Processes that count, where the first of them agree.
+const AGREEING: usize = 2;
+/// Processes that count, where they do not.
+const VARYING: usize = 5;
+/// Iterations are so many that they take about this without callgrind.
+const SAMPLE_NS: f64 = 1e6;
+/// Iterations of the shorter sample at most.
+const MOST_ITERATIONS: f64 = 256.0;
+/// So many times as long does a sample take under callgrind, at most about.
+const SLOWER: u32 = 100;
+/// Functions that a count names, at most.
+const NAMED: usize = 40;
+
+/// What was counted of a benchmark: a count for each process, or why there is none.
+pub type Counted = Result<Vec<InstructionCount>, CountError>;
+
+/// Why instructions were not counted.
+#[derive(Debug, thiserror::Error)]
+pub enum CountError {
+    /// There is nothing to count with.
+    #[error(transparent)]
+    Valgrind(#[from] NoValgrind),
+    /// What is timed cannot be told from what is not.
+    #[error(transparent)]
+    Windows(#[from] NoWindows),
+    /// Its harness does not say how often it iterates.
+    #[error("benches of {harness} do not tell how often they iterate")]
+    Iterations {
+        /// Such as `divan`.
+        harness: &'static str,
+    },
+    /// No process can be told to run it and no other.
+    #[error("it shares its name with another benchmark")]
+    Name,
+    /// Its process does not come to it.
+    #[error("its bench does not have it any more")]
+    Absent,
+    /// It declines to run.
+    #[error("it was skipped: {0}")]
+    Skipped(String),
+    /// Its process went wrong.
+    #[error("{error}{}", complaint.as_ref().map(|said| format!(" (valgrind: {said})")).unwrap_or_default())]
+    Child {
+        /// How.
+        error: ChildError,
+        /// What valgrind had to say.
+        complaint: Option<String>,
+    },
+    /// Its process did not come to its end.
+    #[error("it did not run to its end under valgrind{}", complaint.as_ref().map(|said| format!(": {said}")).unwrap_or_default())]
+    Died {
+        /// What valgrind had to say.
+        complaint: Option<String>,
+    },
+    /// More iterations had no more instructions.
+    #[error("more iterations had no more instructions")]
+    Nothing,
+    /// The files of the counts cannot be written, or the executable cannot be read.
+    #[error("{path}: {source}")]
+    File {
+        /// Which.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl CountError {
+    /// Whether the user asked to stop.
+    pub fn is_interrupt(&self) -> bool {
+        matches!(
+            self,
+            Self::Child {
+                error: ChildError::Interrupted,
+                ..
+            }
+        )
+    }
+
+    fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.display().to_string();
+        |source| Self::File { path, source }
+    }
+}
+
+impl From<ChildError> for CountError {
+    fn from(error: ChildError) -> Self {
+        Self::Child {
+            error,
+            complaint: None,
+        }
+    }
+}
+
+/// A benchmark whose instructions are to be counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToCount {
+    /// Which.
+    pub key: BenchmarkKey,
+    /// What an iteration takes, about, in nanoseconds: both sides of a comparison are told the same.
+    pub iteration_ns: f64,
+}
+
+impl ToCount {
+    /// Iterations of the shorter sample. A power of two, so that times which differ a little lead to the same count.
+    fn iterations(&self) -> u64 {
+        let fitting = (SAMPLE_NS / self.iteration_ns.max(1.0)).clamp(1.0, MOST_ITERATIONS);
+        1 << fitting.log2().round() as u32
+    }
+
+    /// How long a sample of so many iterations takes under callgrind, at most about.
+    fn expected(&self, iterations: u64) -> Duration {
+        Duration::from_nanos((self.iteration_ns * iterations as f64) as u64) * SLOWER
+    }
+}
+
+/// Counts the instructions of some benchmarks of a target. The files of the processes go into `directory`.
+pub fn count_instructions(
+    target: &BenchTarget,
+    driver: &Driver,
+    wanted: &[ToCount],
+    directory: &Path,
+    launcher: Launcher<'_>,
+) -> Result<BTreeMap<BenchmarkKey, Counted>, CountError> {
+    Valgrind::find()?;
+    let mut counter = Counter {
+        windows: windows(target, driver)?,
+        target,
+        directory,
+        launcher,
+        processes: 0,
+    };
+    let mut found: BTreeMap<BenchmarkKey, Counted> = BTreeMap::new();
+    for _ in 0..VARYING {
+        let is_open = |one: &&ToCount| found.get(&one.key).is_none_or(is_open);
+        let open: Vec<&ToCount> = wanted.iter().filter(is_open).collect();
+        if open.is_empty() {
+            break;
+        }
+        let counts = match driver {
+            Driver::Criterion(_) => counter.in_processes(&open)?,
+            Driver::Own | Driver::Printed(_) => counter.in_a_process(&open)?,
+        };
+        for (one, count) in open.iter().zip(counts) {
+            let known = found.entry(one.key.clone()).or_insert(Ok(Vec::new()));
+            match (known, count) {
+                (Ok(known), Ok(count)) => known.push(count),
+                (known, Err(error)) => *known = Err(error),
+                (Err(_), Ok(_)) => {}
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether another process should count.
+fn is_open(counted: &Counted) -> bool {
+    let Ok(counts) = counted else { return false };
+    let agree = counts.windows(2).all(|two| {
+        (two[0].iterations, two[0].instructions) == (two[1].iterations, two[1].instructions)
+    });
+    counts.len() < AGREEING || !agree
+}
+
+fn windows(target: &BenchTarget, driver: &Driver) -> Result<Windows, CountError> {
+    let path = target.executable();
+    let executable = || fs::read(path).map_err(CountError::file(path));
+    Ok(match driver {
+        Driver::Own => Windows::own(&executable()?)?,
+        Driver::Criterion(_) => Windows::criterion(&executable()?)?,
+        Driver::Printed(harness) => {
+            return Err(CountError::Iterations {
+                harness: harness.printer().name(),
+            });
+        }
+    })
+}
+
+/// Launches of one target that count.
+struct Counter<'c> {
+    target: &'c BenchTarget,
+    windows: Windows,
+    directory: &'c Path,
+    launcher: Launcher<'c>,
+    /// How many there were.
+    processes: u32,
+}
+
+impl Counter<'_> {
+    /// The recording of the next process, in a directory of its own.
+    fn recording(&mut self) -> Result<Recording, CountError> {
+        let directory = self.directory.join(self.processes.to_string());
+        self.processes += 1;
+        fs::create_dir_all(&directory).map_err(CountError::file(&directory))?;
+        Ok(Recording::new(self.windows.clone(), directory))
+    }
+
+    fn announce(&self, one: &ToCount, done: usize, of: usize) {
+        let what = format!("counting instructions of {}", one.key.id);
+        self.launcher.observer.observe(&Event::Working {
+            what: &what,
+            done,
+            of,
+        });
+    }
+
+    /// Counts in one process of ours, or in as many as it takes after those that go wrong.
+    fn in_a_process(
+        &mut self,
+        wanted: &[&ToCount],
+    ) -> Result<Vec<Result<InstructionCount, CountError>>, CountError> {
+        let observer = self.launcher.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let means = self.launcher.means(&pass_on);
+        let mut counts = Vec::new();
+        while counts.len() < wanted.len() {
+            let mut recording = self.recording()?;
+            let spec = recording.of(launch_spec(self.target, 0, 0));
+            let mut session = Session::start(&spec, &means)?;
+            let before = counts.len();
+            while let Some(one) = wanted.get(counts.len()) {
+                self.announce(one, counts.len(), wanted.len());
+                let count = counted(&mut session, &mut recording, one);
+                match count {
+                    // It has passed: another process comes to it.
+                    Err(CountError::Absent) if counts.len() > before => break,
+                    Err(CountError::Child {
+                        error: ChildError::Interrupted,
+                        ..
+                    }) => return Err(ChildError::Interrupted.into()),
+                    Err(CountError::Child { error, .. }) => {
+                        let complaint = recording.complaint(session.id());
+                        counts.push(Err(CountError::Child { error, complaint }));
+                        break;
+                    }
+                    other => counts.push(other),
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Counts in a process of Criterion for each benchmark.
+    fn in_processes(
+        &mut self,
+        wanted: &[&ToCount],
+    ) -> Result<Vec<Result<InstructionCount, CountError>>, CountError> {
+        let mut counts = Vec::new();
+        for one in wanted {
+            self.announce(one, counts.len(), wanted.len());
+            let count = self.of_criterion(one);
+            if count.as_ref().is_err_and(CountError::is_interrupt) {
+                return Err(ChildError::Interrupted.into());
+            }
+            counts.push(count);
+        }
+        Ok(counts)
+    }
+
+    fn of_criterion(&mut self, one: &ToCount) -> Result<InstructionCount, CountError> {
+        let mut recording = self.recording()?;
+        let spec = recording.of(launch_spec(self.target, 0, 0));
+        let means = self.launcher.means(&|_| ());
+        let rehearsal = Rehearsal::start(&spec, &one.key.id, Rehearsed::WarmUp, &means)?;
+        let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
+        let process = rehearsal.id();
+        // Its warm-up runs 1, 2, 4, ... iterations, a window each: up to twice the length of the shorter sample.
+        let enough = one.iterations().ilog2() as usize + 2;
+        let mut windows = Vec::new();
+        let ended = rehearsal.came_through_or(&mut || {
+            windows.extend(recording.windows(process));
+            windows.len() >= enough
+        });
+        let complaint = recording.complaint(process);
+        match ended {
+            Ok(true) => {}
+            Ok(false) => return Err(CountError::Died { complaint }),
+            Err(error) => return Err(CountError::Child { error, complaint }),
+        }
+        windows.extend(recording.windows(process));
+        windows.truncate(enough);
+        let more = windows.pop().ok_or(CountError::Nothing)?;
+        let less = windows.pop();
+        let iterations = if less.is_some() {
+            1 << windows.len()
+        } else {
+            1
+        };
+        slope(less.unwrap_or_default(), more, iterations)
+    }
+}
+
+/// Counts a benchmark in a process that lives: a first iteration that does what is done once, a sample and one of twice its length.
+fn counted(
+    session: &mut Session<'_>,
+    recording: &mut Recording,
+    one: &ToCount,
+) -> Result<InstructionCount, CountError> {
+    match reach(session, &one.key.id)? {
+        Some(Started::Ready(_)) => {}
+        Some(Started::Skipped(reason)) => return Err(CountError::Skipped(reason)),
+        None => return Err(CountError::Absent),
+    }
+    let mut sample = |iterations| -> Result<Profile, CountError> {
+        let spec = SampleSpec {
+            iterations,
+            count: 1,
+        };
+        session.sample(&[spec], one.expected(iterations))?;
+        let mut all = Profile::default();
+        let windows = recording.windows(session.id());
+        windows.into_iter().for_each(|window| all.add(window));
+        Ok(all)
+    };
+    let iterations = one.iterations();
+    sample(1)?;
+    let less = sample(iterations)?;
+    let more = sample(2 * iterations)?;
+    session.finish(&one.key.id)?;
+    slope(less, more, iterations)
+}
+
+/// What `more` has beyond `less` in so many iterations.
+fn slope(less: Profile, more: Profile, iterations: u64) -> Result<InstructionCount, CountError> {
+    let instructions = more.total().saturating_sub(less.total());
+    if instructions == 0 {
+        return Err(CountError::Nothing);
+    }
+    let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
+    for (symbol, count) in more.beyond(&less).functions() {
+        *by_name.entry(readable(symbol)).or_default() += count;
+    }
+    let functions = by_name.into_iter();
+    let mut functions: Vec<FunctionCount> = functions
+        .map(|(name, instructions)| FunctionCount { name, instructions })
+        .collect();
+    functions.sort_by_key(|one| std::cmp::Reverse(one.instructions));
+    functions.truncate(NAMED);
+    Ok(InstructionCount {
+        iterations,
+        instructions,
+        functions,
+    })
+}

@@ -1,0 +1,253 @@
+//! Instructions of what was measured, counted after it: of every benchmark where a verdict or a limit is about them, else of those whose time has
+//! changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cache_build::cache_directory;
+use super::in_turn::MeasuredInTurn;
+use super::request::Request;
+use crate::app::context::World;
+use crate::app::error::AppError;
+use crate::report::Progress;
+use perfcheck_analysis::findings::RunRemark;
+use perfcheck_analysis::model::{
+    BenchmarkKey, CountedInstructions, Event, InstructionCount, Measurement, Observer, RunId, Side,
+    Statistic, Verdict,
+};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::child::Valgrind;
+use perfcheck_engine::measure::{
+    CountError, Driver, Launcher, PairedTarget, ToCount, count_instructions,
+};
+use perfcheck_engine::sides::Stage;
+use perfcheck_engine::store::Store;
+
+/// Benchmarks whose time has changed are counted where they are no more than these: each takes seconds, and tells less than the one before.
+const MOST_CHANGED: usize = 10;
+
+impl Request<'_> {
+    /// Whether the instructions of every benchmark are wanted.
+    pub(in crate::app) fn counts_all(&self) -> bool {
+        let subject = self.decision_in_turn().analysis.subject;
+        let limits = self.comparison.limits(&self.context.tables);
+        let mut statistics = limits.map(|limit| limit.statistic).chain([subject]);
+        statistics.any(|statistic| statistic == Statistic::Instructions)
+    }
+}
+
+/// Counts on both sides of what was measured in turn, and stores it; gives what a reader must know. `left`: what is left behind by an interrupt.
+pub(in crate::app) fn count_in_turn(
+    measured: &mut MeasuredInTurn,
+    pairs: &[PairedTarget],
+    request: &Request<'_>,
+    left: &str,
+    store: &mut Store,
+    world: &mut World<'_>,
+) -> Result<Vec<RunRemark>, AppError> {
+    let all = request.counts_all();
+    if !all && Valgrind::find().is_err() {
+        return Ok(Vec::new());
+    }
+    let wanted: BTreeSet<BenchmarkKey> = if all {
+        let candidates = measured.measured.candidate.iter();
+        candidates.map(|one| one.benchmark.key.clone()).collect()
+    } else {
+        let changed = || measured.changed();
+        world.interrupt.while_computing(left, changed)
+    };
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let times = times(&measured.measured.candidate);
+    let mut counter = Counter::open(request, left, world)?;
+    for side in Side::BOTH {
+        for pair in pairs {
+            let (target, driver) = (pair.targets.of(side), pair.drivers.of(side));
+            counter.count(target, driver, &wanted, &times, world)?;
+        }
+        let found = std::mem::take(&mut counter.found);
+        keep(
+            store,
+            *measured.runs.of(side),
+            measured.measured.of_mut(side),
+            found,
+        )?;
+    }
+    Ok(counter.remarks())
+}
+
+impl MeasuredInTurn {
+    /// The benchmarks whose time has changed; none where they are too many to be counted unasked.
+    fn changed(&self) -> BTreeSet<BenchmarkKey> {
+        let rows = self.rows(&[]);
+        let is_changed = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
+        let changed = rows
+            .iter()
+            .filter(|row| row.verdict.is_some_and(is_changed));
+        let keys: BTreeSet<BenchmarkKey> = changed.map(|row| row.key.clone()).collect();
+        if keys.len() > MOST_CHANGED {
+            BTreeSet::new()
+        } else {
+            keys
+        }
+    }
+}
+
+/// Counts every benchmark that was measured alone, and stores it.
+pub(in crate::app) fn count_alone(
+    run: RunId,
+    measurements: &mut [Measurement],
+    targets: &[(BenchTarget, Driver)],
+    request: &Request<'_>,
+    left: &str,
+    store: &mut Store,
+    world: &mut World<'_>,
+) -> Result<Vec<RunRemark>, AppError> {
+    let wanted = measurements
+        .iter()
+        .map(|one| one.benchmark.key.clone())
+        .collect();
+    let times = times(measurements);
+    let mut counter = Counter::open(request, left, world)?;
+    for (target, driver) in targets {
+        counter.count(target, driver, &wanted, &times, world)?;
+    }
+    let found = std::mem::take(&mut counter.found);
+    keep(store, run, measurements, found)?;
+    Ok(counter.remarks())
+}
+
+/// What an iteration took in warm-ups, the quickest of a benchmark, in nanoseconds.
+fn times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
+    let of = |one: &Measurement| {
+        let launches = one.launches.iter();
+        let warm_ups = launches.map(|launch| launch.series.warm_up.per_iteration());
+        warm_ups
+            .filter(|ns| *ns > 0.0)
+            .fold(f64::INFINITY, f64::min)
+    };
+    let times = measurements
+        .iter()
+        .map(|one| (one.benchmark.key.clone(), of(one)));
+    times.filter(|(_, ns)| ns.is_finite()).collect()
+}
+
+/// Adds what was counted to what was measured, in the store and here.
+fn keep(
+    store: &mut Store,
+    run: RunId,
+    measurements: &mut [Measurement],
+    found: BTreeMap<BenchmarkKey, Vec<InstructionCount>>,
+) -> Result<(), AppError> {
+    let mut counted = Vec::new();
+    for measurement in measurements {
+        if let Some(counts) = found.get(&measurement.benchmark.key) {
+            measurement.instructions.clone_from(counts);
+            counted.push(CountedInstructions {
+                benchmark: measurement.benchmark.key.clone(),
+                counts: counts.clone(),
+            });
+        }
+    }
+    Ok(store.record_instructions(run, &counted)?)
+}
+
+/// Counts of one side or run, and why there are none.
+struct Counter<'c> {
+    request: &'c Request<'c>,
+    left: &'c str,
+    /// Has the files of the processes.
+    stage: Stage,
+    targets: usize,
+    found: BTreeMap<BenchmarkKey, Vec<InstructionCount>>,
+    /// Reasons, and the benchmarks for which they hold.
+    failed: BTreeMap<String, BTreeSet<BenchmarkKey>>,
+}
+
+impl<'c> Counter<'c> {
+    fn open(request: &'c Request<'c>, left: &'c str, world: &World<'_>) -> Result<Self, AppError> {
+        Ok(Self {
+            request,
+            left,
+            stage: Stage::open(&cache_directory(world)?)?,
+            targets: 0,
+            found: BTreeMap::new(),
+            failed: BTreeMap::new(),
+        })
+    }
+
+    /// Counts those of the `wanted` benchmarks that `target` has.
+    fn count(
+        &mut self,
+        target: &BenchTarget,
+        driver: &Driver,
+        wanted: &BTreeSet<BenchmarkKey>,
+        times: &BTreeMap<BenchmarkKey, f64>,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let is_here =
+            |key: &&BenchmarkKey| (&key.package, &key.target) == (&target.package, &target.target);
+        let to_count = |key: &BenchmarkKey| {
+            Some(ToCount {
+                key: key.clone(),
+                iteration_ns: *times.get(key)?,
+            })
+        };
+        let here: Vec<ToCount> = wanted.iter().filter(is_here).filter_map(to_count).collect();
+        if here.is_empty() {
+            return Ok(());
+        }
+        let directory = self.stage.base(self.targets);
+        self.targets += 1;
+        let mut target = target.clone();
+        self.request.instruct(&mut target);
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        let launcher = Launcher {
+            supervisor: world.supervisor,
+            interrupt: world.interrupt,
+            observer: &progress,
+            timeout: self.request.timeout,
+        };
+        let counted = count_instructions(&target, driver, &here, &directory, launcher);
+        progress.observe(&Event::Working {
+            what: "counting instructions",
+            done: here.len(),
+            of: here.len(),
+        });
+        drop(progress);
+        match counted {
+            Ok(counted) => {
+                for (key, counted) in counted {
+                    match counted {
+                        Ok(counts) => {
+                            self.found.insert(key, counts);
+                        }
+                        Err(error) => self.failed(&error, [key]),
+                    }
+                }
+            }
+            Err(error) if error.is_interrupt() => {
+                return Err(AppError::Interrupted(self.left.to_owned()));
+            }
+            Err(error) => self.failed(&error, here.into_iter().map(|one| one.key)),
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, error: &CountError, keys: impl IntoIterator<Item = BenchmarkKey>) {
+        self.failed
+            .entry(error.to_string())
+            .or_default()
+            .extend(keys);
+    }
+
+    fn remarks(self) -> Vec<RunRemark> {
+        let failed = self.failed.into_iter();
+        failed
+            .map(|(reason, benchmarks)| RunRemark::NotCounted {
+                benchmarks: benchmarks.into_iter().collect(),
+                reason,
+            })
+            .collect()
+    }
+}
