@@ -26,5 +26,6 @@ pub use error::AppError;
 pub use measuring::Against;
 pub use naming::COMMANDS;
 pub use options::{
-    AnalysisOptions, ComparisonOptions, Effort, FailOn, OutputOptions, PairedOptions, StoreOptions,
+    AnalysisOptions, ComparisonOptions, Counting, Effort, FailOn, OutputOptions, PairedOptions,
+    StoreOptions,
 };

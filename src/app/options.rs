@@ -344,6 +344,20 @@ pub struct Effort {
     pub time_budget: Option<Duration>,
     /// Whether executables run as they were built, with no other layout of their code.
     pub as_built: bool,
+    /// Of which benchmarks instructions are counted.
+    pub instructions: Counting,
+}
+
+/// Of which benchmarks instructions are counted, where no verdict and no limit is about them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// Of none.
+    Never,
+    /// Of those whose time has changed, where two builds are measured in turn.
+    #[default]
+    Changed,
+    /// Of all.
+    Always,
 }
 
 impl Effort {

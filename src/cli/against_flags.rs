@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::app::{Against, AgainstOptions, Effort};
+use crate::app::{Against, AgainstOptions, Counting, Effort};
 use crate::settings::positive_duration;
 use perfcheck_engine::sides::BenchesFrom;
 
@@ -48,6 +48,29 @@ pub(super) struct AgainstFlags {
     /// Measure executables as they were linked. Else they are linked anew for each round, with their functions at the same places on both sides
     #[arg(long)]
     as_built: bool,
+    /// When to count instructions of iterations, in processes of their own under valgrind. Verdicts and limits about them count always
+    #[arg(long, value_name = "WHEN", default_value = "changed")]
+    instructions: CountingFlag,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum CountingFlag {
+    /// Not at all
+    Never,
+    /// Of benchmarks whose time has changed, in turn with another build
+    Changed,
+    /// Of all benchmarks
+    Always,
+}
+
+impl From<CountingFlag> for Counting {
+    fn from(flag: CountingFlag) -> Self {
+        match flag {
+            CountingFlag::Never => Self::Never,
+            CountingFlag::Changed => Self::Changed,
+            CountingFlag::Always => Self::Always,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -73,6 +96,7 @@ impl AgainstFlags {
             rounds: self.rounds,
             time_budget: self.time_budget,
             as_built: self.as_built,
+            instructions: self.instructions.into(),
         }
     }
 

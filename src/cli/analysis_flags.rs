@@ -143,10 +143,11 @@ Fail (exit status 1), too, where a statistic exceeds a limit: [PATTERN=]STATISTI
 
 A limit in percent is about the change against the reference, and fails where the whole interval of the change lies above it. Any other limit is about the value itself, and fails where its whole interval lies above. PATTERN is a glob on ids.
 
-STATISTIC is one of time, mean, median, slope, std-dev, mad; allocations, bytes, peak; p50, p95, p99, p99.9, max (of single operations).
+STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; p50, p95, p99, p99.9, max (of single operations).
 
   --fail median:5%            no benchmark more than 5 % slower
   --fail 'parse/*=p99:2ms'    99 % of the operations of `parse/...` within 2 ms
+  --fail instructions:1%      no benchmark with more than 1 % more instructions
   --fail allocations:0        no allocations
   --fail bytes:1KiB           at most 1024 bytes an iteration
 

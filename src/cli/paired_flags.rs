@@ -3,7 +3,7 @@
 use clap::Args;
 use std::time::Duration;
 
-use crate::app::{ComparisonOptions, Effort, PairedOptions};
+use crate::app::{ComparisonOptions, Counting, Effort, PairedOptions};
 use crate::settings::{fraction_below_one, positive_duration, significance_level};
 use perfcheck_analysis::model::parse_duration;
 
@@ -41,6 +41,7 @@ impl PairedFlags {
                 rounds: self.rounds,
                 time_budget: self.time_budget,
                 as_built: self.as_built,
+                instructions: Counting::Never,
             },
             timeout: self.timeout,
             comparison: ComparisonOptions {

@@ -10,6 +10,7 @@ mod executables;
 mod explaining;
 mod extras;
 mod hosts;
+mod instructions;
 mod layouts;
 mod machine_code;
 mod mixing;

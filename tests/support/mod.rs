@@ -26,6 +26,9 @@ const POLL: Duration = Duration::from_millis(5);
 /// The variable that every process of a machine carries.
 const MARKER: &str = "TEST_MACHINE";
 
+/// Below the home directory: has a valgrind that does not work.
+const NO_VALGRIND: &str = "no-valgrind";
+
 /// Variables of the surrounding shell or CI system that would change what a run says.
 const FOREIGN: [&str; 26] = [
     "PERFCHECK_STORE",
@@ -66,8 +69,16 @@ impl Machine {
     pub fn new() -> Self {
         static MACHINES: AtomicU32 = AtomicU32::new(0);
         let ordinal = MACHINES.fetch_add(1, Ordering::Relaxed);
+        let home = tempfile::tempdir().expect("a temporary directory");
+        // Whether valgrind is installed makes no difference to tests that do not ask for it.
+        let stand_in = home.path().join(NO_VALGRIND);
+        std::fs::create_dir(&stand_in).expect("a directory");
+        write_program(
+            &stand_in.join("valgrind"),
+            "echo it is not for tests >&2; exit 1",
+        );
         Self {
-            home: tempfile::tempdir().expect("a temporary directory"),
+            home,
             marker: format!("{MARKER}=machine-{}-{ordinal}-end", std::process::id()),
         }
     }
@@ -117,6 +128,10 @@ impl Machine {
                 command.env(name, home.join(directory));
             }
         }
+        let path = env::var_os("PATH").unwrap_or_default();
+        let stand_in = self.home().join(NO_VALGRIND);
+        let path = env::join_paths([stand_in].into_iter().chain(env::split_paths(&path)));
+        command.env("PATH", path.expect("a path"));
         let (name, value) = self.marker.split_once('=').expect("NAME=VALUE");
         command
             .env("HOME", self.home())
@@ -212,6 +227,12 @@ impl Perfcheck {
         self
     }
 
+    /// Programs are looked for where this test looks for them: with its valgrind, if it has one.
+    pub fn with_valgrind(self) -> Self {
+        let path = env::var_os("PATH").unwrap_or_default();
+        self.env("PATH", path)
+    }
+
     pub fn env_remove(mut self, name: &str) -> Self {
         self.command.env_remove(name);
         self
@@ -258,6 +279,13 @@ impl Perfcheck {
     pub fn start(self) -> Running {
         start(self.command)
     }
+}
+
+/// Writes a program that does this in a shell.
+pub fn write_program(path: &Path, script: &str) {
+    std::fs::write(path, format!("#!/bin/sh\n{script}\n")).expect("written");
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(path, permissions).expect("sets");
 }
 
 /// Says that a test cannot run here, and why, also where output of tests is captured. `.ci/run` names a file in which it reads all reasons.

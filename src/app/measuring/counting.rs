@@ -8,6 +8,7 @@ use super::in_turn::MeasuredInTurn;
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
+use crate::app::options::Counting;
 use crate::report::Progress;
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
@@ -26,12 +27,16 @@ use perfcheck_engine::store::Store;
 const MOST_CHANGED: usize = 10;
 
 impl Request<'_> {
-    /// Whether the instructions of every benchmark are wanted.
-    pub(in crate::app) fn counts_all(&self) -> bool {
+    /// Of which benchmarks instructions are counted: of all where a verdict or a limit is about them.
+    pub(in crate::app) fn counting(&self) -> Counting {
         let subject = self.decision_in_turn().analysis.subject;
         let limits = self.comparison.limits(&self.context.tables);
         let mut statistics = limits.map(|limit| limit.statistic).chain([subject]);
-        statistics.any(|statistic| statistic == Statistic::Instructions)
+        if statistics.any(|statistic| statistic == Statistic::Instructions) {
+            Counting::Always
+        } else {
+            self.effort.instructions
+        }
     }
 }
 
@@ -44,16 +49,13 @@ pub(in crate::app) fn count_in_turn(
     store: &mut Store,
     world: &mut World<'_>,
 ) -> Result<Vec<RunRemark>, AppError> {
-    let all = request.counts_all();
-    if !all && Valgrind::find().is_err() {
-        return Ok(Vec::new());
-    }
-    let wanted: BTreeSet<BenchmarkKey> = if all {
-        let candidates = measured.measured.candidate.iter();
-        candidates.map(|one| one.benchmark.key.clone()).collect()
-    } else {
-        let changed = || measured.changed();
-        world.interrupt.while_computing(left, changed)
+    let wanted: BTreeSet<BenchmarkKey> = match request.counting() {
+        Counting::Always => keys(&measured.measured.candidate),
+        // Nobody has asked for it: without valgrind nobody misses it.
+        Counting::Changed if Valgrind::find().is_ok() => {
+            (world.interrupt).while_computing(left, || measured.changed())
+        }
+        Counting::Changed | Counting::Never => BTreeSet::new(),
     };
     if wanted.is_empty() {
         return Ok(Vec::new());
@@ -93,7 +95,12 @@ impl MeasuredInTurn {
     }
 }
 
-/// Counts every benchmark that was measured alone, and stores it.
+fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
+    let keys = measurements.iter().map(|one| one.benchmark.key.clone());
+    keys.collect()
+}
+
+/// Counts every benchmark that was measured alone, where that is wanted, and stores it.
 pub(in crate::app) fn count_alone(
     run: RunId,
     measurements: &mut [Measurement],
@@ -103,10 +110,10 @@ pub(in crate::app) fn count_alone(
     store: &mut Store,
     world: &mut World<'_>,
 ) -> Result<Vec<RunRemark>, AppError> {
-    let wanted = measurements
-        .iter()
-        .map(|one| one.benchmark.key.clone())
-        .collect();
+    if request.counting() != Counting::Always {
+        return Ok(Vec::new());
+    }
+    let wanted = keys(measurements);
     let times = times(measurements);
     let mut counter = Counter::open(request, left, world)?;
     for (target, driver) in targets {

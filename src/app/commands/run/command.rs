@@ -277,11 +277,9 @@ impl RunCommand<'_> {
         let (interrupt, left) = (world.interrupt, left_incomplete(run));
         let read = || store.measurements(run, None);
         let mut measurements = interrupt.while_computing(&left, read)?;
-        let not_counted = if request.counts_all() {
+        let not_counted = {
             let measured = &mut measurements;
             count_alone(run, measured, &to_count, request, &left, &mut store, world)?
-        } else {
-            Vec::new()
         };
         let (mut rows, mut basis) = interrupt.while_computing(&left, || {
             self.beside_stored(

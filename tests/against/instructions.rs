@@ -1,0 +1,284 @@
+//! Instructions of iterations, counted with valgrind's callgrind. Where valgrind is not installed the tests that need it are skipped.
+
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::against::project::{Project, compared};
+use crate::support::{Finished, Machine, Perfcheck, skipped, write_program};
+
+/// A function that takes as many turns as it is asked for, and another that always takes the same.
+const LIBRARY: &str = "
+pub const TURNS: u64 = 10000;
+
+#[inline(never)]
+pub fn work(turns: u64) -> u64 {
+    let mut sum = 0;
+    let mut turn = 0;
+    // Nothing of it is another function's, whatever is optimised.
+    while turn < turns {
+        sum = sum * 3 ^ turn;
+        turn += 1;
+    }
+    sum
+}
+
+#[inline(never)]
+pub fn other(turns: u64) -> u64 {
+    work(turns / 3)
+}
+";
+
+/// Inputs are made and outputs dropped outside what is timed; the last one looks at the time itself.
+const BENCHMARKS: &str = r#"
+    suite.bench("work", |b| b.iter(|| planted::work(planted::TURNS)));
+    suite.bench("other", |b| b.iter(|| planted::other(1000)));
+    suite.bench("batched", |b| b.iter_batched(
+        || planted::work(1_000_000),
+        |input| planted::work(input % 2 + 5000),
+        perfcheck::BatchSize::PerIteration,
+    ));
+    suite.bench("custom", |b| b.iter_custom(|iterations| {
+        let began = std::time::Instant::now();
+        for _ in 0..iterations {
+            planted::work(700);
+        }
+        began.elapsed()
+    }));
+"#;
+
+fn has_valgrind() -> bool {
+    let asked = Command::new("valgrind")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status();
+    let is_there = asked.is_ok_and(|status| status.success());
+    if !is_there {
+        skipped("no valgrind");
+    }
+    is_there
+}
+
+fn project(machine: &Machine) -> Project<'_> {
+    let project = Project::without_benches(machine);
+    project.add_target("costs");
+    project.benchmarks(BENCHMARKS);
+    project.write("src/lib.rs", LIBRARY);
+    project.commit();
+    project
+}
+
+/// A short run of the work tree alone, by real time.
+fn alone(project: &Project<'_>, words: &[&str]) -> Perfcheck {
+    project
+        .measure(&["--launches", "2", "--measurement-time", "10ms"])
+        .args(["--warm-up-time", "1ms", "--resamples", "1000"])
+        .args(words)
+}
+
+#[track_caller]
+fn measured(finished: &Finished, id: &str) -> Value {
+    finished
+        .messages("benchmark-measured")
+        .into_iter()
+        .find(|message| message["benchmark"]["id"] == id)
+        .unwrap_or_else(|| panic!("{id:?} was not measured:\n{finished}"))
+}
+
+/// What callgrind counts of `planted::work` while a benchmark takes one sample of ten iterations, set up without anything of the tool.
+fn by_hand(project: &Project<'_>, id: &str) -> u64 {
+    let directory = project.root().join("target/release/deps");
+    let is_bench = |path: &std::path::Path| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with("costs-") && !name.contains('.'))
+    };
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    let mut paths = entries.map(|entry| entry.expect("an entry").path());
+    let executable = paths.find(|path| is_bench(path)).expect("a bench");
+    let counted = project.root().join("callgrind.out");
+    let mut child = Command::new("valgrind")
+        .args(["--tool=callgrind", "--toggle-collect=planted::work"])
+        .arg(format!("--callgrind-out-file={}", counted.display()))
+        .arg(executable)
+        .arg("--bench")
+        .env("PERFCHECK_PROTOCOL", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("valgrind");
+    let mut requests = child.stdin.take().expect("a pipe");
+    write!(requests, "start {id}\nsample 10\nfinish\nbye\n").expect("written");
+    drop(requests);
+    assert!(child.wait().expect("an end").success());
+    let written = std::fs::read_to_string(counted).expect("a profile");
+    let totals = written
+        .lines()
+        .find_map(|line| line.strip_prefix("totals: "));
+    totals.expect("totals").trim().parse().expect("a number")
+}
+
+#[test]
+fn an_iteration_has_the_instructions_that_callgrind_counts_by_hand() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = project(&machine);
+    let words = ["--instructions", "always"];
+    let run = alone(&project, &words).with_valgrind().run().expect_code(0);
+    for id in ["work", "custom"] {
+        let found = &measured(&run, id)["instructions"];
+        assert_eq!(found["exact"], true, "{id}: {found}");
+        assert_eq!(found["processes"], 2, "{id}: {found}");
+        let by_hand = by_hand(&project, id) as f64 / 10.0;
+        let by_tool = found["per_iteration"].as_f64().expect("a number");
+        // The loop over the iterations is timed, and so it counts; it is all that is not `work`.
+        assert!(
+            by_tool > by_hand && by_tool < by_hand * 1.001 + 60.0,
+            "{id}: {by_tool}, by hand {by_hand}"
+        );
+    }
+    let of = |id: &str| {
+        measured(&run, id)["instructions"]["per_iteration"]
+            .as_f64()
+            .expect("a number")
+    };
+    // 5000 turns in place of 10,000, and none of the million in the input.
+    let share = of("batched") / of("work");
+    assert!((share - 0.5).abs() < 0.05, "{share}");
+
+    let text = project.perfcheck(&["show", "--stats"]).run().expect_code(0);
+    let always = format!("{} per iteration always, in 2 processes", of("work"));
+    assert!(text.stdout.contains(&always), "{text}");
+}
+
+#[test]
+fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = project(&machine);
+    project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
+    let words = [
+        "--against",
+        "HEAD",
+        "--rounds",
+        "5",
+        "--metric",
+        "instructions",
+    ];
+    let run = project.measure(&words).with_valgrind().run().expect_code(1);
+    let work = compared(&run, "work");
+    assert_eq!(work["verdict"], "regressed", "{run}");
+    let found = &work["instructions"];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let (base, candidate) = (number(&found["base"]), number(&found["candidate"]));
+    assert!((candidate / base - 1.1).abs() < 0.001, "{found}");
+    assert_eq!(found["exact"], true, "{found}");
+    assert_eq!(
+        work["change"]["estimate"],
+        json!(candidate / base - 1.0),
+        "{work}"
+    );
+    let first = &found["functions"][0];
+    assert_eq!(first["name"], "planted::work", "{found}");
+    let more = number(&first["candidate"]) - number(&first["base"]);
+    assert!(more > 0.9 * (candidate - base) / 3.0, "{found}");
+    for id in ["batched", "custom", "other"] {
+        assert_eq!(compared(&run, id)["verdict"], "unchanged", "{run}");
+    }
+
+    // What was counted is stored: another question has the same answer, and so has another store.
+    let stored = [
+        "compare",
+        "1",
+        "2",
+        "--fail",
+        "instructions:5%",
+        "--message-format",
+        "json",
+    ];
+    let again = project.perfcheck(&stored).run().expect_code(1);
+    assert_eq!(compared(&again, "work")["instructions"], *found, "{again}");
+    assert!(
+        again.stderr.contains("instructions:5%") || again.stdout.contains("instructions:5%"),
+        "{again}"
+    );
+    let text = project
+        .perfcheck(&["explain", "work", "--run", "2"])
+        .run()
+        .expect_code(0);
+    assert!(text.stdout.contains("planted::work +"), "{text}");
+
+    let file = project.root().join("runs.jsonl");
+    let file = file.to_str().expect("a path");
+    project
+        .perfcheck(&["export", "1", "2", "--output", file])
+        .run()
+        .expect_code(0);
+    let elsewhere = Machine::new();
+    let other = |words: &[&str]| {
+        elsewhere
+            .perfcheck()
+            .args(words)
+            .current_dir(project.root())
+            .run()
+    };
+    other(&["import", file]).expect_code(0);
+    let taken_over = other(&stored).expect_code(1);
+    assert_eq!(
+        compared(&taken_over, "work")["instructions"],
+        *found,
+        "{taken_over}"
+    );
+}
+
+#[test]
+fn without_valgrind_a_verdict_about_instructions_says_so_and_is_inconclusive() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let run = alone(&project, &["--metric", "instructions"])
+        .run()
+        .expect_code(0);
+    assert!(
+        run.stdout
+            .contains("valgrind does not work: it is not for tests"),
+        "{run}"
+    );
+    assert_eq!(measured(&run, "work")["instructions"], Value::Null, "{run}");
+    let again = alone(&project, &["--metric", "instructions"])
+        .run()
+        .expect_code(0);
+    let work = compared(&again, "work");
+    assert_eq!(work["verdict"], "inconclusive", "{again}");
+    assert_eq!(work["notes"][0]["note"], "no-such-metric", "{again}");
+    assert_eq!(work["notes"][0]["metric"], "instructions", "{again}");
+}
+
+#[test]
+fn an_interrupt_ends_the_processes_that_count() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let programs = machine.home().join("slow");
+    std::fs::create_dir(&programs).expect("a directory");
+    let begun = machine.home().join("begun");
+    let script = format!(
+        "case $1 in --version) echo valgrind-3.19.0;; *) touch {}; exec sleep 100;; esac",
+        begun.display()
+    );
+    write_program(&programs.join("valgrind"), &script);
+    let path = std::env::var("PATH").expect("a path");
+    let mut running = alone(&project, &["--instructions", "always"])
+        .env("PATH", format!("{}:{path}", programs.display()))
+        .start();
+    running.wait_for_file(&begun);
+    running.signal(rustix::process::Signal::INT);
+    let ended = running.finish().expect_code(130);
+    assert!(
+        ended.stderr.contains("run 1 is stored as incomplete"),
+        "{ended}"
+    );
+    assert_eq!(machine.left_behind(), [""; 0]);
+}
