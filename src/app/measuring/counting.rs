@@ -144,15 +144,16 @@ fn keep(
     store: &mut Store,
     run: RunId,
     measurements: &mut [Measurement],
-    found: BTreeMap<BenchmarkKey, Vec<InstructionCount>>,
+    mut found: BTreeMap<BenchmarkKey, Vec<InstructionCount>>,
 ) -> Result<(), AppError> {
     let mut counted = Vec::new();
     for measurement in measurements {
-        if let Some(counts) = found.get(&measurement.benchmark.key) {
-            measurement.instructions.clone_from(counts);
+        let benchmark = &measurement.benchmark.key;
+        if let Some(counts) = found.remove(benchmark) {
+            measurement.instructions.clone_from(&counts);
             counted.push(CountedInstructions {
-                benchmark: measurement.benchmark.key.clone(),
-                counts: counts.clone(),
+                benchmark: benchmark.clone(),
+                counts,
             });
         }
     }

@@ -309,7 +309,7 @@ impl Counter<'_> {
         } else {
             1
         };
-        slope(less.unwrap_or_default(), more, iterations)
+        slope(&less.unwrap_or_default(), more, iterations)
     }
 }
 
@@ -331,8 +331,9 @@ fn counted(
         };
         session.sample(&[spec], one.expected(iterations))?;
         let mut all = Profile::default();
-        let windows = recording.windows(session.id());
-        windows.into_iter().for_each(|window| all.add(window));
+        for window in recording.windows(session.id()) {
+            all.add(window);
+        }
         Ok(all)
     };
     let iterations = one.iterations();
@@ -340,17 +341,17 @@ fn counted(
     let less = sample(iterations)?;
     let more = sample(2 * iterations)?;
     session.finish(&one.key.id)?;
-    slope(less, more, iterations)
+    slope(&less, more, iterations)
 }
 
 /// What `more` has beyond `less` in so many iterations.
-fn slope(less: Profile, more: Profile, iterations: u64) -> Result<InstructionCount, CountError> {
+fn slope(less: &Profile, more: Profile, iterations: u64) -> Result<InstructionCount, CountError> {
     let instructions = more.total().saturating_sub(less.total());
     if instructions == 0 {
         return Err(CountError::Nothing);
     }
     let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
-    for (symbol, count) in more.beyond(&less).functions() {
+    for (symbol, count) in more.beyond(less).functions() {
         *by_name.entry(readable(symbol)).or_default() += count;
     }
     let functions = by_name.into_iter();

@@ -18,7 +18,7 @@
 //!
 //! One side and two differ in what is asked of a child: a launch of one side has the schedules of `schedule.rs`, a round of two those of
 //! `plan.rs`, which are short and in quads, and `laying_out.rs` gives both sides another layout of their code. `seat.rs` binds both sides to a processor, and `progress.rs` knows that rounds are no promise.
-//! All that is left to chance is drawn in `chance.rs`.
+//! All that is left to chance is drawn in `chance.rs`. Beside the loop, without a clock: `rehearsal.rs` runs benchmarks of Criterion, `counting.rs` counts instructions.
 //!
 //! Must not decide what a result means, nor print. Invariant: the processes of a run do the same things in the
 //! same order for the same seed, whatever the run will be compared with; both sides are asked for the same things, whatever either does.

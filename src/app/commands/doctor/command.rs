@@ -17,6 +17,7 @@ use crate::report::{self, DoctorFindings};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::DecisionSettings;
 use perfcheck_engine::cargo::{CargoOptions, Toolchain};
+use perfcheck_engine::child::Valgrind;
 use perfcheck_engine::host::{self, Activity, RealFiles, machine_state};
 use perfcheck_engine::link::bundled_linker;
 
@@ -42,6 +43,7 @@ pub fn doctor(
         has_linker: Toolchain::detect(&CargoOptions::default())
             .map(|toolchain| bundled_linker(&toolchain.target_libraries).is_some())
             .map_err(|error| first_line(&error)),
+        valgrind: Valgrind::find().map(|found| found.version().to_owned()),
     };
     let exit_code = ExitCode::Clean;
     let findings = DoctorFindings {

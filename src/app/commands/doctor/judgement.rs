@@ -5,10 +5,12 @@
 use super::finding::{good, unknown};
 use super::hardware::{boost, frequency, heat, power, processors, timer};
 use super::system::{
-    huge_pages, layouts, limits, load, memory, priority, randomisation, virtual_machine,
+    huge_pages, instructions, layouts, limits, load, memory, priority, randomisation,
+    virtual_machine,
 };
 use crate::report::{DoctorFinding, NoiseFindings, Severity, in_percent};
 use perfcheck_analysis::model::{Happenings, MachineState};
+use perfcheck_engine::child::NoValgrind;
 
 /// The smallest slowdown that a usual comparison finds.
 const WELL_RESOLVED: f64 = 0.02;
@@ -21,6 +23,8 @@ pub(super) struct Observed<'o> {
     pub(super) noise: &'o [NoiseFindings],
     /// Whether the toolchain has a linker that gives executables other layouts; an error says why that is not known.
     pub(super) has_linker: Result<bool, String>,
+    /// The version of valgrind; an error says why it cannot be used.
+    pub(super) valgrind: Result<String, NoValgrind>,
 }
 
 /// Everything, in the order in which it is shown.
@@ -42,6 +46,7 @@ pub(super) fn judge(observed: &Observed<'_>) -> Vec<DoctorFinding> {
     ];
     findings.extend(priority(state.nice));
     findings.push(layouts(&observed.has_linker));
+    findings.push(instructions(&observed.valgrind));
     findings.push(noise(observed.noise));
     findings
 }

@@ -1,12 +1,13 @@
 //! Machines in words, and what is said of them.
 
 use super::judgement::{Observed, judge};
-use super::system::layouts;
+use super::system::{instructions, layouts};
 use crate::report::{DoctorFinding, NoiseFindings, Severity};
 use perfcheck_analysis::model::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, Nanos,
     PowerState, ProcessorState, Surroundings, TimerState,
 };
+use perfcheck_engine::child::NoValgrind;
 
 /// A machine as one could wish for.
 fn workstation() -> MachineState {
@@ -96,6 +97,9 @@ fn found(
         noise: &noise(smallest),
         // A machine that tells nothing has no toolchain that tells anything.
         has_linker: smallest.map(|_| true).ok_or_else(|| "no rustc".to_owned()),
+        valgrind: smallest
+            .map(|_| "3.24.0".to_owned())
+            .ok_or_else(|| NoValgrind::Broken("no program starts".to_owned())),
     })
 }
 
@@ -126,6 +130,17 @@ fn a_toolchain_without_a_linker_of_its_own_leaves_functions_where_they_are() {
         layouts(&Err("no rustc".to_owned())).severity,
         Severity::Unknown
     );
+}
+
+#[test]
+fn without_valgrind_it_is_said_what_it_would_tell() {
+    let finding = instructions(&Err(NoValgrind::Missing));
+    assert_eq!(finding.severity, Severity::Improvable);
+    assert_eq!(finding.found, "valgrind is not installed");
+    assert_eq!(finding.commands, ["sudo apt install valgrind"]);
+    let finding = instructions(&Ok("3.24.0".to_owned()));
+    assert_eq!(finding.severity, Severity::Good);
+    assert_eq!(finding.found, "are counted with valgrind 3.24.0");
 }
 
 #[test]

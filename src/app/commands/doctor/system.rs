@@ -3,6 +3,7 @@
 use super::finding::{NOT_TOLD, good, unknown};
 use crate::report::{DoctorFinding, Severity};
 use perfcheck_analysis::model::{Happenings, MachineState, MemoryState};
+use perfcheck_engine::child::NoValgrind;
 
 /// Shares of the processors' time.
 const MUCH_STOLEN: f64 = 0.02;
@@ -63,6 +64,20 @@ pub(super) fn layouts(has_linker: &Result<bool, String>) -> DoctorFinding {
             &["cargo perfcheck --against main --noise-threshold 3%"],
         ),
         Err(why) => unknown(TOPIC, why),
+    }
+}
+
+/// `valgrind`: its version, or why there is none.
+pub(super) fn instructions(valgrind: &Result<String, NoValgrind>) -> DoctorFinding {
+    const TOPIC: &str = "instructions";
+    match valgrind {
+        Ok(version) => good(TOPIC, format!("are counted with valgrind {version}")),
+        Err(why @ NoValgrind::Broken(_)) => unknown(TOPIC, &why.to_string()),
+        Err(why @ NoValgrind::Missing) => good(TOPIC, why.to_string()).but(
+            Severity::Improvable,
+            "With it the instructions of benchmarks whose time has changed are counted, and the function that has more of them is named:",
+            &["sudo apt install valgrind"],
+        ),
     }
 }
 

@@ -137,8 +137,9 @@ fn of_criterion(mut parts: Vec<Part>, methods: &BTreeSet<String>) -> Profile {
     let mut timed = Profile::default();
     for (place, part) in inside.into_iter().enumerate() {
         // Of [begin] clock, clock [timed] clock, [drop, inputs] clock [timed] clock, ..., clock [end]: those with an even place behind the second.
-        let is_timed =
-            !is_batched || count % 2 == 0 || (place >= 2 && place % 2 == 0 && place + 2 < count);
+        let is_timed = !is_batched
+            || count.is_multiple_of(2)
+            || (place >= 2 && place.is_multiple_of(2) && place + 2 < count);
         if is_timed {
             timed.add(part.profile);
         }
