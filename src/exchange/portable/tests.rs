@@ -206,11 +206,22 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
     };
     for (text, place, reason) in [
         (String::new(), "a:1", "does not begin"),
-        (without(5), "a:5", "cut short"),
-        (without(4), "a:5", "there should be 6 lines"),
+        (without(6), "a:6", "cut short"),
+        (without(5), "a:6", "there should be 7 lines"),
+        (without(3), "a:4", "which the run did not measure"),
+        (
+            good.replace("\"instructions\":9876", "\"instructions\":0"),
+            "a:5",
+            "no numbers from 1 to 2^63",
+        ),
+        (
+            good.replace(lines[4], &[lines[4], lines[4]].join("\n")),
+            "a:6",
+            "there twice or out of order",
+        ),
         (without(2), "a:3", "no launch has begun"),
         (without(1), "a:2", "no run has begun"),
-        (format!("{good}{}", lines[1]), "a:7", "lines behind its end"),
+        (format!("{good}{}", lines[1]), "a:8", "lines behind its end"),
         (
             good.replace("\"format\":1", "\"format\":2"),
             "a:1",
