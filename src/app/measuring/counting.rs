@@ -12,8 +12,8 @@ use crate::app::options::Counting;
 use crate::report::Progress;
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
-    BenchmarkKey, CountedInstructions, Event, InstructionCount, Measurement, Observer, RunId, Side,
-    Statistic, Verdict,
+    BenchmarkKey, CountedInstructions, InstructionCount, Measurement, RunId, Side, Statistic,
+    Verdict,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::Valgrind;
@@ -61,13 +61,13 @@ pub(in crate::app) fn count_in_turn(
         return Ok(Vec::new());
     }
     let times = times(&measured.measured.candidate);
-    let mut counter = Counter::open(request, left, world)?;
+    let mut counts = CountsOfSide::open(request, left, world)?;
     for side in Side::BOTH {
         for pair in pairs {
             let (target, driver) = (pair.targets.of(side), pair.drivers.of(side));
-            counter.count(target, driver, &wanted, &times, world)?;
+            counts.count(target, driver, &wanted, &times, world)?;
         }
-        let found = std::mem::take(&mut counter.found);
+        let found = std::mem::take(&mut counts.found);
         keep(
             store,
             *measured.runs.of(side),
@@ -75,7 +75,7 @@ pub(in crate::app) fn count_in_turn(
             found,
         )?;
     }
-    Ok(counter.remarks())
+    Ok(counts.remarks())
 }
 
 impl MeasuredInTurn {
@@ -115,13 +115,13 @@ pub(in crate::app) fn count_alone(
     }
     let wanted = keys(measurements);
     let times = times(measurements);
-    let mut counter = Counter::open(request, left, world)?;
+    let mut counts = CountsOfSide::open(request, left, world)?;
     for (target, driver) in targets {
-        counter.count(target, driver, &wanted, &times, world)?;
+        counts.count(target, driver, &wanted, &times, world)?;
     }
-    let found = std::mem::take(&mut counter.found);
+    let found = std::mem::take(&mut counts.found);
     keep(store, run, measurements, found)?;
-    Ok(counter.remarks())
+    Ok(counts.remarks())
 }
 
 /// What an iteration took in warm-ups, the quickest of a benchmark, in nanoseconds.
@@ -161,7 +161,7 @@ fn keep(
 }
 
 /// Counts of one side or run, and why there are none.
-struct Counter<'c> {
+struct CountsOfSide<'c> {
     request: &'c Request<'c>,
     left: &'c str,
     /// Has the files of the processes.
@@ -172,7 +172,7 @@ struct Counter<'c> {
     failed: BTreeMap<String, BTreeSet<BenchmarkKey>>,
 }
 
-impl<'c> Counter<'c> {
+impl<'c> CountsOfSide<'c> {
     fn open(request: &'c Request<'c>, left: &'c str, world: &World<'_>) -> Result<Self, AppError> {
         Ok(Self {
             request,
@@ -217,11 +217,6 @@ impl<'c> Counter<'c> {
             timeout: self.request.timeout,
         };
         let counted = count_instructions(&target, driver, &here, &directory, launcher);
-        progress.observe(&Event::Working {
-            what: "counting instructions",
-            done: here.len(),
-            of: here.len(),
-        });
         drop(progress);
         match counted {
             Ok(counted) => {

@@ -18,7 +18,7 @@ use crate::child::{
     ChildError, NoValgrind, NoWindows, Profile, Recording, Rehearsal, Rehearsed, SampleSpec,
     Session, Started, Valgrind, Windows,
 };
-use perfcheck_analysis::model::{BenchmarkKey, Event, FunctionCount, InstructionCount};
+use perfcheck_analysis::model::{BenchmarkKey, Event, FunctionCount, InstructionCount, Work};
 use perfcheck_code::readable;
 
 /// Processes that count, where the first of them agree.
@@ -35,7 +35,7 @@ const SLOWER: u32 = 100;
 const NAMED: usize = 40;
 
 /// What was counted of a benchmark: a count for each process, or why there is none.
-pub type Counted = Result<Vec<InstructionCount>, CountError>;
+pub type CountResult = Result<Vec<InstructionCount>, CountError>;
 
 /// Why instructions were not counted.
 #[derive(Debug, thiserror::Error)]
@@ -144,7 +144,7 @@ pub fn count_instructions(
     wanted: &[ToCount],
     directory: &Path,
     launcher: Launcher<'_>,
-) -> Result<BTreeMap<BenchmarkKey, Counted>, CountError> {
+) -> Result<BTreeMap<BenchmarkKey, CountResult>, CountError> {
     Valgrind::find()?;
     let mut counter = Counter {
         windows: windows(target, driver)?,
@@ -153,16 +153,22 @@ pub fn count_instructions(
         launcher,
         processes: 0,
     };
-    let mut found: BTreeMap<BenchmarkKey, Counted> = BTreeMap::new();
+    let work = Work::begin(launcher.observer, "Counting instructions of", wanted.len());
+    let mut done = 0;
+    let mut found: BTreeMap<BenchmarkKey, CountResult> = BTreeMap::new();
     for _ in 0..VARYING {
         let is_open = |one: &&ToCount| found.get(&one.key).is_none_or(is_open);
         let open: Vec<&ToCount> = wanted.iter().filter(is_open).collect();
         if open.is_empty() {
             break;
         }
+        let mut told = || {
+            done += 1;
+            work.reached(done, (AGREEING * wanted.len()).max(done + 1));
+        };
         let counts = match driver {
-            Driver::Criterion(_) => counter.in_processes(&open)?,
-            Driver::Own | Driver::Printed(_) => counter.in_a_process(&open)?,
+            Driver::Criterion(_) => counter.in_processes(&open, &mut told)?,
+            Driver::Own | Driver::Printed(_) => counter.in_a_process(&open, &mut told)?,
         };
         for (one, count) in open.iter().zip(counts) {
             let known = found.entry(one.key.clone()).or_insert(Ok(Vec::new()));
@@ -177,7 +183,7 @@ pub fn count_instructions(
 }
 
 /// Whether another process should count.
-fn is_open(counted: &Counted) -> bool {
+fn is_open(counted: &CountResult) -> bool {
     let Ok(counts) = counted else { return false };
     let agree = counts.windows(2).all(|two| {
         (two[0].iterations, two[0].instructions) == (two[1].iterations, two[1].instructions)
@@ -218,19 +224,11 @@ impl Counter<'_> {
         Ok(Recording::new(self.windows.clone(), directory))
     }
 
-    fn announce(&self, one: &ToCount, done: usize, of: usize) {
-        let what = format!("counting instructions of {}", one.key.id);
-        self.launcher.observer.observe(&Event::Working {
-            what: &what,
-            done,
-            of,
-        });
-    }
-
     /// Counts in one process of ours, or in as many as it takes after those that go wrong.
     fn in_a_process(
         &mut self,
         wanted: &[&ToCount],
+        told: &mut dyn FnMut(),
     ) -> Result<Vec<Result<InstructionCount, CountError>>, CountError> {
         let observer = self.launcher.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
@@ -242,7 +240,6 @@ impl Counter<'_> {
             let mut session = Session::start(&spec, &means)?;
             let before = counts.len();
             while let Some(one) = wanted.get(counts.len()) {
-                self.announce(one, counts.len(), wanted.len());
                 let count = counted(&mut session, &mut recording, one);
                 match count {
                     // It has passed: another process comes to it.
@@ -258,6 +255,7 @@ impl Counter<'_> {
                     }
                     other => counts.push(other),
                 }
+                told();
             }
         }
         Ok(counts)
@@ -267,15 +265,16 @@ impl Counter<'_> {
     fn in_processes(
         &mut self,
         wanted: &[&ToCount],
+        told: &mut dyn FnMut(),
     ) -> Result<Vec<Result<InstructionCount, CountError>>, CountError> {
         let mut counts = Vec::new();
         for one in wanted {
-            self.announce(one, counts.len(), wanted.len());
             let count = self.of_criterion(one);
             if count.as_ref().is_err_and(CountError::is_interrupt) {
                 return Err(ChildError::Interrupted.into());
             }
             counts.push(count);
+            told();
         }
         Ok(counts)
     }

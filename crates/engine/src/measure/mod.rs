@@ -48,7 +48,7 @@ mod target;
 mod visit;
 
 pub use campaign::{Campaign, CampaignSink, Ended, Spent};
-pub use counting::{CountError, Counted, ToCount, count_instructions};
+pub use counting::{CountError, CountResult, ToCount, count_instructions};
 pub use discover::{Discovered, DiscoveredTarget, TargetFailure, discover};
 pub use driver::Driver;
 pub use filter::Filter;

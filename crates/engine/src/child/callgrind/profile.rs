@@ -10,7 +10,7 @@ pub struct Profile {
 
 /// A file of callgrind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct ProfilePart {
     /// Why it was written, such as `--dump-after=name`; empty for the last one.
     pub(super) trigger: String,
     pub(super) profile: Profile,
@@ -50,7 +50,7 @@ impl Profile {
     }
 }
 
-impl Part {
+impl ProfilePart {
     /// Reads one; `None` where it is no such file. The format is in valgrind's manual, "Callgrind Format Specification"; only the first event counts,
     /// which is `Ir`, instructions read.
     pub(super) fn parse(text: &str) -> Option<Self> {
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_a_function_does_itself_counts_and_what_it_calls_does_not() {
-        let part = Part::parse(PART).expect("a part");
+        let part = ProfilePart::parse(PART).expect("a part");
         assert_eq!(part.trigger, "--dump-before=close");
         assert_eq!(functions(&part.profile), [("inner", 1_200), ("outer", 34)]);
         assert_eq!(part.profile.total(), 1_234);
@@ -129,18 +129,24 @@ mod tests {
             .replace("+3 30", "+3 +1 30 9")
             .replace("* 200", "* * 200");
         assert_eq!(
-            Part::parse(&text).map(|part| part.profile.total()),
+            ProfilePart::parse(&text).map(|part| part.profile.total()),
             Some(1_234)
         );
-        assert_eq!(Part::parse(&PART.replace("events: Ir", "events: Bc")), None);
-        assert_eq!(Part::parse("no such file"), None);
+        assert_eq!(
+            ProfilePart::parse(&PART.replace("events: Ir", "events: Bc")),
+            None
+        );
+        assert_eq!(ProfilePart::parse("no such file"), None);
         // A number that was given no name.
-        assert_eq!(Part::parse(&PART.replace("fn=(2)\n", "fn=(9)\n")), None);
+        assert_eq!(
+            ProfilePart::parse(&PART.replace("fn=(2)\n", "fn=(9)\n")),
+            None
+        );
     }
 
     #[test]
     fn what_one_has_beyond_another_is_never_negative() {
-        let of = |text: &str| Part::parse(text).expect("a part").profile;
+        let of = |text: &str| ProfilePart::parse(text).expect("a part").profile;
         let more = PART.replace("* 200", "* 450").replace("0 4", "0 3");
         assert_eq!(functions(&of(&more).beyond(&of(PART))), [("inner", 250)]);
         let mut sum = of(PART);
@@ -151,7 +157,7 @@ mod tests {
     #[test]
     fn a_damaged_part_is_read_or_refused() {
         crate::mutations::attack("callgrind", &[PART.as_bytes().to_vec()], |bytes| {
-            drop(Part::parse(&String::from_utf8_lossy(bytes)));
+            drop(ProfilePart::parse(&String::from_utf8_lossy(bytes)));
         });
     }
 }

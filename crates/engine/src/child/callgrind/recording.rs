@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::profile::{Part, Profile};
+use super::profile::{Profile, ProfilePart};
 use super::valgrind::Valgrind;
 use super::windows::Windows;
 use crate::child::launch_spec::LaunchSpec;
@@ -16,7 +16,7 @@ pub struct Recording {
     /// Ordinal of the next one.
     next: u32,
     /// What belongs to no whole window yet.
-    open: Vec<Part>,
+    open: Vec<ProfilePart>,
 }
 
 impl Recording {
@@ -57,7 +57,7 @@ impl Recording {
                 return self.windows.timed(&mut self.open);
             };
             self.next += 1;
-            self.open.extend(Part::parse(&text));
+            self.open.extend(ProfilePart::parse(&text));
             // Of long benches there are many.
             let _ = fs::remove_file(&part);
         }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use object::{Object, ObjectSymbol, SymbolKind};
 
-use super::profile::{Part, Profile};
+use super::profile::{Profile, ProfilePart};
 use perfcheck_code::readable;
 
 /// Where what is counted begins and ends.
@@ -96,11 +96,12 @@ impl Windows {
     }
 
     /// What of `parts` was timed, a profile for each window, in the order run; parts behind the last whole window are not read.
-    pub(super) fn timed(&self, parts: &mut Vec<Part>) -> Vec<Profile> {
+    pub(super) fn timed(&self, parts: &mut Vec<ProfilePart>) -> Vec<Profile> {
         match self {
             Self::Own { close, .. } => {
-                let is_closed =
-                    |part: &Part| bound(part, "before").is_some_and(|name| close.contains(name));
+                let is_closed = |part: &ProfilePart| {
+                    bound(part, "before").is_some_and(|name| close.contains(name))
+                };
                 let parts = std::mem::take(parts).into_iter();
                 parts.filter(is_closed).map(|part| part.profile).collect()
             }
@@ -109,7 +110,7 @@ impl Windows {
                 while let Some(end) = parts.iter().position(|part| {
                     bound(part, "after").is_some_and(|name| methods.contains(name))
                 }) {
-                    let whole: Vec<Part> = parts.drain(..=end).collect();
+                    let whole: Vec<ProfilePart> = parts.drain(..=end).collect();
                     windows.push(of_criterion(whole, methods));
                 }
                 windows
@@ -120,8 +121,9 @@ impl Windows {
 
 /// What Criterion times of a call of one of its methods, which ends with the last of `parts`. A method reads the clock when it begins and when
 /// it ends; between, for each batch of inputs, before what it times and after it.
-fn of_criterion(mut parts: Vec<Part>, methods: &BTreeSet<String>) -> Profile {
-    let is_begin = |part: &Part| bound(part, "before").is_some_and(|name| methods.contains(name));
+fn of_criterion(mut parts: Vec<ProfilePart>, methods: &BTreeSet<String>) -> Profile {
+    let is_begin =
+        |part: &ProfilePart| bound(part, "before").is_some_and(|name| methods.contains(name));
     let begin = parts
         .iter()
         .rposition(is_begin)
@@ -148,7 +150,7 @@ fn of_criterion(mut parts: Vec<Part>, methods: &BTreeSet<String>) -> Profile {
 }
 
 /// The function at whose bound a part was written.
-fn bound<'p>(part: &'p Part, when: &str) -> Option<&'p str> {
+fn bound<'p>(part: &'p ProfilePart, when: &str) -> Option<&'p str> {
     let rest = part.trigger.strip_prefix("--dump-")?;
     rest.strip_prefix(when)?.strip_prefix('=')
 }
@@ -196,17 +198,17 @@ fn functions(executable: &[u8]) -> Result<Vec<(String, String)>, NoWindows> {
 mod tests {
     use super::*;
 
-    fn parts(written: &[(&str, u64)]) -> Vec<Part> {
+    fn parts(written: &[(&str, u64)]) -> Vec<ProfilePart> {
         let part = |(trigger, count): &(&str, u64)| {
             let text = format!(
                 "desc: Trigger: --dump-{trigger}\npositions: line\nevents: Ir\nfn=(1) f\n0 {count}\n"
             );
-            Part::parse(&text).expect("a part")
+            ProfilePart::parse(&text).expect("a part")
         };
         written.iter().map(part).collect()
     }
 
-    fn totals(windows: &Windows, parts: &mut Vec<Part>) -> Vec<u64> {
+    fn totals(windows: &Windows, parts: &mut Vec<ProfilePart>) -> Vec<u64> {
         windows.timed(parts).iter().map(Profile::total).collect()
     }
 
