@@ -109,7 +109,14 @@ pub(super) fn list(before: &str, keys: &[&BenchmarkKey]) -> String {
         return String::new();
     }
     let shown = keys.iter().take(MOST_LISTED);
-    let mut lines: Vec<String> = shown.map(|key| listed(key)).collect();
+    let in_cells = |key: &&BenchmarkKey| {
+        let id = as_in_cells(&key.id);
+        listed(&BenchmarkKey {
+            id,
+            ..(*key).clone()
+        })
+    };
+    let mut lines: Vec<String> = shown.map(in_cells).collect();
     if let Some(more @ 1..) = keys.len().checked_sub(MOST_LISTED) {
         lines.push(format!("and {more} more"));
     }

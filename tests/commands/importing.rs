@@ -568,6 +568,10 @@ fn a_slash_within_a_cell_is_shown_as_it_was_and_found_by_it() {
         "fast/application%2Fjson"
     );
     assert_eq!(told.messages("benchmark-measured").len(), 1, "{told}");
+    // Where nothing is called like a word, the names that there are stand as they were, too.
+    let unknown = stored(&machine, &["explain", "nothing"]).run();
+    let unknown = unknown.expect_stderr(&["fast/application/json"]);
+    assert!(!unknown.stderr.contains("%2F"), "{unknown}");
 }
 
 #[test]

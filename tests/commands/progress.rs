@@ -136,3 +136,21 @@ fn a_page_of_many_benchmarks_says_how_far_it_is() {
     let compare = stored(&machine, &["compare", "1", "2"]);
     assert_eq!(told(compare, MANY), ["Comparing"]);
 }
+
+#[test]
+fn a_place_that_cannot_be_is_refused_before_anything_is_worked_on_for_it() {
+    let machine = with_run(MANY);
+    import(&machine, MANY).run().expect_code(0);
+    let nowhere = machine.home().join("nowhere").display().to_string();
+    let file = format!("{nowhere}/file");
+    for words in [
+        &["export", "1", "--output", &file][..],
+        &["report", "1", "--html", &file],
+        &["compare", "1", "2", "--output", &file],
+    ] {
+        let run = stored(&machine, &words[..1]).args(&words[1..]).run();
+        let missing = format!("{file}: there is no directory {nowhere}");
+        let run = run.expect_code(5).expect_stderr(&[&missing]);
+        assert!(!run.stderr.contains("200 benchmarks"), "{run}");
+    }
+}

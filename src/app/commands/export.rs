@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
 use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::place::check_place;
 use crate::app::deliver::whole_file::replace;
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
@@ -99,6 +100,10 @@ pub fn export(
         .output
         .as_deref()
         .filter(|path| *path != Path::new("-"));
+    // Criterion's directories are made.
+    if let Some(path) = output.filter(|_| options.format != ExportFormat::Criterion) {
+        check_place(path)?;
+    }
     if options.format == ExportFormat::Criterion {
         let root = output.ok_or_else(|| {
             AppError::Usage(

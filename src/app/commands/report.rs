@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::page::PageSubject;
-use crate::app::deliver::page_place::{file_at, name_of};
+use crate::app::deliver::page_place::{file_at, is_directory, name_of};
+use crate::app::deliver::place::check_place;
 use crate::app::deliver::whole_file::write_whole;
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
@@ -70,6 +71,10 @@ pub fn report(
             ));
         }
         _ => {}
+    }
+    let file = options.html.as_deref().filter(|_| !to_stdout);
+    if let Some(file) = file.filter(|place| !is_directory(place)) {
+        check_place(file)?;
     }
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;

@@ -6,7 +6,26 @@ use std::path::Path;
 use super::whole_file::write_whole;
 use crate::app::context::World;
 use crate::app::error::AppError;
+use crate::exchange::ExchangeError;
 use crate::report::without_colours;
+
+/// The directory that is not there, so that nothing can be written to `file`: better said before much is computed for it.
+pub(in crate::app) fn missing_directory(file: &Path) -> Option<&Path> {
+    let parent = file.parent().filter(|parent| *parent != Path::new(""))?;
+    (!parent.is_dir()).then_some(parent)
+}
+
+/// Refuses a place for a result where no file can be.
+pub(in crate::app) fn check_place(file: &Path) -> Result<(), ExchangeError> {
+    let Some(missing) = missing_directory(file) else {
+        return Ok(());
+    };
+    let why = format!("there is no directory {}", missing.display());
+    Err(ExchangeError::Write {
+        path: file.to_owned(),
+        source: io::Error::new(io::ErrorKind::NotFound, why),
+    })
+}
 
 /// Writes a result to `file`, without colours, or to stdout where that is `-` or none is given.
 pub(in crate::app) fn write_to(

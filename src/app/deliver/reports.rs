@@ -9,6 +9,7 @@ use std::str::FromStr;
 use super::job_summary;
 use super::page::PageSubject;
 use super::page_place::{file_at, is_directory, name_of};
+use super::place::missing_directory;
 use super::whole_file::write_whole;
 use super::working::working;
 use super::write::write;
@@ -123,19 +124,14 @@ impl ReportOptions {
             if wanted.kind == WantedKind::Page && is_directory(file) {
                 continue;
             }
-            let parent = match file.parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => parent,
-                _ => Path::new("."),
+            let why = match missing_directory(file) {
+                Some(missing) => Some(format!(
+                    "cannot be written: there is no directory {}",
+                    missing.display()
+                )),
+                None => file.is_dir().then(|| "is a directory".to_owned()),
             };
-            if file.is_dir() || !parent.is_dir() {
-                let what = if file.is_dir() {
-                    "is a directory".to_owned()
-                } else {
-                    format!(
-                        "cannot be written: there is no directory {}",
-                        parent.display()
-                    )
-                };
+            if let Some(what) = why {
                 return Err(AppError::Usage(format!(
                     "--report {}: {} {what}",
                     wanted.kind,

@@ -1,5 +1,7 @@
 //! The command: verdicts about one candidate, or another view of the runs that are named.
 
+use std::path::Path;
+
 use super::asked::Asked;
 use super::columns::columns;
 use super::grouping::{group_by, split_by};
@@ -8,7 +10,7 @@ use super::pivot::pivot;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::method::explain_method;
 use crate::app::deliver::next_steps::nothing_compared;
-use crate::app::deliver::place::write_to;
+use crate::app::deliver::place::{check_place, write_to};
 use crate::app::deliver::reports::{Reporting, is_same_file};
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
@@ -70,6 +72,9 @@ fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), 
     let Some(output) = &options.output else {
         return Ok(());
     };
+    if output != Path::new("-") {
+        check_place(output)?;
+    }
     let mut files = options.reports.wanted.iter().map(|wanted| &wanted.file);
     if files.any(|file| file.as_ref().is_some_and(|file| is_same_file(file, output))) {
         return Err(AppError::Usage(format!(
