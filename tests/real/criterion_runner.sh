@@ -6,7 +6,7 @@
 #   tests/real/criterion_runner.sh [VERSION...]      e.g. 0.8.2; default: all three
 #
 # PERFCHECK: the executable to test (default: built here, release). KEEP: a directory to work in and to leave behind. Exit status 0
-# if all is as it should be. Needs cargo, the registry, git and python3; takes about five minutes, most of it builds of Criterion.
+# if all is as it should be. Needs cargo, the registry, git, python3 and valgrind; takes about five minutes, most of it builds of Criterion.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -165,6 +165,7 @@ messages = [json.loads(line) for line in open(sys.argv[1])]
 of = lambda reason: {m["benchmark"]["id"]: m for m in messages if m["reason"] == reason}
 measured, compared = of("benchmark-measured"), of("benchmark-compared")
 verdicts = {id: m["verdict"] for id, m in compared.items()}
+counts = {id: m["instructions"]["per_iteration"] for id, m in measured.items() if m["instructions"]}
 if not eval(sys.argv[2]):
     sys.exit(f"FAILED: {sys.argv[2]}\nmeasured: {sorted(measured)}\nverdicts: {verdicts}")
 PY
@@ -195,6 +196,14 @@ print("\n".join(m["benchmark"]["id"] for m in messages if m["reason"] == "benchm
     check 'measured["steps"]["metric"] == {"kind": "amount", "unit": "10^-3 step"}'
     check 'measured["steps"]["summary"]["median_ns"]["estimate"] == 1500'
     check 'measured["same #2"]["summary"]["median_ns"]["estimate"] > 2 * measured["same"]["summary"]["median_ns"]["estimate"]'
+    # Instructions are those of the work, without inputs, drops and Criterion; a name that two benchmarks share cannot be chosen alone.
+    perfcheck 0 "$version" "${short[@]}" "${json[@]}" --instructions always --stored --fail-on none
+    check 'all(id.startswith("same") == (m["instructions"] is None) for id, m in measured.items())'
+    check '[m for m in messages if m["reason"] == "run-finished"][0]["remarks"] == ["instructions of `same` and 1 more were not counted: it shares its name with another benchmark"]'
+    check 'all(m["instructions"]["exact"] for id, m in measured.items() if m["instructions"])'
+    check 'abs(counts["sum (all)/fold/20000"] / counts["sum (all)/fold/1000"] / 20 - 1) < 0.01'
+    check 'abs(counts["plain"] / counts["sum (all)/fold/1000"] / 5 - 1) < 0.01'
+    check 'abs(counts["fixed/in code"] / counts["plain"] - 1) < 0.02'
     if grep -q 'Unable to complete' "$work/err"; then
         echo 'FAILED: a warning that our settings have caused is shown'
         exit 1
