@@ -3,7 +3,7 @@
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use crate::report::words::extras::{
-    changed_counts, instructions_change, percentile_change, quantile_name,
+    changed_counts, most_different, percentile_change, quantile_name,
 };
 use perfcheck_analysis::compare::{
     AllocationComparison, Comparison, CountChange, InstructionComparison, LatencyComparison,
@@ -88,17 +88,30 @@ fn instructions_compared(
             p_words(one)
         )
     };
-    let result = match one.verdict {
-        Verdict::Unchanged => format!(
-            "within the noise threshold of {}",
-            units::percent(comparison.noise_threshold)
-        ),
-        other => other.to_string(),
+    let (base, candidate) = (units::count(one.base), units::count(one.candidate));
+    let result = if one.base == one.candidate {
+        format!("An iteration executes {candidate} instructions, as before.")
+    } else {
+        let noise = units::percent(comparison.noise_threshold);
+        let size = match one.verdict {
+            Verdict::Unchanged => format!(", within the noise threshold of {noise}"),
+            Verdict::Inconclusive => ", which could not be shown to be a change".to_owned(),
+            _ => format!(", beyond the noise threshold of {noise}"),
+        };
+        let functions = most_different(found);
+        let functions = if functions.is_empty() {
+            String::new()
+        } else {
+            format!(" Functions that differ most, by their own instructions: {functions}.")
+        };
+        format!(
+            "An iteration executes {candidate} instructions, where the base executes {base}: {}{size}.{functions}",
+            units::change(one.relative())
+        )
     };
     Statement::new(
         format!(
-            "An iteration executes: {} ({result}). {ground} A processor runs the same instructions faster or slower by how it predicts and caches.{}",
-            instructions_change(found),
+            "{result} {ground} The same instructions can take more or less time, by how the processor predicts and caches.{}",
             of_time_alone(subject, "time")
         ),
         Numbers::Instructions(found.clone()),

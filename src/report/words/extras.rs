@@ -98,25 +98,29 @@ pub(crate) fn instructions_change(found: &InstructionComparison) -> String {
     if change.base == change.candidate {
         return format!("instructions {base} per iteration, as before");
     }
-    let functions: Vec<String> = (found.functions.iter().take(MOST_FUNCTIONS))
-        .map(|one| {
-            let sides = &one.instructions;
-            format!(
-                "{} {}",
-                one.name,
-                units::signed_count(sides.candidate - sides.base)
-            )
-        })
-        .collect();
+    let functions = most_different(found);
     let functions = if functions.is_empty() {
         String::new()
     } else {
-        format!(": {}", functions.join(", "))
+        format!(": {functions}")
     };
     format!(
         "instructions {base} → {candidate} ({}) per iteration{functions}",
         units::change(change.relative())
     )
+}
+
+/// `words::scan +1000, words::hash -3`.
+pub(crate) fn most_different(found: &InstructionComparison) -> String {
+    let functions = found.functions.iter().take(MOST_FUNCTIONS);
+    let words: Vec<String> = functions
+        .map(|one| {
+            let sides = &one.instructions;
+            let more = units::signed_count(sides.candidate - sides.base);
+            format!("{} {more}", one.name)
+        })
+        .collect();
+    words.join(", ")
 }
 
 /// Counts that differ by more than noise, in too few launches or by too little for how they vary.
