@@ -7,8 +7,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{ChildStderr, ChildStdout, Command, Stdio};
+
+use super::error::ChildError;
+use super::means::Means;
+use crate::process::{Leftovers, ProcessGroup};
 
 /// The variable that makes a bench slower (docs/PROTOCOL.md, section 8).
 pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
@@ -55,4 +60,41 @@ pub(super) fn bench_command(spec: &LaunchSpec) -> Command {
         .env("PERFCHECK_LAUNCH", spec.launch.to_string())
         .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
     command
+}
+
+/// A process that was started, with what it prints.
+pub(super) struct Spawned {
+    pub(super) group: ProcessGroup,
+    pub(super) stdout: ChildStdout,
+    pub(super) stderr: ChildStderr,
+}
+
+impl LaunchSpec {
+    /// Starts `command`, which was made of this by [`bench_command`].
+    pub(super) fn spawn(
+        &self,
+        command: &mut Command,
+        means: &Means<'_>,
+    ) -> Result<Spawned, ChildError> {
+        let mut group = (means.supervisor)
+            .spawn(command, Leftovers::Kill)
+            .map_err(|source| self.not_started(source))?;
+        let leader = group.leader();
+        match (leader.stdout.take(), leader.stderr.take()) {
+            (Some(stdout), Some(stderr)) => Ok(Spawned {
+                group,
+                stdout,
+                stderr,
+            }),
+            _ => Err(self.not_started(ErrorKind::BrokenPipe.into())),
+        }
+    }
+
+    /// That it could not be started.
+    pub(super) fn not_started(&self, source: io::Error) -> ChildError {
+        ChildError::Spawn {
+            path: self.program.clone(),
+            source,
+        }
+    }
 }

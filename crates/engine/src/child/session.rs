@@ -104,11 +104,7 @@ impl<'a> Session<'a> {
 
     /// Starts the executable without knowing what it is written against; finds out from the way in which it makes itself known.
     pub fn recognise(spec: &LaunchSpec, means: &Means<'a>) -> Result<Recognised<'a>, ChildError> {
-        let spawn_error = |source| ChildError::Spawn {
-            path: spec.program.clone(),
-            source,
-        };
-        let mut runner = Runner::listen().map_err(spawn_error)?;
+        let mut runner = Runner::listen().map_err(|source| spec.not_started(source))?;
         let mut command = command(spec);
         runner.invite(&mut command);
         let mut stranger =

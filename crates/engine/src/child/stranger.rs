@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 use super::codec::{Frame, Hello};
 use super::criterion::Quiet;
 use super::error::ChildError;
-use super::launch_spec::LaunchSpec;
+use super::launch_spec::{LaunchSpec, Spawned};
 use super::means::Means;
 use super::pipes::{Incoming, read_lines, read_pieces};
 use super::printed::{Printer, printer_of};
 use super::running::{Either, Running, Wait, quote};
-use crate::process::Leftovers;
 
 /// How long a child may take to say hello.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
@@ -47,22 +46,16 @@ impl<'a> Stranger<'a> {
         means: &Means<'a>,
         started: impl FnOnce(u32),
     ) -> Result<Self, ChildError> {
-        let spawn_error = |source| ChildError::Spawn {
-            path: spec.program.clone(),
-            source,
-        };
-        let mut group = (means.supervisor)
-            .spawn(command, Leftovers::Kill)
-            .map_err(spawn_error)?;
+        let Spawned {
+            mut group,
+            stdout,
+            stderr,
+        } = spec.spawn(command, means)?;
         let leader = group.leader();
         started(leader.id());
-        let (Some(requests), Some(stdout), Some(stderr)) = (
-            leader.stdin.take(),
-            leader.stdout.take(),
-            leader.stderr.take(),
-        ) else {
-            return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
-        };
+        let requests = leader.stdin.take();
+        let requests =
+            requests.ok_or_else(|| spec.not_started(std::io::ErrorKind::BrokenPipe.into()))?;
         let stderr = read_pieces(Quiet::new(stderr));
         Ok(Self {
             running: Running::new(group, stderr, means.interrupt, means.on_output),

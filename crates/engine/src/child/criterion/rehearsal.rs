@@ -16,11 +16,10 @@ use super::arguments::without_count;
 use super::filter::exactly;
 use super::session::{HOME, NOWHERE};
 use crate::child::error::ChildError;
-use crate::child::launch_spec::{LaunchSpec, bench_command};
+use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
 use crate::child::means::Means;
 use crate::child::pipes::read_pieces_of;
 use crate::child::running::{Running, Wait};
-use crate::process::Leftovers;
 
 /// How long its many iterations are waited for.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
@@ -83,10 +82,6 @@ impl<'a> Rehearsal<'a> {
         let Some(filter) = exactly([id]).filter(|_| without_count(id).is_none()) else {
             return Ok(None);
         };
-        let spawn_error = |source| ChildError::Spawn {
-            path: spec.program.clone(),
-            source,
-        };
         let mut command = bench_command(spec);
         let told: &[&str] = match what {
             Rehearsed::Once => &["--test"],
@@ -98,13 +93,11 @@ impl<'a> Rehearsal<'a> {
             .arg(filter)
             .env(HOME, NOWHERE)
             .stdin(Stdio::null());
-        let mut group = (means.supervisor)
-            .spawn(&mut command, Leftovers::Kill)
-            .map_err(spawn_error)?;
-        let leader = group.leader();
-        let (Some(stdout), Some(stderr)) = (leader.stdout.take(), leader.stderr.take()) else {
-            return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
-        };
+        let Spawned {
+            group,
+            stdout,
+            stderr,
+        } = spec.spawn(&mut command, means)?;
         Ok(Some(Self {
             // Nobody hears of what it prints.
             running: Running::new(group, bounded(0).1, means.interrupt, &|_| ()),

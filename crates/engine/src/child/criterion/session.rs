@@ -18,11 +18,11 @@ use super::message::{
 use super::quiet::Quiet;
 use super::scale::{UnitScale, whole};
 use crate::child::error::ChildError;
-use crate::child::launch_spec::{LaunchSpec, bench_command};
+use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
 use crate::child::means::Means;
 use crate::child::pipes::read_pieces_of;
 use crate::child::running::{PATIENCE, Running, Wait};
-use crate::process::{Leftovers, Usage};
+use crate::process::Usage;
 use perfcheck_analysis::model::{
     AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Throughput,
 };
@@ -104,25 +104,19 @@ impl<'a> CriterionSession<'a> {
         request: &CriterionRequest<'_>,
         means: &Means<'a>,
     ) -> Result<Self, ChildError> {
-        let spawn_error = |source| ChildError::Spawn {
-            path: spec.program.clone(),
-            source,
-        };
-        let mut connection = Connection::listen().map_err(spawn_error)?;
+        let mut connection = Connection::listen().map_err(|source| spec.not_started(source))?;
         let mut command = bench_command(spec);
         command
             .args(arguments(request))
             .env(PORT, connection.port().to_string())
             .env(HOME, NOWHERE)
             .stdin(Stdio::null());
-        let mut group = (means.supervisor)
-            .spawn(&mut command, Leftovers::Kill)
-            .map_err(spawn_error)?;
-        let leader = group.leader();
-        connection.admit(leader.id());
-        let (Some(stdout), Some(stderr)) = (leader.stdout.take(), leader.stderr.take()) else {
-            return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
-        };
+        let Spawned {
+            mut group,
+            stdout,
+            stderr,
+        } = spec.spawn(&mut command, means)?;
+        connection.admit(group.leader().id());
         let mut session = Self {
             running: Running::new(
                 group,

@@ -11,11 +11,11 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::child::error::ChildError;
-use crate::child::launch_spec::{LaunchSpec, bench_command};
+use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
 use crate::child::means::Means;
 use crate::child::pipes::{Incoming, read_lines, read_pieces};
 use crate::child::running::{Running, Wait};
-use crate::process::{Leftovers, Usage};
+use crate::process::Usage;
 
 /// More than this no list and no table has.
 const MOST_TEXT: usize = 16 << 20;
@@ -56,24 +56,17 @@ pub(super) fn run(
     call: &Call<'_>,
     means: &Means<'_>,
 ) -> Result<Printed, ChildError> {
-    let spawn_error = |source| ChildError::Spawn {
-        path: spec.program.clone(),
-        source,
-    };
     let mut command = bench_command(spec);
     command
         .args(call.arguments)
         .envs(call.variables.iter().copied())
         .stdin(Stdio::null());
     let began = Instant::now();
-    let mut group = means
-        .supervisor
-        .spawn(&mut command, Leftovers::Kill)
-        .map_err(spawn_error)?;
-    let leader = group.leader();
-    let (Some(stdout), Some(stderr)) = (leader.stdout.take(), leader.stderr.take()) else {
-        return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
-    };
+    let Spawned {
+        group,
+        stdout,
+        stderr,
+    } = spec.spawn(&mut command, means)?;
     let lines = read_lines(stdout);
     let errors = RefCell::new(Errors {
         kept: Vec::new(),
