@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::against::project::{Project, compared};
+use crate::commands::scripted::QUICK;
 use crate::support::{Finished, Machine, Perfcheck, skipped, write_program};
 
 /// A function that takes as many turns as it is asked for, and another that always takes the same.
@@ -45,6 +46,22 @@ const BENCHMARKS: &str = r#"
         }
         began.elapsed()
     }));
+"#;
+
+/// Benchmarks that do something, and say what they like of how long it takes.
+const TOLD: &str = r#"
+    let told = |b: &mut Bencher<'_>, nanoseconds: u64| {
+        let mut sample = 0;
+        b.iter_custom(|iterations| {
+            for _ in 0..iterations {
+                planted::work(20);
+            }
+            sample += 1;
+            Duration::from_nanos(iterations * nanoseconds * (1000 + sample % 7) / 1000)
+        });
+    };
+    suite.bench("cost", |b| told(b, planted::NANOSECONDS));
+    suite.bench("constant", |b| told(b, 50));
 "#;
 
 fn has_valgrind() -> bool {
@@ -232,6 +249,46 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
         compared(&taken_over, "work")["instructions"],
         *found,
         "{taken_over}"
+    );
+}
+
+#[test]
+fn a_change_of_the_time_that_is_confirmed_is_counted_unasked() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.benchmarks(TOLD);
+    let takes = |nanoseconds: u64| {
+        let told = format!("{LIBRARY}\npub const NANOSECONDS: u64 = {nanoseconds};\n");
+        project.write("src/lib.rs", &told);
+    };
+    takes(100);
+    project.commit();
+    let run = || project.measure(&QUICK).with_valgrind();
+    run().run().expect_code(0);
+    // It says that it takes longer, and does the same.
+    takes(200);
+    let changed = run().run().expect_code(1);
+    let cost = compared(&changed, "cost");
+    assert_eq!(cost["verdict"], "regressed", "{changed}");
+    let found = &cost["instructions"];
+    assert_eq!(found["verdict"], "unchanged", "{changed}");
+    assert_eq!(found["base"], found["candidate"], "{changed}");
+    assert!(
+        compared(&changed, "constant")["instructions"].is_null(),
+        "{changed}"
+    );
+    let text = project.perfcheck(&["explain", "cost"]).run().expect_code(0);
+    assert!(text.stdout.contains("instructions, as before"), "{text}");
+
+    takes(400);
+    let never = run().args(["--instructions", "never"]).run().expect_code(1);
+    assert!(
+        compared(&never, "cost")["instructions"].is_null(),
+        "{never}"
     );
 }
 

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::in_turn::{InTurn, MeasuredInTurn, finish, pair_left_incomplete};
+use super::in_turn::{InTurn, finish, pair_left_incomplete};
+use super::measured::MeasuredInTurn;
 use super::pairing::Pairing;
 use super::request::Request;
 use super::rerun::RunAgain;

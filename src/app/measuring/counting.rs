@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cache_build::cache_directory;
-use super::in_turn::MeasuredInTurn;
+use super::measured::MeasuredInTurn;
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
@@ -13,7 +13,6 @@ use crate::report::Progress;
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
     BenchmarkKey, CountedInstructions, InstructionCount, Measurement, RunId, Side, Statistic,
-    Verdict,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::Valgrind;
@@ -40,25 +39,25 @@ impl Request<'_> {
     }
 }
 
-/// Counts on both sides of what was measured in turn, and stores it; gives what a reader must know. `left`: what is left behind by an interrupt.
-pub(in crate::app) fn count_in_turn(
+/// Counts on both sides of what was measured in turn, and stores it. `left`: what is left behind by an interrupt.
+pub(super) fn count_in_turn(
     measured: &mut MeasuredInTurn,
     pairs: &[PairedTarget],
     request: &Request<'_>,
     left: &str,
     store: &mut Store,
     world: &mut World<'_>,
-) -> Result<Vec<RunRemark>, AppError> {
+) -> Result<(), AppError> {
     let wanted: BTreeSet<BenchmarkKey> = match request.counting() {
         Counting::Always => keys(&measured.measured.candidate),
         // Nobody has asked for it: without valgrind nobody misses it.
         Counting::Changed if Valgrind::find().is_ok() => {
-            (world.interrupt).while_computing(left, || measured.changed())
+            (world.interrupt).while_computing(left, || measured.changed(MOST_CHANGED))
         }
         Counting::Changed | Counting::Never => BTreeSet::new(),
     };
     if wanted.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let times = times(&measured.measured.candidate);
     let mut counts = CountsOfSide::open(request, left, world)?;
@@ -75,24 +74,8 @@ pub(in crate::app) fn count_in_turn(
             found,
         )?;
     }
-    Ok(counts.remarks())
-}
-
-impl MeasuredInTurn {
-    /// The benchmarks whose time has changed; none where they are too many to be counted unasked.
-    fn changed(&self) -> BTreeSet<BenchmarkKey> {
-        let rows = self.rows(&[]);
-        let is_changed = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
-        let changed = rows
-            .iter()
-            .filter(|row| row.verdict.is_some_and(is_changed));
-        let keys: BTreeSet<BenchmarkKey> = changed.map(|row| row.key.clone()).collect();
-        if keys.len() > MOST_CHANGED {
-            BTreeSet::new()
-        } else {
-            keys
-        }
-    }
+    measured.remarks.extend(counts.remarks());
+    Ok(())
 }
 
 fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {

@@ -4,19 +4,20 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::counting::count_in_turn;
 use super::keep::{Watch, drain};
+use super::measured::MeasuredInTurn;
 use super::request::{Request, busy};
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::options::Effort;
 use crate::app::stored::conclusions::end_of;
 use crate::report::Progress;
-use perfcheck_analysis::compare::{HostClass, HostNoise, PairedSeries, Plan, Standing, standing};
-use perfcheck_analysis::findings::{Conclusion, RoundsEvidence, Row, RunRemark, Verdicts};
+use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, Standing, standing};
+use perfcheck_analysis::findings::{Conclusion, RunRemark};
 use perfcheck_analysis::model::{
-    Acceptance, Benchmark, BenchmarkKey, Bound, BySide, DecisionSettings, Environment, Event,
-    GitState, LaunchHead, LaunchRecord, Measurement, NewRun, Observer, Purpose, RunEnd, RunId,
-    Side, Silence, WarmUpGoal,
+    Acceptance, Benchmark, Bound, BySide, DecisionSettings, Environment, Event, GitState,
+    LaunchHead, LaunchRecord, NewRun, Observer, Purpose, RunEnd, RunId, Side, Silence, WarmUpGoal,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
@@ -80,49 +81,6 @@ pub(in crate::app) struct InTurn<'a> {
     pub(in crate::app) purpose: Purpose,
 }
 
-/// What a measurement of two builds gave.
-pub(in crate::app) struct MeasuredInTurn {
-    pub(in crate::app) runs: BySide<RunId>,
-    pub(in crate::app) measured: BySide<Vec<Measurement>>,
-    pub(in crate::app) plan: Plan,
-    pub(in crate::app) decision: DecisionSettings,
-    /// How long the rounds of each benchmark took, in seconds.
-    pub(in crate::app) seconds: BTreeMap<BenchmarkKey, f64>,
-    /// What was noticed of the host meanwhile.
-    pub(in crate::app) stolen: Option<RunRemark>,
-}
-
-impl MeasuredInTurn {
-    /// The rows of what was measured and of what needed no measurement.
-    pub(in crate::app) fn rows(&self, settled: &[Row<'static>]) -> Vec<Row<'_>> {
-        self.evidence(settled).rows()
-    }
-
-    fn evidence<'e, 'm>(&'m self, settled: &'e [Row<'static>]) -> RoundsEvidence<'e, 'm>
-    where
-        'm: 'e,
-    {
-        RoundsEvidence {
-            runs: self.runs,
-            base: &self.measured.base,
-            candidate: &self.measured.candidate,
-            plan: &self.plan,
-            decision: &self.decision,
-            noise_threshold: None,
-            settled,
-            seconds: Some(&self.seconds),
-        }
-    }
-
-    /// What the verdicts rest on, where the base is called `reference`.
-    pub(in crate::app) fn basis(&self, reference: String, host: HostClass) -> Verdicts {
-        Verdicts {
-            remarks: self.stolen.iter().cloned().collect(),
-            ..self.evidence(&[]).basis(reference, host)
-        }
-    }
-}
-
 impl<'a> InTurn<'a> {
     /// A measurement of `planned` benchmarks against a base of this checkout.
     pub(in crate::app) fn of(
@@ -154,7 +112,7 @@ impl<'a> InTurn<'a> {
         self.plan.looks.iter_mut().for_each(|look| *look *= times);
     }
 
-    /// Measures `pairs` and stores every round; the two runs are left open, for the caller to say how they ended.
+    /// Measures `pairs`, counts instructions where that is wanted, and stores all of it; the two runs are left open, for the caller to say how they ended.
     pub(in crate::app) fn measure(
         &mut self,
         store: &mut Store,
@@ -189,6 +147,7 @@ impl<'a> InTurn<'a> {
             store.record_launch(*runs.of(side), launch)
         };
         let left = pair_left_incomplete(&runs);
+        let to_count = pairs.clone();
         let (ended, spent) = self.campaign(pairs, &mut record, &left, world)?;
         self.watches = watches;
         if ended == Ended::Interrupted {
@@ -201,8 +160,8 @@ impl<'a> InTurn<'a> {
         }
         let cores = self.environment.host.cores;
         let read = |run| (world.interrupt).while_computing(&left, || store.measurements(run, None));
-        Ok(MeasuredInTurn {
-            stolen: much_stolen(&heads, &spent, cores),
+        let mut measured = MeasuredInTurn {
+            remarks: much_stolen(&heads, &spent, cores).into_iter().collect(),
             runs,
             measured: BySide {
                 base: read(base)?,
@@ -214,7 +173,9 @@ impl<'a> InTurn<'a> {
                 .into_iter()
                 .map(|spent| (spent.key, spent.time.as_secs_f64()))
                 .collect(),
-        })
+        };
+        count_in_turn(&mut measured, &to_count, self.request, &left, store, world)?;
+        Ok(measured)
     }
 
     /// What controls on a host like this one have shown of the benchmarks.
@@ -364,7 +325,7 @@ fn much_stolen(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<RunR
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perfcheck_analysis::model::{Conduct, Nanos, Timestamp};
+    use perfcheck_analysis::model::{BenchmarkKey, Conduct, Nanos, Timestamp};
 
     #[test]
     fn stolen_time_is_told_of_as_a_share_of_all_processors_where_it_is_much() {

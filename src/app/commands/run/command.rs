@@ -13,7 +13,7 @@ use crate::app::error::AppError;
 use crate::app::measuring::alone::{Alone, left_incomplete};
 use crate::app::measuring::builds::{BothBuilds, build_both, discover_both};
 use crate::app::measuring::confirm::confirm;
-use crate::app::measuring::counting::{count_alone, count_in_turn};
+use crate::app::measuring::counting::count_alone;
 use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete};
 use crate::app::measuring::keep::{keep, keep_candidate, watch};
 use crate::app::measuring::pairing::{Pairing, failed_targets, name};
@@ -194,19 +194,15 @@ impl RunCommand<'_> {
             turns.watches = watch(&pairing.targets.iter().collect::<Vec<_>>());
         }
         let as_built = built.relinking.prepare(&mut pairing.pairs, request.seed);
-        let to_count = pairing.pairs.clone();
         let (mut store, workspace) = request.context.store()?;
         let baseline = self.named_baseline(&store, workspace)?;
-        let mut measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
+        let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
         let (interrupt, left) = (world.interrupt, pair_left_incomplete(&measured.runs));
-        let not_counted =
-            count_in_turn(&mut measured, &to_count, request, &left, &mut store, world)?;
         let host = request.context.host_class(&built.environment);
         let reference = format!("{} (run {})", built.words, measured.runs.base);
         let mut basis = interrupt.while_computing(&left, || measured.basis(reference, host));
         let known = built.remarks.iter().cloned();
-        let known = known.chain(as_built).chain(not_counted);
-        let known = known.chain(self.not_for_rounds());
+        let known = known.chain(as_built).chain(self.not_for_rounds());
         basis.remarks.splice(0..0, known);
         let fail_on = self.fail_on();
         let terms = self.terms(&fail_on, pairing.failed_targets, true);

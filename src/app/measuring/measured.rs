@@ -1,0 +1,67 @@
+//! What a measurement of two builds gave, and the rows that it comes to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use perfcheck_analysis::compare::{HostClass, Plan};
+use perfcheck_analysis::findings::{RoundsEvidence, Row, RunRemark, Verdicts};
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, DecisionSettings, Measurement, RunId, Verdict,
+};
+
+/// What a measurement of two builds gave.
+pub(in crate::app) struct MeasuredInTurn {
+    pub(in crate::app) runs: BySide<RunId>,
+    pub(in crate::app) measured: BySide<Vec<Measurement>>,
+    pub(in crate::app) plan: Plan,
+    pub(in crate::app) decision: DecisionSettings,
+    /// How long the rounds of each benchmark took, in seconds.
+    pub(in crate::app) seconds: BTreeMap<BenchmarkKey, f64>,
+    /// What a reader must know of it.
+    pub(in crate::app) remarks: Vec<RunRemark>,
+}
+
+impl MeasuredInTurn {
+    /// The rows of what was measured and of what needed no measurement.
+    pub(in crate::app) fn rows(&self, settled: &[Row<'static>]) -> Vec<Row<'_>> {
+        self.evidence(settled).rows()
+    }
+
+    fn evidence<'e, 'm>(&'m self, settled: &'e [Row<'static>]) -> RoundsEvidence<'e, 'm>
+    where
+        'm: 'e,
+    {
+        RoundsEvidence {
+            runs: self.runs,
+            base: &self.measured.base,
+            candidate: &self.measured.candidate,
+            plan: &self.plan,
+            decision: &self.decision,
+            noise_threshold: None,
+            settled,
+            seconds: Some(&self.seconds),
+        }
+    }
+
+    /// What the verdicts rest on, where the base is called `reference`.
+    pub(in crate::app) fn basis(&self, reference: String, host: HostClass) -> Verdicts {
+        Verdicts {
+            remarks: self.remarks.clone(),
+            ..self.evidence(&[]).basis(reference, host)
+        }
+    }
+
+    /// The benchmarks whose time has changed; none where they are more than `most`.
+    pub(super) fn changed(&self, most: usize) -> BTreeSet<BenchmarkKey> {
+        let rows = self.rows(&[]);
+        let is_changed = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
+        let changed = rows
+            .iter()
+            .filter(|row| row.verdict.is_some_and(is_changed));
+        let keys: BTreeSet<BenchmarkKey> = changed.map(|row| row.key.clone()).collect();
+        if keys.len() > most {
+            BTreeSet::new()
+        } else {
+            keys
+        }
+    }
+}
