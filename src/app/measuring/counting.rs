@@ -22,7 +22,7 @@ use perfcheck_engine::measure::{
 use perfcheck_engine::sides::Stage;
 use perfcheck_engine::store::Store;
 
-/// Benchmarks whose time has changed are counted where they are no more than these: each takes seconds, and tells less than the one before.
+/// Of benchmarks whose time has changed so many are counted, those that have changed most: each takes seconds, and tells less than the one before.
 const MOST_CHANGED: usize = 10;
 
 impl Request<'_> {

@@ -50,18 +50,17 @@ impl MeasuredInTurn {
         }
     }
 
-    /// The benchmarks whose time has changed; none where they are more than `most`.
+    /// The benchmarks whose time has changed; where they are more than `most`, those that have changed most.
     pub(super) fn changed(&self, most: usize) -> BTreeSet<BenchmarkKey> {
-        let rows = self.rows(&[]);
         let is_changed = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
-        let changed = rows
-            .iter()
-            .filter(|row| row.verdict.is_some_and(is_changed));
-        let keys: BTreeSet<BenchmarkKey> = changed.map(|row| row.key.clone()).collect();
-        if keys.len() > most {
-            BTreeSet::new()
-        } else {
-            keys
-        }
+        let mut changed = self.rows(&[]);
+        changed.retain(|row| row.verdict.is_some_and(is_changed));
+        let size = |row: &Row<'_>| {
+            let change = row.comparison.as_ref().and_then(|found| found.change);
+            change.map_or(0.0, |change| change.estimate.abs())
+        };
+        changed.sort_by(|one, two| size(two).total_cmp(&size(one)));
+        changed.truncate(most);
+        changed.into_iter().map(|row| row.key).collect()
     }
 }
