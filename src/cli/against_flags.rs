@@ -48,7 +48,7 @@ pub(super) struct AgainstFlags {
     /// Measure executables as they were linked. Else they are linked anew for each round, with their functions at the same places on both sides
     #[arg(long)]
     as_built: bool,
-    /// When to count instructions of iterations, in processes of their own under valgrind. Verdicts and limits about them count always
+    /// When to count instructions of iterations, in processes of their own under valgrind; with `--metric instructions` or a limit on instructions always
     #[arg(long, value_name = "WHEN", default_value = "changed")]
     instructions: CountingFlag,
 }

@@ -256,7 +256,7 @@ pub(super) fn rounding(fraction: f64) -> String {
 pub(super) fn plural(count: usize, noun: &str) -> String {
     match count {
         1 => noun.to_owned(),
-        _ if noun.ends_with("ch") => format!("{noun}es"),
+        _ if noun.ends_with("ch") || noun.ends_with("ss") => format!("{noun}es"),
         _ => format!("{noun}s"),
     }
 }

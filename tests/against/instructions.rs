@@ -293,6 +293,63 @@ fn a_change_of_the_time_that_is_confirmed_is_counted_unasked() {
 }
 
 #[test]
+fn what_cannot_be_counted_is_named_with_its_reason_and_the_rest_is_counted() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = project(&machine);
+    project.benchmarks(
+        r#"
+    suite.bench("work", |b| b.iter(|| planted::work(100)));
+    suite.bench("nothing", |b| b.iter_custom(|_| Duration::from_nanos(100)));
+    suite.bench("dies", |b| b.iter(|| {
+        // Only where somebody else has the processor in between.
+        if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
+            std::process::abort();
+        }
+        planted::work(50)
+    }));
+    suite.bench("zebra", |b| b.iter(|| planted::work(200)));
+"#,
+    );
+    let words = ["--instructions", "always"];
+    let run = alone(&project, &words).with_valgrind().run().expect_code(0);
+    for id in ["work", "zebra"] {
+        assert_eq!(measured(&run, id)["instructions"]["exact"], true, "{run}");
+    }
+    let finished = run.messages("run-finished");
+    let remarks = finished[0]["remarks"].to_string();
+    assert!(
+        remarks.contains(
+            "instructions of `nothing` were not counted: more iterations had no more instructions"
+        ),
+        "{remarks}"
+    );
+    assert!(
+        remarks.contains(
+            "instructions of `dies` were not counted: the process ended (signal 6 (SIGABRT))"
+        ),
+        "{remarks}"
+    );
+
+    // Names of functions are needed.
+    let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    project.write(
+        "Cargo.toml",
+        &manifest.replace("debug = false", "strip = true"),
+    );
+    let run = alone(&project, &words).with_valgrind().run().expect_code(0);
+    let finished = run.messages("run-finished");
+    let remarks = finished[0]["remarks"].to_string();
+    assert!(
+        remarks.contains("its executable does not name the functions that time it"),
+        "{remarks}"
+    );
+    assert_eq!(machine.left_behind(), [""; 0]);
+}
+
+#[test]
 fn without_valgrind_a_verdict_about_instructions_says_so_and_is_inconclusive() {
     let machine = Machine::new();
     let project = project(&machine);

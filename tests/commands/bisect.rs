@@ -271,7 +271,7 @@ fn what_cannot_be_asked_is_refused_with_what_could_be() {
         (
             &[&first, "--bench", "cost", "-p", "plantd"],
             4,
-            &["no benchmark `cost`; no bench target of its is selected"],
+            &["no benchmark `cost`; none of its bench targets is selected"],
         ),
         // Two benchmarks contain it, and the target of this name has two.
         (

@@ -169,7 +169,10 @@ fn measured(suite: &mut Suite) {
     assert!(warm_up.0 == 50 && warm_up.1 > 5_000_000, "{warm_up:?}");
     // By the warm-up, ten iterations at most would take a millisecond.
     for samples in phase(&message, "flat") {
-        assert!(samples.iter().all(|(iterations, _)| *iterations > 50));
+        assert!(
+            samples.iter().all(|(iterations, _)| *iterations > 10),
+            "{samples:?}"
+        );
     }
 }
 

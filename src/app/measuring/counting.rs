@@ -9,21 +9,25 @@ use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::options::Counting;
-use crate::report::Progress;
+use crate::report::{Progress, write_build_event};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
-    BenchmarkKey, CountedInstructions, InstructionCount, Measurement, RunId, Side, Statistic,
+    Benchmark, BenchmarkKey, CountedInstructions, InstructionCount, Measurement, RunId, Side,
+    Statistic,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::Valgrind;
 use perfcheck_engine::measure::{
-    CountError, Driver, Launcher, PairedTarget, ToCount, count_instructions,
+    CountError, DiscoveredTarget, Driver, Launcher, PairedTarget, ToCount, count_instructions,
 };
 use perfcheck_engine::sides::Stage;
 use perfcheck_engine::store::Store;
 
 /// Of benchmarks whose time has changed so many are counted, those that have changed most: each takes seconds, and tells less than the one before.
 const MOST_CHANGED: usize = 10;
+
+/// An iteration of a benchmark of which no time is known: it is counted once.
+const UNKNOWN_NS: f64 = 1e6;
 
 impl Request<'_> {
     /// Of which benchmarks instructions are counted: of all where a verdict or a limit is about them.
@@ -60,22 +64,53 @@ pub(super) fn count_in_turn(
         return Ok(());
     }
     let times = times(&measured.measured.candidate);
-    let mut counts = CountsOfSide::open(request, left, world)?;
+    let mut counts = match CountsOfSide::open(request, left, &wanted, world) {
+        Ok(counts) => counts,
+        Err(remark) => {
+            measured.remarks.push(remark);
+            return Ok(());
+        }
+    };
+    announce(wanted.len(), request, world)?;
     for side in Side::BOTH {
         for pair in pairs {
-            let (target, driver) = (pair.targets.of(side), pair.drivers.of(side));
-            counts.count(target, driver, &wanted, &times, world)?;
+            let here = to_count(&pair.benchmarks, &wanted, &times);
+            counts.count(pair.targets.of(side), pair.drivers.of(side), here, world)?;
         }
         let found = std::mem::take(&mut counts.found);
-        keep(
-            store,
-            *measured.runs.of(side),
-            measured.measured.of_mut(side),
-            found,
-        )?;
+        let of_side = measured.measured.of_mut(side);
+        keep(store, *measured.runs.of(side), of_side, found)?;
     }
     measured.remarks.extend(counts.remarks());
     Ok(())
+}
+
+/// Those of `benchmarks` that are wanted, in the order of the program: a bench that goes through its benchmarks by itself is launched once.
+fn to_count(
+    benchmarks: &[Benchmark],
+    wanted: &BTreeSet<BenchmarkKey>,
+    times: &BTreeMap<BenchmarkKey, f64>,
+) -> Vec<ToCount> {
+    let keys = benchmarks.iter().map(|benchmark| &benchmark.key);
+    let wanted = keys.filter(|key| wanted.contains(key));
+    wanted
+        .map(|key| ToCount {
+            key: key.clone(),
+            iteration_ns: times.get(key).copied().unwrap_or(UNKNOWN_NS),
+        })
+        .collect()
+}
+
+fn announce(count: usize, request: &Request<'_>, world: &mut World<'_>) -> Result<(), AppError> {
+    if request.common.output.quiet {
+        return Ok(());
+    }
+    let of = match count {
+        1 => "1 benchmark".to_owned(),
+        count => format!("{count} benchmarks"),
+    };
+    let what = format!("instructions of {of} under valgrind");
+    Ok(write_build_event(world.stderr, &("Counting", what))?)
 }
 
 fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
@@ -87,20 +122,25 @@ fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
 pub(in crate::app) fn count_alone(
     run: RunId,
     measurements: &mut [Measurement],
-    targets: &[(BenchTarget, Driver)],
+    targets: &[DiscoveredTarget],
     request: &Request<'_>,
     left: &str,
     store: &mut Store,
     world: &mut World<'_>,
 ) -> Result<Vec<RunRemark>, AppError> {
-    if request.counting() != Counting::Always {
+    if request.counting() != Counting::Always || measurements.is_empty() {
         return Ok(Vec::new());
     }
     let wanted = keys(measurements);
     let times = times(measurements);
-    let mut counts = CountsOfSide::open(request, left, world)?;
-    for (target, driver) in targets {
-        counts.count(target, driver, &wanted, &times, world)?;
+    let mut counts = match CountsOfSide::open(request, left, &wanted, world) {
+        Ok(counts) => counts,
+        Err(remark) => return Ok(vec![remark]),
+    };
+    announce(wanted.len(), request, world)?;
+    for found in targets {
+        let here = to_count(&found.benchmarks, &wanted, &times);
+        counts.count(&found.target, &found.driver, here, world)?;
     }
     let found = std::mem::take(&mut counts.found);
     keep(store, run, measurements, found)?;
@@ -156,35 +196,36 @@ struct CountsOfSide<'c> {
 }
 
 impl<'c> CountsOfSide<'c> {
-    fn open(request: &'c Request<'c>, left: &'c str, world: &World<'_>) -> Result<Self, AppError> {
+    /// A remark says why nothing can be counted.
+    fn open(
+        request: &'c Request<'c>,
+        left: &'c str,
+        wanted: &BTreeSet<BenchmarkKey>,
+        world: &World<'_>,
+    ) -> Result<Self, RunRemark> {
+        let stage = cache_directory(world).and_then(|cache| Ok(Stage::open(&cache)?));
+        let stage = stage.map_err(|error| RunRemark::NotCounted {
+            benchmarks: wanted.iter().cloned().collect(),
+            reason: error.to_string(),
+        })?;
         Ok(Self {
             request,
             left,
-            stage: Stage::open(&cache_directory(world)?)?,
+            stage,
             targets: 0,
             found: BTreeMap::new(),
             failed: BTreeMap::new(),
         })
     }
 
-    /// Counts those of the `wanted` benchmarks that `target` has.
+    /// Counts these benchmarks of `target`.
     fn count(
         &mut self,
         target: &BenchTarget,
         driver: &Driver,
-        wanted: &BTreeSet<BenchmarkKey>,
-        times: &BTreeMap<BenchmarkKey, f64>,
+        here: Vec<ToCount>,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
-        let is_here =
-            |key: &&BenchmarkKey| (&key.package, &key.target) == (&target.package, &target.target);
-        let to_count = |key: &BenchmarkKey| {
-            Some(ToCount {
-                key: key.clone(),
-                iteration_ns: *times.get(key)?,
-            })
-        };
-        let here: Vec<ToCount> = wanted.iter().filter(is_here).filter_map(to_count).collect();
         if here.is_empty() {
             return Ok(());
         }

@@ -125,6 +125,10 @@ pub(super) fn instructions(run: &PortableRun, found: &CountedInstructions) -> Re
             "instructions of `{key}` were counted, which the run did not measure"
         ));
     }
+    name("benchmark's id", &key.id)?;
+    if found.counts.len() > limits::MOST_COUNTS {
+        return Err(format!("`{key}` has too many counts"));
+    }
     let is_number = |number: u64| number > 0 && number < limits::BEYOND_NUMBERS;
     for count in &found.counts {
         if !is_number(count.iterations) || !is_number(count.instructions) {
@@ -132,8 +136,11 @@ pub(super) fn instructions(run: &PortableRun, found: &CountedInstructions) -> Re
                 "the instructions or iterations of `{key}` are no numbers from 1 to 2^63"
             ));
         }
-        if count.functions.len() > limits::MOST_CHANGED_FUNCTIONS {
+        if count.functions.len() > limits::MOST_COUNTED_FUNCTIONS {
             return Err(format!("too many functions are named for `{key}`"));
+        }
+        for function in &count.functions {
+            name("function", &function.name)?;
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::escape;
 use crate::report::messages::decided_by;
 use crate::report::words::sentences::{self, Gravity};
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
-use perfcheck_analysis::model::{Measurement, Verdict};
+use perfcheck_analysis::model::{Measurement, Unit, Verdict};
 
 /// How a test case ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,6 +195,11 @@ fn write_properties(
         let level = verdicts.decision.significance_level;
         properties.push(("significance_level".to_owned(), level.to_string()));
     }
+    let unit = match findings.decision().analysis.subject.unit() {
+        Unit::Time => "_ns",
+        Unit::Bytes => "_bytes",
+        Unit::Count => "",
+    };
     for row in rows {
         let id = &row.key.id;
         let mut number = |name: &str, value: Option<f64>| {
@@ -208,8 +213,11 @@ fn write_properties(
         let change = comparison.and_then(|found| found.change);
         number("median_ns", summary.map(|found| found.median.estimate));
         let compared = comparison.and_then(|found| found.compared);
-        number("before_ns", compared.map(|values| values.base));
-        number("after_ns", compared.map(|values| values.candidate));
+        number(&format!("before{unit}"), compared.map(|values| values.base));
+        number(
+            &format!("after{unit}"),
+            compared.map(|values| values.candidate),
+        );
         number("change", change.map(|found| found.estimate));
         number("change_lower", change.map(|found| found.lower));
         number("change_upper", change.map(|found| found.upper));

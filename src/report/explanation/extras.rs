@@ -1,4 +1,4 @@
-//! How allocations and latencies were compared, on which a verdict rests only with `--metric`.
+//! How allocations, instructions and latencies were compared, on which a verdict rests only with `--metric`.
 
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
@@ -84,7 +84,7 @@ fn instructions_compared(
         "Processes that ran under valgrind's callgrind counted them, on each side all the same, so the difference is known and not estimated.".to_owned()
     } else {
         format!(
-            "Processes that ran under valgrind's callgrind counted them, not all the same, so they were compared by rank (exact two-sided p {}).",
+            "Processes that ran under valgrind's callgrind counted them, not all the same, so Welch's test compared them (two-sided p {}).",
             p_words(one)
         )
     };

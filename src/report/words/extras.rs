@@ -1,4 +1,4 @@
-//! Allocations and latencies in words, for all sinks alike.
+//! Allocations, instructions and latencies in words, for all sinks alike.
 
 use crate::report::units;
 use perfcheck_analysis::compare::{
@@ -52,13 +52,13 @@ pub(crate) fn allocations_cell(found: &AllocationSummary) -> String {
     )
 }
 
-/// `24806`, `24806 on average`: instructions of an iteration.
+/// `24806 per iteration always, in 2 processes`.
 pub(crate) fn instructions_in_words(found: &InstructionSummary) -> String {
     let how = if found.exact { "always" } else { "on average" };
     format!(
-        "{} per iteration {how}, in {} processes",
+        "{} per iteration {how}, in {}",
         units::count(found.per_iteration),
-        found.processes
+        units::counted(found.processes, "process")
     )
 }
 
@@ -104,8 +104,13 @@ pub(crate) fn instructions_change(found: &InstructionComparison) -> String {
     } else {
         format!(": {functions}")
     };
+    let doubt = if change.verdict == Verdict::Inconclusive {
+        ", which vary too much to show a change"
+    } else {
+        ""
+    };
     format!(
-        "instructions {base} → {candidate} ({}) per iteration{functions}",
+        "instructions {base} → {candidate} ({}) per iteration{doubt}{functions}",
         units::change(change.relative())
     )
 }

@@ -128,7 +128,7 @@ pub(crate) fn limit_remark(remark: &LimitRemark) -> String {
     }
 }
 
-/// `a` and 3 more
+/// The first benchmark and how many more there are: `` `parse` and 3 more ``.
 pub(crate) fn whom(benchmarks: &[BenchmarkKey]) -> String {
     let first = benchmarks.first().map_or("", |key| &key.id);
     match benchmarks.len() {

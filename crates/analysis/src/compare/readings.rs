@@ -121,7 +121,6 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// A mean of times as people read it: of rates that is their harmonic mean.
     /// A time of one unit in the terms of the metric: of a rate so many units a second.
     pub fn read(&self, cost: f64) -> f64 {
         if self.is_rate() {

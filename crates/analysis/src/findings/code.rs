@@ -1,5 +1,7 @@
 //! What the machine code of two builds says: in what they are the same, and which functions differ.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::BySide;
@@ -24,7 +26,7 @@ pub enum Sameness {
 pub struct CodeChange {
     /// Name of the bench target.
     pub target: String,
-    /// Those that changed, then those that were added, then those that were removed, the longest first.
+    /// First those in which benchmarks execute other numbers of instructions; then those that changed, that were added, that were removed, the longest first.
     pub functions: Vec<ChangedFunction>,
     /// How many more there are.
     pub left_out: usize,
@@ -54,5 +56,28 @@ impl CodeChange {
                 })
                 .collect(),
         }
+    }
+
+    /// Puts the functions of these names first.
+    pub(super) fn put_first(&mut self, names: &BTreeSet<&str>) {
+        let functions = &mut self.functions;
+        functions.sort_by_key(|function| !names.contains(&*function.name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_that_execute_more_come_before_those_that_are_longer() {
+        let functions = ["report", "scan", "grow"].map(|name| ChangedFunction {
+            name: name.to_owned(),
+            bytes: BySide::default(),
+        });
+        let mut change = CodeChange::of("t".to_owned(), functions.into_iter());
+        change.put_first(&["grow", "elsewhere", "scan"].into());
+        let names: Vec<&str> = change.functions.iter().map(|one| &*one.name).collect();
+        assert_eq!(names, ["scan", "grow", "report"]);
     }
 }

@@ -1,5 +1,7 @@
 //! The one place where a comparison is concluded: from rows to limits, remarks on the whole, and the exit status.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -59,6 +61,15 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
     basis.limits = check_limits(&rows, terms.limits.into_iter(), &basis.decision);
     if basis.method == Method::Paired && rows.iter().any(is_small_change) {
         basis.remarks.push(RunRemark::SmallChanges);
+    }
+    let compared = rows.iter().filter_map(|row| row.comparison.as_ref());
+    let counted = compared.filter_map(|found| found.instructions.as_ref());
+    let named = counted.flat_map(|found| &found.functions);
+    let named: BTreeSet<&str> = named.map(|function| &*function.name).collect();
+    for remark in &mut basis.remarks {
+        if let RunRemark::CodeDiffers(change) = remark {
+            change.put_first(&named);
+        }
     }
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
     let mut exit_code =

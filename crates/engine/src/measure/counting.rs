@@ -18,7 +18,9 @@ use crate::child::{
     ChildError, NoValgrind, NoWindows, Profile, Recording, Rehearsal, Rehearsed, SampleSpec,
     Session, Started, Valgrind, Windows,
 };
-use perfcheck_analysis::model::{BenchmarkKey, Event, FunctionCount, InstructionCount, Work};
+use perfcheck_analysis::model::{
+    BenchmarkKey, Event, FunctionCount, InstructionCount, Work, limits,
+};
 use perfcheck_code::readable;
 
 /// Processes that count, where the first of them agree.
@@ -31,8 +33,8 @@ const SAMPLE_NS: f64 = 1e6;
 const MOST_ITERATIONS: f64 = 256.0;
 /// So many times as long does a sample take under callgrind, at most about.
 const SLOWER: u32 = 100;
-/// Functions that a count names, at most.
-const NAMED: usize = 40;
+/// So many times as long may a process under callgrind take for anything.
+const PATIENCE: u32 = 10;
 
 /// What was counted of a benchmark: a count for each process, or why there is none.
 pub type CountResult = Result<Vec<InstructionCount>, CountError>;
@@ -52,6 +54,9 @@ pub enum CountError {
         /// Such as `divan`.
         harness: &'static str,
     },
+    /// It is not started by itself.
+    #[error("its bench is started by a runner, which would be counted in its place")]
+    Runner,
     /// No process can be told to run it and no other.
     #[error("it shares its name with another benchmark")]
     Name,
@@ -61,10 +66,10 @@ pub enum CountError {
     /// It declines to run.
     #[error("it was skipped: {0}")]
     Skipped(String),
-    /// Its process went wrong.
+    /// Its process failed.
     #[error("{error}{}", complaint.as_ref().map(|said| format!(" (valgrind: {said})")).unwrap_or_default())]
     Child {
-        /// How.
+        /// What went wrong.
         error: ChildError,
         /// What valgrind had to say.
         complaint: Option<String>,
@@ -75,15 +80,18 @@ pub enum CountError {
         /// What valgrind had to say.
         complaint: Option<String>,
     },
+    /// Not all could be read that was counted.
+    #[error("callgrind wrote what cannot be read")]
+    Damaged,
     /// More iterations had no more instructions.
     #[error("more iterations had no more instructions")]
     Nothing,
     /// The files of the counts cannot be written, or the executable cannot be read.
     #[error("{path}: {source}")]
     File {
-        /// Which.
+        /// The file.
         path: String,
-        /// Why.
+        /// What the system said.
         source: std::io::Error,
     },
 }
@@ -146,11 +154,17 @@ pub fn count_instructions(
     launcher: Launcher<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, CountResult>, CountError> {
     Valgrind::find()?;
+    if !target.first_arguments.is_empty() {
+        return Err(CountError::Runner);
+    }
     let mut counter = Counter {
         windows: windows(target, driver)?,
         target,
         directory,
-        launcher,
+        launcher: Launcher {
+            timeout: launcher.timeout * PATIENCE,
+            ..launcher
+        },
         processes: 0,
     };
     let work = Work::begin(launcher.observer, "Counting instructions of", wanted.len());
@@ -237,20 +251,21 @@ impl Counter<'_> {
         while counts.len() < wanted.len() {
             let mut recording = self.recording()?;
             let spec = recording.of(launch_spec(self.target, 0, 0));
-            let mut session = Session::start(&spec, &means)?;
+            let mut session = match Session::start(&spec, &means) {
+                Ok(session) => session,
+                Err(error) => {
+                    counts.push(Err(went_wrong(error, &recording)?));
+                    continue;
+                }
+            };
             let before = counts.len();
             while let Some(one) = wanted.get(counts.len()) {
                 let count = counted(&mut session, &mut recording, one);
                 match count {
                     // It has passed: another process comes to it.
                     Err(CountError::Absent) if counts.len() > before => break,
-                    Err(CountError::Child {
-                        error: ChildError::Interrupted,
-                        ..
-                    }) => return Err(ChildError::Interrupted.into()),
                     Err(CountError::Child { error, .. }) => {
-                        let complaint = recording.complaint(session.id());
-                        counts.push(Err(CountError::Child { error, complaint }));
+                        counts.push(Err(went_wrong(error, &recording)?));
                         break;
                     }
                     other => counts.push(other),
@@ -269,10 +284,10 @@ impl Counter<'_> {
     ) -> Result<Vec<Result<InstructionCount, CountError>>, CountError> {
         let mut counts = Vec::new();
         for one in wanted {
-            let count = self.of_criterion(one);
-            if count.as_ref().is_err_and(CountError::is_interrupt) {
-                return Err(ChildError::Interrupted.into());
-            }
+            let count = match self.of_criterion(one) {
+                Err(error) if error.is_interrupt() => return Err(error),
+                count => count,
+            };
             counts.push(count);
             told();
         }
@@ -286,29 +301,45 @@ impl Counter<'_> {
         let rehearsal = Rehearsal::start(&spec, &one.key.id, Rehearsed::WarmUp, &means)?;
         let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
         let process = rehearsal.id();
-        // Its warm-up runs 1, 2, 4, ... iterations, a window each: up to twice the length of the shorter sample.
-        let enough = one.iterations().ilog2() as usize + 2;
+        // Its warm-up runs 1, 2, 4, ... iterations, a window each: up to twice the length of the shorter sample, which is not the first.
+        let enough = one.iterations().ilog2().max(1) as usize + 2;
         let mut windows = Vec::new();
         let ended = rehearsal.came_through_or(&mut || {
             windows.extend(recording.windows(process));
             windows.len() >= enough
         });
-        let complaint = recording.complaint(process);
         match ended {
             Ok(true) => {}
-            Ok(false) => return Err(CountError::Died { complaint }),
-            Err(error) => return Err(CountError::Child { error, complaint }),
+            Ok(false) => {
+                return Err(CountError::Died {
+                    complaint: recording.complaint(),
+                });
+            }
+            Err(error) => return Err(went_wrong(error, &recording)?),
         }
         windows.extend(recording.windows(process));
         windows.truncate(enough);
+        if recording.is_damaged() {
+            return Err(CountError::Damaged);
+        }
         let more = windows.pop().ok_or(CountError::Nothing)?;
-        let less = windows.pop();
-        let iterations = if less.is_some() {
-            1 << windows.len()
-        } else {
-            1
-        };
-        slope(&less.unwrap_or_default(), more, iterations)
+        match (windows.pop(), windows.len()) {
+            (None, _) => slope(&Profile::default(), more, 1),
+            // The first iteration may do what is done once: it is not taken away from the second and third, which take so long that nothing else counts.
+            (Some(_), 0) => slope(&Profile::default(), more, 2),
+            (Some(less), before) => slope(&less, more, 1 << before),
+        }
+    }
+}
+
+/// What becomes of a benchmark whose process has failed; an error is the user's wish to stop.
+fn went_wrong(error: ChildError, recording: &Recording) -> Result<CountError, CountError> {
+    match error {
+        ChildError::Interrupted => Err(error.into()),
+        error => Ok(CountError::Child {
+            error,
+            complaint: recording.complaint(),
+        }),
     }
 }
 
@@ -333,6 +364,9 @@ fn counted(
         for window in recording.windows(session.id()) {
             all.add(window);
         }
+        if recording.is_damaged() {
+            return Err(CountError::Damaged);
+        }
         Ok(all)
     };
     let iterations = one.iterations();
@@ -355,10 +389,13 @@ fn slope(less: &Profile, more: Profile, iterations: u64) -> Result<InstructionCo
     }
     let functions = by_name.into_iter();
     let mut functions: Vec<FunctionCount> = functions
-        .map(|(name, instructions)| FunctionCount { name, instructions })
+        .map(|(name, instructions)| FunctionCount {
+            name: limits::cut_name(name),
+            instructions,
+        })
         .collect();
     functions.sort_by_key(|one| std::cmp::Reverse(one.instructions));
-    functions.truncate(NAMED);
+    functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
     Ok(InstructionCount {
         iterations,
         instructions,

@@ -394,7 +394,7 @@ fn resolve(
                 ""
             };
             let there = if found.targets.is_empty() {
-                "; no bench target of its is selected".to_owned()
+                "; none of its bench targets is selected".to_owned()
             } else {
                 list("it has", &all)
             };

@@ -38,7 +38,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::host;
-use perfcheck_engine::measure::{Discovered, Driver};
+use perfcheck_engine::measure::Discovered;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
@@ -259,9 +259,7 @@ impl RunCommand<'_> {
             .iter()
             .map(|found| found.target.clone())
             .collect();
-        let to_count: Vec<(BenchTarget, Driver)> = (discovered.targets.iter())
-            .map(|found| (found.target.clone(), found.driver.clone()))
-            .collect();
+        let to_count = discovered.targets.clone();
         let measuring = Alone {
             request,
             environment: &environment,

@@ -28,11 +28,14 @@ pub struct CountChange {
     pub candidate: f64,
     /// Whether no iteration of either side differed from the others of its side: then a difference is a difference, whatever its size.
     pub exact: bool,
-    /// p of the two-sided permutation test over launches; `None` where the numbers are exact.
+    /// p of the two-sided test over launches: of allocations by permutation, of instructions Welch's; `None` where the numbers are exact.
     pub p_value: Option<f64>,
     /// `regressed`: more; `improved`: fewer.
     pub verdict: Verdict,
 }
+
+/// The p of a test of two sides, candidate and base.
+pub(super) type TwoSidedP = fn(&[f64], &[f64]) -> Option<f64>;
 
 impl AllocationComparison {
     /// Compares with the newest of the runs in `base` that counted: code does not drift, and an older run may be another state of it.
@@ -98,14 +101,21 @@ impl CountChange {
         let sides = [base, candidate];
         let is_exact = sides.iter().all(|side| is_constant(side, pick));
         let [base, candidate] = sides.map(|side| launch_means(side, pick));
-        Self::of_launches(&base, &candidate, is_exact, rules)
+        Self::of_launches(
+            &base,
+            &candidate,
+            is_exact,
+            MannWhitney::permutation_p,
+            rules,
+        )
     }
 
-    /// Compares a number of each launch, which are known not to vary or may.
+    /// Compares a number of each launch, which are known not to vary or are tested.
     pub(super) fn of_launches(
         base: &[f64],
         candidate: &[f64],
         exact: bool,
+        two_sided_p: TwoSidedP,
         rules: &ExtrasRules,
     ) -> Option<Self> {
         let found = Self {
@@ -121,7 +131,7 @@ impl CountChange {
                 ..found
             });
         }
-        let p = MannWhitney::permutation_p(candidate, base)?;
+        let p = two_sided_p(candidate, base)?;
         let beyond = found.relative().abs() > rules.noise_threshold;
         let verdict = if p < rules.significance_level && beyond {
             found.direction()

@@ -1,11 +1,12 @@
 //! What one process under callgrind has written so far.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::profile::{Profile, ProfilePart};
 use super::valgrind::Valgrind;
-use super::windows::Windows;
+use super::windows::{ClockReadings, Windows};
 use crate::child::launch_spec::LaunchSpec;
 
 /// The files of a process, read in the order in which they are written, each once.
@@ -17,7 +18,13 @@ pub struct Recording {
     next: u32,
     /// What belongs to no whole window yet.
     open: Vec<ProfilePart>,
+    /// What the first window has shown.
+    readings: Option<ClockReadings>,
+    is_damaged: bool,
 }
+
+/// It says so of every process.
+const POSITIONS: &str = "Using source line as position.";
 
 impl Recording {
     /// Into `directory`, which is there and empty.
@@ -27,6 +34,8 @@ impl Recording {
             directory,
             next: 1,
             open: Vec::new(),
+            readings: None,
+            is_damaged: false,
         }
     }
 
@@ -51,26 +60,41 @@ impl Recording {
     pub fn windows(&mut self, process: u32) -> Vec<Profile> {
         loop {
             let part = self.directory.join(format!("{process}.{}", self.next));
-            // The next one is there: this one was written to its end.
-            let is_whole = |text: &String| text.contains("\ntotals: ");
-            let Some(text) = fs::read_to_string(&part).ok().filter(is_whole) else {
-                return self.windows.timed(&mut self.open);
-            };
+            let text = fs::read(&part).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            // The line that a part ends with.
+            if !text.contains("\ntotals: ") {
+                return self.windows.timed(&mut self.open, &mut self.readings);
+            }
             self.next += 1;
-            self.open.extend(ProfilePart::parse(&text));
+            match ProfilePart::parse(&text) {
+                Some(part) => self.open.push(part),
+                None => self.is_damaged = true,
+            }
             // Of long benches there are many.
             let _ = fs::remove_file(&part);
         }
     }
 
-    /// What callgrind had to say of the process, its first line.
-    pub fn complaint(&self, process: u32) -> Option<String> {
-        let log = fs::read_to_string(self.directory.join(format!("log.{process}"))).ok()?;
-        let said = log
-            .lines()
-            .map(|line| line.trim_start_matches(|c: char| "= 0123456789".contains(c)));
-        said.map(str::trim)
-            .find(|line| !line.is_empty())
-            .map(str::to_owned)
+    /// Whether a part could not be read: then what was counted is too little.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged
+    }
+
+    /// What valgrind had to say, its first line.
+    pub fn complaint(&self) -> Option<String> {
+        let entries = fs::read_dir(&self.directory).ok()?.filter_map(Result::ok);
+        let mut logs = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"log."));
+        logs.find_map(|log| {
+            let text = fs::read_to_string(log.path()).ok()?;
+            let behind_number = |line: &str| {
+                let rest = line
+                    .trim_start_matches('=')
+                    .trim_start_matches(|c: char| c.is_ascii_digit());
+                rest.trim_start_matches('=').trim().to_owned()
+            };
+            let mut lines = text.lines().map(behind_number);
+            lines.find(|line| !line.is_empty() && line != POSITIONS)
+        })
     }
 }

@@ -95,8 +95,13 @@ impl Windows {
         }
     }
 
-    /// What of `parts` was timed, a profile for each window, in the order run; parts behind the last whole window are not read.
-    pub(super) fn timed(&self, parts: &mut Vec<ProfilePart>) -> Vec<Profile> {
+    /// What of `parts` was timed, a profile for each window, in the order run; parts behind the last whole window are not read. `readings` is what the first
+    /// window has shown.
+    pub(super) fn timed(
+        &self,
+        parts: &mut Vec<ProfilePart>,
+        readings: &mut Option<ClockReadings>,
+    ) -> Vec<Profile> {
         match self {
             Self::Own { close, .. } => {
                 let is_closed = |part: &ProfilePart| {
@@ -111,7 +116,7 @@ impl Windows {
                     bound(part, "after").is_some_and(|name| methods.contains(name))
                 }) {
                     let whole: Vec<ProfilePart> = parts.drain(..=end).collect();
-                    windows.push(of_criterion(whole, methods));
+                    windows.push(of_criterion(whole, methods, readings));
                 }
                 windows
             }
@@ -119,9 +124,25 @@ impl Windows {
     }
 }
 
+/// Whose the readings of the clock are within Criterion's methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClockReadings {
+    /// Criterion's alone.
+    OfCriterion,
+    /// The benchmark reads the clock, too: which readings bound what is timed is not known.
+    Mixed,
+}
+
+/// Parts of a call of `iter_batched` with a single iteration, where Criterion alone reads the clock.
+const PARTS_OF_ONE_BATCH: usize = 5;
+
 /// What Criterion times of a call of one of its methods, which ends with the last of `parts`. A method reads the clock when it begins and when
-/// it ends; between, for each batch of inputs, before what it times and after it.
-fn of_criterion(mut parts: Vec<ProfilePart>, methods: &BTreeSet<String>) -> Profile {
+/// it ends; between, for each batch of inputs, before what it times and after it. Where the benchmark reads the clock, too, all that the method does counts.
+fn of_criterion(
+    mut parts: Vec<ProfilePart>,
+    methods: &BTreeSet<String>,
+    readings: &mut Option<ClockReadings>,
+) -> Profile {
     let is_begin =
         |part: &ProfilePart| bound(part, "before").is_some_and(|name| methods.contains(name));
     let begin = parts
@@ -129,20 +150,25 @@ fn of_criterion(mut parts: Vec<ProfilePart>, methods: &BTreeSet<String>) -> Prof
         .rposition(is_begin)
         .map_or(0, |place| place + 1);
     let inside = parts.split_off(begin);
+    let count = inside.len();
+    let readings = *readings.get_or_insert(if count == PARTS_OF_ONE_BATCH {
+        ClockReadings::OfCriterion
+    } else {
+        ClockReadings::Mixed
+    });
     let is_batched = inside
         .last()
         .and_then(|part| bound(part, "after"))
         .is_some_and(|name| {
-            method(&readable(name)).is_some_and(|it| it.starts_with("iter_batched"))
+            method(&readable(name)).is_some_and(|method| method.starts_with("iter_batched"))
         });
-    let count = inside.len();
+    let in_batches =
+        is_batched && readings == ClockReadings::OfCriterion && !count.is_multiple_of(2);
     let mut timed = Profile::default();
     for (place, part) in inside.into_iter().enumerate() {
         // Of [begin] clock, clock [timed] clock, [drop, inputs] clock [timed] clock, ..., clock [end]: those with an even place behind the second.
-        let is_timed = !is_batched
-            || count.is_multiple_of(2)
-            || (place >= 2 && place.is_multiple_of(2) && place + 2 < count);
-        if is_timed {
+        let is_between = place >= 2 && place.is_multiple_of(2) && place + 2 < count;
+        if !in_batches || is_between {
             timed.add(part.profile);
         }
     }
@@ -209,7 +235,12 @@ mod tests {
     }
 
     fn totals(windows: &Windows, parts: &mut Vec<ProfilePart>) -> Vec<u64> {
-        windows.timed(parts).iter().map(Profile::total).collect()
+        let known = &mut Some(ClockReadings::OfCriterion);
+        windows
+            .timed(parts, known)
+            .iter()
+            .map(Profile::total)
+            .collect()
     }
 
     #[test]
@@ -255,15 +286,35 @@ mod tests {
         written.extend(parts(&[(&begin, 9_999), (clock, 3)]));
         assert_eq!(totals(&windows, &mut written), [190]);
         assert_eq!(written.len(), 2);
-        // Its author reads the clock once, too: nobody knows which readings are Criterion's.
-        written.extend(parts(&[
-            (clock, 5),
-            (clock, 6),
+
+        // The first window has one iteration. In it the benchmark reads the clock twice, so that nobody knows which readings are Criterion's.
+        let one = [(&*begin, 9_999), (clock, 3), (clock, 500), (clock, 10)];
+        let rest = [(clock, 20), (clock, 30), (clock, 7), (&*end, 2)];
+        let mut readings = None;
+        let mut written = parts(&[&one[..], &rest[..]].concat());
+        let found = windows.timed(&mut written, &mut readings);
+        assert_eq!(
+            (found[0].total(), readings),
+            (572, Some(ClockReadings::Mixed))
+        );
+        let mut whole = parts(&[
+            (&begin, 9),
+            (clock, 3),
+            (clock, 500),
+            (clock, 100),
             (clock, 7),
-            (clock, 8),
             (&end, 2),
-        ]));
-        assert_eq!(totals(&windows, &mut written), [31]);
+        ]);
+        assert_eq!(windows.timed(&mut whole, &mut readings)[0].total(), 612);
+        let mut whole = parts(&[
+            (&begin, 9),
+            (clock, 3),
+            (clock, 500),
+            (clock, 100),
+            (clock, 7),
+            (&end, 2),
+        ]);
+        assert_eq!(windows.timed(&mut whole, &mut None)[0].total(), 100);
 
         let (begin, end) = (format!("before={ITER}"), format!("after={ITER}"));
         let mut written = parts(&[

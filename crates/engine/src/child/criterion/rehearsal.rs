@@ -149,7 +149,7 @@ impl<'a> Rehearsal<'a> {
                 Wait::Late if began && self.what != Rehearsed::WarmUp => return Ok(true),
                 Wait::Late => {
                     return Err(ChildError::Timeout {
-                        request: "rehearse a benchmark".to_owned(),
+                        request: "run a benchmark".to_owned(),
                         after: self.patience,
                     });
                 }
