@@ -165,3 +165,23 @@ fn each_side_is_listed_once_where_a_filter_is_checked_first() {
     let walks = std::fs::read_to_string(walks).expect("it was walked through");
     assert_eq!(walks, "walked\n".repeat(2), "{run}");
 }
+
+#[test]
+fn a_side_that_was_built_before_is_said_to_have_been_and_has_no_time() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.takes(200);
+    let ready = || {
+        let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+        let mut lines = run.stderr.lines();
+        let line = lines.find(|line| line.contains("Ready `HEAD`"));
+        line.unwrap_or_else(|| panic!("{run}")).to_owned()
+    };
+    let first = ready();
+    assert!(
+        first.contains(", built in ") && first.ends_with(" s"),
+        "{first}"
+    );
+    let second = ready();
+    assert!(second.ends_with(", built before"), "{second}");
+}
