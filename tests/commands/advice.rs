@@ -1,7 +1,7 @@
 //! What is said of what to do next, and of words that were meant in another way.
 
 use crate::commands::scripted::{steady, stored};
-use crate::support::Machine;
+use crate::support::{Finished, Machine};
 
 #[test]
 fn few_benchmarks_are_accepted_by_name_and_the_command_that_is_offered_does_that() {
@@ -85,6 +85,23 @@ fn a_misspelled_command_is_offered_where_no_benchmark_is_called_that() {
     assert!(after.contains("Finished"), "{diff}");
     let other = steady(&machine, &[]).arg("nothing_like_it").run();
     assert!(!other.stderr.contains("did you mean"), "{other}");
+
+    // What has found benchmarks before is a filter, whatever it looks like.
+    let doubt = |run: &Finished| {
+        run.stderr
+            .contains("is taken for a part of benchmarks' ids")
+    };
+    let lists = || steady(&machine, &[]).arg("lists").run();
+    assert!(doubt(&lists()));
+    let known = machine.home().join("known.csv");
+    std::fs::write(&known, "name,value\nlists of words,100\n").expect("written");
+    let import = ["--columns", "id=name,value=value", "--unit", "ns"];
+    stored(&machine, &["import", known.to_str().expect("a path")])
+        .args(import)
+        .run()
+        .expect_code(0);
+    let after = lists();
+    assert!(!doubt(&after), "{after}");
 }
 
 #[test]

@@ -136,16 +136,28 @@ impl RunCommand<'_> {
         })
     }
 
-    /// Says of a filter that looks like a command that it is none, before anything is built for it.
+    /// Says of a filter that looks like a command that it is none, before anything is built for it. One that has found benchmarks before is a filter.
     fn doubt_filter(&self, world: &mut World<'_>) -> Result<(), AppError> {
         let word = self.options.filter.words.first();
-        if let Some((word, command)) = word.and_then(|word| Some((word, command_like(word)?))) {
+        if let Some((word, command)) = word.and_then(|word| Some((word, command_like(word)?)))
+            && !self.has_been_found()
+        {
             let said = format!(
                 "`{word}` is taken for a part of benchmarks' ids; did you mean the command `{command}`?"
             );
             report::write_warning(world.stderr, &said)?;
         }
         Ok(())
+    }
+
+    /// Whether a stored benchmark of the workspace is one that the filter wants. A store that cannot be read is told of when it is needed.
+    fn has_been_found(&self) -> bool {
+        let request = &self.request;
+        let Ok(Some((store, workspace))) = request.context.stored() else {
+            return false;
+        };
+        let known = store.benchmarks(workspace).unwrap_or_default();
+        known.iter().any(|one| request.filter.wants(&one.key.id))
     }
 
     /// Lists what the work tree has, for which nothing else need be built.
