@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::commands::crates::Crate;
-use crate::commands::scripted::{CLOCK, QUICK, script};
+use crate::commands::scripted::{CLOCK, QUICK, message, script};
 use crate::support::{Finished, Machine, Perfcheck};
 
 /// It takes what the library says, whatever the machine does. Samples differ, as those of a real clock do.
@@ -186,11 +186,7 @@ pub fn store_faster(project: &Project<'_>) {
 /// What was said about one benchmark when it was compared.
 #[track_caller]
 pub fn compared(finished: &Finished, id: &str) -> Value {
-    finished
-        .messages("benchmark-compared")
-        .into_iter()
-        .find(|message| message["benchmark"]["id"] == id)
-        .unwrap_or_else(|| panic!("{id:?} was not compared:\n{finished}"))
+    message(finished, "benchmark-compared", id)
 }
 
 /// The remarks about a benchmark, one after the other.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::commands::scripted::{CLOCK, about, explanation, says, stored, verdict};
-use crate::support::{Finished, Machine, Perfcheck};
+use crate::commands::scripted::{CLOCK, about, explanation, message, says, stored, verdict};
+use crate::support::{Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 const TIMES: &str = "nothing=100/101;twelve=200/201;beside_set_up=100000/101000;varies=400/401";
@@ -36,15 +36,6 @@ fn timing(machine: &Machine, tail: u64, seconds: &str) -> Perfcheck {
             CLOCK,
             format!("steady=10000~{tail}/10100~{tail};fails_at_times=5000/5010;usual=100/101"),
         )
-}
-
-#[track_caller]
-fn message(finished: &Finished, reason: &str, id: &str) -> Value {
-    finished
-        .messages(reason)
-        .into_iter()
-        .find(|message| message["benchmark"]["id"] == id)
-        .unwrap_or_else(|| panic!("no {reason} of {id:?}:\n{finished}"))
 }
 
 #[track_caller]

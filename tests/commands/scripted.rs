@@ -117,6 +117,16 @@ pub fn finish(finished: &Finished) -> Value {
     messages.remove(0)
 }
 
+/// The message of this reason about one id.
+#[track_caller]
+pub fn message(finished: &Finished, reason: &str, id: &str) -> Value {
+    finished
+        .messages(reason)
+        .into_iter()
+        .find(|message| message["benchmark"]["id"] == id)
+        .unwrap_or_else(|| panic!("no {reason} of {id:?}:\n{finished}"))
+}
+
 /// The only explanation that a command gave.
 #[track_caller]
 pub fn explanation(finished: &Finished) -> Value {

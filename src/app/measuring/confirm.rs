@@ -11,7 +11,6 @@ use super::rerun::RunAgain;
 use super::trial::settle_by_trial;
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::report::write_build_event;
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Row, SecondLook, Terms, conclude};
@@ -64,15 +63,12 @@ fn announce(
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
-    if request.common.output.quiet {
-        return Ok(());
-    }
     let which = match count {
         1 => "1 benchmark that looks".to_owned(),
         count => format!("{count} benchmarks that look"),
     };
     let what = format!("{which} slower than run {reference}, by measuring both in turn");
-    Ok(write_build_event(world.stderr, &("Confirming", what))?)
+    request.announce("Confirming", what, world)
 }
 
 type ConfirmingRun = (MeasuredInTurn, Vec<Row<'static>>);

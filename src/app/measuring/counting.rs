@@ -9,14 +9,14 @@ use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::options::Counting;
-use crate::report::{Progress, write_build_event};
+use crate::report::{self, Progress};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, CountedInstructions, InstructionCount, Measurement, RunId, Side,
     Statistic,
 };
 use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::Valgrind;
+use perfcheck_engine::child::{NoValgrind, Valgrind};
 use perfcheck_engine::measure::{
     CountError, DiscoveredTarget, Driver, Launcher, PairedTarget, ToCount, count_instructions,
 };
@@ -52,19 +52,22 @@ pub(super) fn count_in_turn(
     store: &mut Store,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
-    let wanted: BTreeSet<BenchmarkKey> = match request.counting() {
+    let counting = request.counting();
+    if counting == Counting::Never {
+        return Ok(());
+    }
+    let valgrind = Valgrind::find();
+    let wanted: BTreeSet<BenchmarkKey> = match counting {
         Counting::Always => keys(&measured.measured.candidate),
         // Nobody has asked for it: without valgrind nobody misses it.
-        Counting::Changed if Valgrind::find().is_ok() => {
-            (world.interrupt).while_computing(left, || measured.changed(MOST_CHANGED))
-        }
-        Counting::Changed | Counting::Never => BTreeSet::new(),
+        _ if valgrind.is_err() => BTreeSet::new(),
+        _ => (world.interrupt).while_computing(left, || measured.changed(MOST_CHANGED)),
     };
     if wanted.is_empty() {
         return Ok(());
     }
     let times = times(&measured.measured.candidate);
-    let mut counts = match CountsOfSide::open(request, left, &wanted, world) {
+    let mut counts = match CountsOfSide::open(request, left, &wanted, valgrind, world) {
         Ok(counts) => counts,
         Err(remark) => {
             measured.remarks.push(remark);
@@ -102,15 +105,12 @@ fn to_count(
 }
 
 fn announce(count: usize, request: &Request<'_>, world: &mut World<'_>) -> Result<(), AppError> {
-    if request.common.output.quiet {
-        return Ok(());
-    }
-    let of = match count {
-        1 => "1 benchmark".to_owned(),
-        count => format!("{count} benchmarks"),
-    };
-    let what = format!("instructions of {of} under valgrind");
-    Ok(write_build_event(world.stderr, &("Counting", what))?)
+    let of = report::counted(count, "benchmark");
+    request.announce(
+        "Counting",
+        format!("instructions of {of} under valgrind"),
+        world,
+    )
 }
 
 fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
@@ -133,7 +133,7 @@ pub(in crate::app) fn count_alone(
     }
     let wanted = keys(measurements);
     let times = times(measurements);
-    let mut counts = match CountsOfSide::open(request, left, &wanted, world) {
+    let mut counts = match CountsOfSide::open(request, left, &wanted, Valgrind::find(), world) {
         Ok(counts) => counts,
         Err(remark) => return Ok(vec![remark]),
     };
@@ -201,13 +201,16 @@ impl<'c> CountsOfSide<'c> {
         request: &'c Request<'c>,
         left: &'c str,
         wanted: &BTreeSet<BenchmarkKey>,
+        valgrind: Result<Valgrind, NoValgrind>,
         world: &World<'_>,
     ) -> Result<Self, RunRemark> {
-        let stage = cache_directory(world).and_then(|cache| Ok(Stage::open(&cache)?));
-        let stage = stage.map_err(|error| RunRemark::NotCounted {
+        let none_of_them = |reason: String| RunRemark::NotCounted {
             benchmarks: wanted.iter().cloned().collect(),
-            reason: error.to_string(),
-        })?;
+            reason,
+        };
+        valgrind.map_err(|why| none_of_them(why.to_string()))?;
+        let stage = cache_directory(world).and_then(|cache| Ok(Stage::open(&cache)?));
+        let stage = stage.map_err(|error| none_of_them(error.to_string()))?;
         Ok(Self {
             request,
             left,

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use crate::app::context::{Context, World};
+use crate::app::error::AppError;
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
+use crate::report::write_build_event;
 use perfcheck_analysis::model::{DecisionSettings, GitState};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::LATENCY_DIGITS;
@@ -39,6 +41,19 @@ impl Request<'_> {
                 .variables
                 .insert(LATENCY_DIGITS.to_owned(), Some(digits));
         }
+    }
+
+    /// Says what begins, as cargo does, unless it is to be quiet.
+    pub(in crate::app) fn announce(
+        &self,
+        status: &str,
+        what: String,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        if self.common.output.quiet {
+            return Ok(());
+        }
+        Ok(write_build_event(world.stderr, &(status, what))?)
     }
 
     /// The settings of a decision about two builds that are measured in turn.

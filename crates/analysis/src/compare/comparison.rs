@@ -37,7 +37,6 @@ pub struct Comparison {
     /// How allocations differ, where both sides counted them.
     pub allocations: Option<AllocationComparison>,
     /// How the instructions of an iteration differ, where both sides counted them.
-    #[serde(default)]
     pub instructions: Option<InstructionComparison>,
     /// How latencies of single operations differ, where both sides measured them.
     pub latencies: Option<LatencyComparison>,

@@ -1,9 +1,8 @@
 //! The one place where a comparison is concluded: from rows to limits, remarks on the whole, and the exit status.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 use super::check_limits::check_limits;
 use super::limit::Limit;
@@ -62,15 +61,7 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
     if basis.method == Method::Paired && rows.iter().any(is_small_change) {
         basis.remarks.push(RunRemark::SmallChanges);
     }
-    let compared = rows.iter().filter_map(|row| row.comparison.as_ref());
-    let counted = compared.filter_map(|found| found.instructions.as_ref());
-    let named = counted.flat_map(|found| &found.functions);
-    let named: BTreeSet<&str> = named.map(|function| &*function.name).collect();
-    for remark in &mut basis.remarks {
-        if let RunRemark::CodeDiffers(change) = remark {
-            change.put_first(&named);
-        }
-    }
+    name_counted_first(&rows, &mut basis.remarks);
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
     let mut exit_code =
         ExitCode::of_verdicts(&tally, terms.fail_on, terms.is_named).and(basis.limits.exit_code());
@@ -82,6 +73,19 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
         verdicts: basis,
         failed_targets: terms.failed_targets,
         exit_code,
+    }
+}
+
+/// Of functions that differ those come first in which benchmarks execute other numbers of instructions.
+fn name_counted_first(rows: &[Row<'_>], remarks: &mut [RunRemark]) {
+    let compared = rows.iter().filter_map(|row| row.comparison.as_ref());
+    let counted = compared.filter_map(|found| found.instructions.as_ref());
+    let named = counted.flat_map(|found| &found.functions);
+    let named: BTreeSet<&str> = named.map(|function| &*function.name).collect();
+    for remark in remarks {
+        if let RunRemark::CodeDiffers(change) = remark {
+            change.put_first(&named);
+        }
     }
 }
 

@@ -15,8 +15,8 @@ use super::launcher::Launcher;
 use super::visit::reach;
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, NoValgrind, NoWindows, Profile, Recording, Rehearsal, Rehearsed, SampleSpec,
-    Session, Started, Valgrind, Windows,
+    ChildError, NoWindows, Profile, Recording, Rehearsal, Rehearsed, SampleSpec, Session, Started,
+    Windows,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, Event, FunctionCount, InstructionCount, Work, limits,
@@ -42,9 +42,6 @@ pub type CountResult = Result<Vec<InstructionCount>, CountError>;
 /// Why instructions were not counted.
 #[derive(Debug, thiserror::Error)]
 pub enum CountError {
-    /// There is nothing to count with.
-    #[error(transparent)]
-    Valgrind(#[from] NoValgrind),
     /// What is timed cannot be told from what is not.
     #[error(transparent)]
     Windows(#[from] NoWindows),
@@ -145,7 +142,7 @@ impl ToCount {
     }
 }
 
-/// Counts the instructions of some benchmarks of a target. The files of the processes go into `directory`.
+/// Counts the instructions of some benchmarks of a target, where `Valgrind::find` has found it. The files of the processes go into `directory`.
 pub fn count_instructions(
     target: &BenchTarget,
     driver: &Driver,
@@ -153,7 +150,6 @@ pub fn count_instructions(
     directory: &Path,
     launcher: Launcher<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, CountResult>, CountError> {
-    Valgrind::find()?;
     if !target.first_arguments.is_empty() {
         return Err(CountError::Runner);
     }

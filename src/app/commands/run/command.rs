@@ -266,12 +266,7 @@ impl RunCommand<'_> {
         )?;
         let scope = self.scope(&discovered);
         let failed = failed_targets(&discovered.failures);
-        let targets: Vec<BenchTarget> = discovered
-            .targets
-            .iter()
-            .map(|found| found.target.clone())
-            .collect();
-        let to_count = discovered.targets.clone();
+        let listed = discovered.targets.clone();
         let measuring = Alone {
             request,
             environment: &environment,
@@ -283,10 +278,8 @@ impl RunCommand<'_> {
         let (interrupt, left) = (world.interrupt, left_incomplete(run));
         let read = || store.measurements(run, None);
         let mut measurements = interrupt.while_computing(&left, read)?;
-        let not_counted = {
-            let measured = &mut measurements;
-            count_alone(run, measured, &to_count, request, &left, &mut store, world)?
-        };
+        let counted = &mut measurements;
+        let not_counted = count_alone(run, counted, &listed, request, &left, &mut store, world)?;
         let (mut rows, mut basis) = interrupt.while_computing(&left, || {
             self.beside_stored(
                 &store,
@@ -319,6 +312,7 @@ impl RunCommand<'_> {
         store.finish_run(run, &end_of(&concluded, acceptance))?;
         let named = self.name_run(&mut store, workspace, run, &concluded, baseline.as_ref())?;
         if let Some((true, _)) = named {
+            let targets: Vec<BenchTarget> = listed.into_iter().map(|found| found.target).collect();
             keep(&mut store, run, &targets, &opened, world)?;
         }
         let rows = &concluded.rows;

@@ -297,24 +297,18 @@ mod tests {
             (found[0].total(), readings),
             (572, Some(ClockReadings::Mixed))
         );
-        let mut whole = parts(&[
-            (&begin, 9),
-            (clock, 3),
-            (clock, 500),
-            (clock, 100),
-            (clock, 7),
-            (&end, 2),
-        ]);
-        assert_eq!(windows.timed(&mut whole, &mut readings)[0].total(), 612);
-        let mut whole = parts(&[
-            (&begin, 9),
-            (clock, 3),
-            (clock, 500),
-            (clock, 100),
-            (clock, 7),
-            (&end, 2),
-        ]);
-        assert_eq!(windows.timed(&mut whole, &mut None)[0].total(), 100);
+        let whole = || {
+            parts(&[
+                (&begin, 9),
+                (clock, 3),
+                (clock, 500),
+                (clock, 100),
+                (clock, 7),
+                (&end, 2),
+            ])
+        };
+        assert_eq!(windows.timed(&mut whole(), &mut readings)[0].total(), 612);
+        assert_eq!(windows.timed(&mut whole(), &mut None)[0].total(), 100);
 
         let (begin, end) = (format!("before={ITER}"), format!("after={ITER}"));
         let mut written = parts(&[
