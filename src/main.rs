@@ -153,8 +153,8 @@ fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppErro
         Command::Bisect(options) => app::bisect(options, common, world),
         Command::SelfTest(options) => app::self_test(options, common, world),
         Command::Doctor(options) => app::doctor(options, &common.output, world),
-        Command::List => app::list(common, world),
-        Command::Runs { limit } => app::runs(*limit, common, world),
+        Command::List(options) => app::list(options, common, world),
+        Command::Runs { last } => app::runs(*last, common, world),
         Command::Adopt { from } => app::adopt(from.as_deref(), common, world),
         Command::Show { run, bench, view } => app::show(run, bench.as_deref(), view, common, world),
         Command::Explain(options) => app::explain(options, common, world),
@@ -162,10 +162,25 @@ fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppErro
         Command::Export(options) => app::export(options, common, world),
         Command::Import(options) => app::import(options, common, world),
         Command::History(options) => app::history(options, common, world),
+        Command::Overview => app::overview(common, world),
         Command::Accept(options) => app::accept(options, common, world),
         Command::Prune(options) => app::prune(options, common, world),
+        Command::PruneExecutables(options) => app::prune_executables(options, common, world),
         Command::RemoveRuns { runs } => app::remove_runs(runs, common, world),
         Command::Baseline(action) => app::baseline(action, common, world),
+        Command::Completions(shell) => {
+            cli::write_completions(*shell, world.stdout)?;
+            Ok(ExitCode::Clean)
+        }
+        Command::ManualPage(words) => {
+            if cli::write_manual_page(words, world.stdout)? {
+                return Ok(ExitCode::Clean);
+            }
+            Err(AppError::Usage(format!(
+                "there is no command `{}`\n  help: `cargo perfcheck --help` lists the commands",
+                words.join(" ")
+            )))
+        }
     }
 }
 

@@ -67,7 +67,7 @@ for ((i = 0, good = 0; good < pairs && i < 3 * pairs; i++)); do
     "$bench" --bench --noplot --warm-up-time 0.1 --measurement-time 0.4 --sample-size 400 --nresamples 1000 >/dev/null 2>&1
     alone=$(($(now) - since))
     # From the line that announces a launch to the line that announces the next one.
-    under_us=$(PERFCHECK_STORE=$work/$i.db "$PERFCHECK" perfcheck --launches 3 --samples 400 --warm-up-time 100ms --measurement-time 400ms 2>&1 >/dev/null |
+    under_us=$(PERFCHECK_STORE=$work/$i.db "$PERFCHECK" perfcheck --rounds 3 --samples 400 --warm-up-time 100ms --measurement-time 400ms 2>&1 >/dev/null |
         while read -r line; do
             case $line in
             "Launch 2 "*) since=$(now) ;;

@@ -81,8 +81,8 @@ for wanted in "${counts[@]}"; do
     export PERFCHECK_STORE=$scratch/$COUNT-$resamples.db PERFCHECK_CACHE=$scratch/cache PERFCHECK_SECRET=$scratch/secret
     python3 "$root/tests/page/store.py" many "$COUNT" | sed "s/\"resamples\":100000/\"resamples\":$resamples/" >"$scratch/many.jsonl"
     cd "$scratch/text-index"
-    "$perfcheck" perfcheck import "$scratch/many.jsonl" >/dev/null 2>&1
-    timed "page, comparison and statistics" "$perfcheck" perfcheck report before after --html "$scratch/page.html"
+    "$perfcheck" perfcheck store import "$scratch/many.jsonl" >/dev/null 2>&1
+    timed "page, comparison and statistics" "$perfcheck" perfcheck report before after --report "html=$scratch/page.html"
     timed "compare alone" "$perfcheck" perfcheck compare before after
     echo "  page: $(stat -c %s "$scratch/page.html") bytes; Criterion's reports: $(du -sb "$CRITERION_HOME" | cut -f1) bytes, $(find "$CRITERION_HOME" -name '*.svg' -o -name '*.html' | wc -l) pictures and pages"
     rm -rf "$CRITERION_HOME" "$scratch/page.html" "$scratch/many.jsonl"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Time of `cargo perfcheck list` and `compare` on a large store, the whole command each, medians of N repeats.
+# Time of `cargo perfcheck history` and `compare` on a large store, the whole command each, medians of N repeats.
 #
 #   tools/store_scale.sh [N [RUNS BENCHMARKS LAUNCHES SAMPLES]]     default: 11 repeats, 10000 100 5 20
 #
-# Limits: list 50 ms, compare 1 s. Needs about 1 GB of disk for the default.
+# Limits: history 50 ms, compare 1 s. Needs about 1 GB of disk for the default.
 set -euo pipefail
 repeats=${1:-11}
 [ $# -gt 0 ] && shift
@@ -19,7 +19,7 @@ printf '[package]\nname = "scale"\nversion = "0.0.0"\nedition = "2021"\n[workspa
 export PERFCHECK_STORE=$work/perfcheck.db
 cd "$work/crate"
 last=${1:-10000}
-for command in list "compare $((last - 1)) $last" "compare $((last - 1)) $last --message-format json"; do
+for command in history "compare $((last - 1)) $last" "compare $((last - 1)) $last --message-format json"; do
     for _ in $(seq "$repeats"); do
         start=$(date +%s%N)
         # A regression in made-up data is no failure of this script.

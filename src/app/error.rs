@@ -14,7 +14,7 @@ use perfcheck_engine::sides::SidesError;
 use perfcheck_engine::store::StoreError;
 
 /// What to do where nothing was stored yet.
-pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck runs adopt` lists the workspaces that the store knows";
+pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck store adopt` lists the workspaces that the store knows";
 
 /// The first line of what an error says, for a place that has room for one.
 pub(super) fn first_line<T: ToString + ?Sized>(error: &T) -> String {
@@ -200,7 +200,7 @@ fn of_store(error: &StoreError) -> ExitCode {
 fn there_is(name: &str, existing: &[String]) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if is_number || name == "latest" || name.starts_with('@') {
-        "\n  help: `cargo perfcheck runs` lists the stored runs".to_owned()
+        "\n  help: `cargo perfcheck store runs` lists the stored runs".to_owned()
     } else if existing.is_empty() {
         "; no baseline has been saved yet\n  help: `cargo perfcheck --save-baseline NAME` saves one"
             .to_owned()

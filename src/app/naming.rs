@@ -11,8 +11,6 @@ const MOST_LISTED: usize = 12;
 const MOST_OFFERED: usize = 3;
 /// Names that are less alike (Jaro and Winkler's measure) are none that was meant.
 const LEAST_LIKENESS: f64 = 0.7;
-/// The same of commands, which are short.
-const LEAST_LIKENESS_OF_COMMANDS: f64 = 0.85;
 
 /// The benchmarks among `all` that `word` may stand for; one where it is clear which.
 pub(super) fn candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
@@ -50,41 +48,6 @@ pub(super) fn alike<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k Benchma
     near.into_iter().map(|(_, key)| key).collect()
 }
 
-/// The commands, as users call them; a test of the command line keeps the list.
-pub const COMMANDS: [&str; 15] = [
-    "compare",
-    "bisect",
-    "self-test",
-    "doctor",
-    "list",
-    "runs",
-    "show",
-    "explain",
-    "report",
-    "history",
-    "accept",
-    "prune",
-    "export",
-    "import",
-    "baseline",
-];
-
-/// What other tools call `compare`.
-const OF_OTHER_TOOLS: [&str; 2] = ["diff", "cmp"];
-
-/// The command that a word was meant for, if it is spelled much like one.
-pub(super) fn command_like(word: &str) -> Option<&'static str> {
-    if OF_OTHER_TOOLS.contains(&word) {
-        return Some("compare");
-    }
-    let likeness = |command: &str| strsim::jaro_winkler(&word.to_lowercase(), command);
-    let near = COMMANDS
-        .into_iter()
-        .map(|command| (likeness(command), command));
-    let nearest = near.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (nearest.0 >= LEAST_LIKENESS_OF_COMMANDS).then_some(nearest.1)
-}
-
 /// That a filter selects nothing.
 pub(super) fn no_match(filter: &Filter) -> String {
     let relation = if filter.exact {
@@ -98,7 +61,7 @@ pub(super) fn no_match(filter: &Filter) -> String {
     )
 }
 
-/// As `--no-run` lists it.
+/// As `list` writes it.
 pub(super) fn listed(key: &BenchmarkKey) -> String {
     format!("{}/{}: {}", key.package, key.target, key.id.escape_debug())
 }
@@ -187,17 +150,6 @@ mod tests {
         assert_eq!(called("p/sorts: sort/10"), ["sort/10"]);
         assert_eq!(called("10"), ["sort/10", "merge/10"]);
         assert_eq!(called("nothing"), [""; 0]);
-    }
-
-    #[test]
-    fn a_command_is_known_by_its_misspelling_and_no_benchmark_is_taken_for_one() {
-        assert_eq!(command_like("histroy"), Some("history"));
-        assert_eq!(command_like("Compair"), Some("compare"));
-        assert_eq!(command_like("selftest"), Some("self-test"));
-        assert_eq!(command_like("diff"), Some("compare"));
-        for word in ["sort", "json/parse", "fib", "hash", "group/10"] {
-            assert_eq!(command_like(word), None, "{word}");
-        }
     }
 
     #[test]

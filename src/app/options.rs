@@ -137,7 +137,7 @@ pub struct ComparisonOptions {
     /// Which of the published systems' statistics decide.
     pub analysis: AnalysisOptions,
     /// Rules that benchmarks must keep, beside those of the workspace.
-    pub fail: Vec<Limit>,
+    pub limits: Vec<Limit>,
     /// Verdicts that make the exit status 1.
     pub fail_on: Option<FailOn>,
     /// Facts that may differ.
@@ -254,7 +254,7 @@ impl ComparisonOptions {
 
     /// Rules that benchmarks must keep: those of the workspace, then those of the command line.
     pub(super) fn limits<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = &'a Limit> {
-        tables.fail.iter().chain(&self.fail)
+        tables.limits.iter().chain(&self.limits)
     }
 
     /// Whether something of the published systems was asked for that two builds measured in turn do not have.

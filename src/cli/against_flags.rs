@@ -4,24 +4,28 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::app::{Against, AgainstOptions, Counting, Effort};
+use super::run_flags::range;
+use crate::app::{Against, AgainstOptions, Counting, Effort, LEAST_ROUNDS};
 use crate::settings::positive_duration;
+use perfcheck_analysis::model::limits;
 use perfcheck_engine::sides::BenchesFrom;
 
 /// What the work tree is measured against, and for how long.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "A/B options")]
+#[command(next_help_heading = "Measurement options")]
 pub(super) struct AgainstFlags {
-    /// Build this git revision too, and measure both in turn: the most trustworthy comparison
+    /// Measure side by side with this git revision: the most reliable way
+    ///
+    /// The revision is built in a separate cache; your checkout and `target/` are untouched.
     #[arg(long, value_name = "REV", group = "against-what")]
     against: Option<String>,
-    /// The same with the commit where this branch and BRANCH parted
+    /// Measure against the commit where this branch left BRANCH
     #[arg(long, value_name = "BRANCH", group = "against-what")]
     against_merge_base: Option<String>,
-    /// The same with a bench executable that was built before
+    /// Measure against a bench executable that you built before
     #[arg(long, value_name = "PATH", group = "against-what")]
     against_executable: Option<PathBuf>,
-    /// Whose benchmarks the revision is built with; `worktree` lays the current ones over it
+    /// Build the revision with these benchmarks: its own, or the current ones laid over it
     #[arg(
         long,
         value_name = "SIDE",
@@ -29,37 +33,43 @@ pub(super) struct AgainstFlags {
         requires = "against-what"
     )]
     benches_from: BenchesFromFlag,
-    /// Measure executables that are byte for byte the same, too: shows this machine's noise
+    /// Measure identical executables, too, which shows this machine's noise
     #[arg(long, requires = "against-what")]
-    control: bool,
+    measure_identical: bool,
     // Not clap's `env`: a variable that is empty is none.
     #[arg(
         long,
         conflicts_with = "against-what",
-        help = "Compare with the numbers in the store alone: run no baseline again, confirm nothing [env: PERFCHECK_STORED]"
+        help_heading = "Comparison options",
+        help = "Compare stored numbers only [env: PERFCHECK_NO_RERUN]",
+        long_help = "Compare stored numbers only: run no baseline again and confirm no regression side by side [env: PERFCHECK_NO_RERUN]"
     )]
-    pub(super) stored: bool,
-    /// Rounds at most; in each, both sides are launched afresh [default: 100, in a minute where they are costly]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
+    pub(super) no_rerun: bool,
+    /// Measure in N processes, or N rounds side by side [default: 5, 100]
+    ///
+    /// A round of two builds launches one process of each; there are at most N, at least 5, and without this flag costly benchmarks get a minute. A baseline that is run again is measured side by side, too.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::LAUNCHES)))]
     rounds: Option<u32>,
-    /// Time for all rounds, where what is left goes to the benchmarks in doubt; or for all launches of a plain run
+    /// Stop measuring after this time
+    ///
+    /// Benchmarks whose verdict is in doubt get the time that others leave.
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
-    /// Measure executables as they were linked. Else they are linked anew for each round, with their functions at the same places on both sides
+    /// Run executables as they were linked, instead of linking them again for each round with their functions at the same places on both sides
     #[arg(long)]
     as_built: bool,
-    /// When to count instructions of iterations, in processes of their own under valgrind; with `--metric instructions` or a limit on instructions always
+    /// Count instructions under valgrind; `--metric instructions` and limits on instructions always count
     #[arg(long, value_name = "WHEN", default_value = "changed")]
     instructions: CountingFlag,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum CountingFlag {
-    /// Not at all
+    /// Never count
     Never,
-    /// Of benchmarks whose time has changed, in turn with another build
+    /// Count where the time changed against another build
     Changed,
-    /// Of all benchmarks
+    /// Count every benchmark
     Always,
 }
 
@@ -75,9 +85,9 @@ impl From<CountingFlag> for Counting {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum BenchesFromFlag {
-    /// The revision's own
+    /// Use the revision's own
     Revision,
-    /// Those of the work tree
+    /// Use those of the work tree
     Worktree,
 }
 
@@ -91,13 +101,30 @@ impl From<BenchesFromFlag> for BenchesFrom {
 }
 
 impl AgainstFlags {
-    pub(super) fn effort(&self) -> Effort {
+    /// How much is measured side by side. A baseline may be run again so, and never with too few rounds.
+    pub(super) fn effort(&self, has_baseline: bool) -> Effort {
+        let rounds = if self.is_side_by_side() {
+            self.rounds
+        } else {
+            let of_baseline = self.rounds.filter(|_| has_baseline && !self.no_rerun);
+            of_baseline.map(|rounds| rounds.max(LEAST_ROUNDS))
+        };
         Effort {
-            rounds: self.rounds,
+            rounds,
             time_budget: self.time_budget,
             as_built: self.as_built,
             instructions: self.instructions.into(),
         }
+    }
+
+    /// The processes of a run that is measured alone.
+    pub(super) fn rounds_alone(&self) -> Option<u32> {
+        self.rounds.filter(|_| !self.is_side_by_side())
+    }
+
+    fn is_side_by_side(&self) -> bool {
+        let revision = self.against.as_ref().or(self.against_merge_base.as_ref());
+        revision.is_some() || self.against_executable.is_some()
     }
 
     pub(super) fn options(self) -> Option<AgainstOptions> {
@@ -107,7 +134,7 @@ impl AgainstFlags {
         Some(AgainstOptions {
             reference,
             benches_from: self.benches_from.into(),
-            control: self.control,
+            measure_identical: self.measure_identical,
         })
     }
 }

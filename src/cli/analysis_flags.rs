@@ -103,55 +103,57 @@ where
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Statistics of other systems")]
 pub(super) struct AnalysisFlags {
-    /// Which test decides about stored runs [default: bootstrap-t]
-    #[arg(long, value_name = "TEST", value_parser = words::<Test>(Test::WORDS), conflicts_with = "screen", hide_default_value = true)]
+    /// Decide about stored runs by this test [default: bootstrap-t]
+    #[arg(long, value_name = "TEST", value_parser = words::<Test>(Test::WORDS), conflicts_with = "ignore_drift", hide_default_value = true)]
     test: Option<Test>,
-    /// Take the conventions of a published system in one word; other flags change single ones [default: none]
-    #[arg(long, value_name = "SYSTEM", value_parser = words::<System>(System::WORDS), conflicts_with = "screen")]
+    /// Decide as another system does
+    ///
+    /// Other flags change single conventions of it. By default the tool decides by its own statistics.
+    #[arg(long, help_heading = "Comparison options", value_name = "SYSTEM", value_parser = words::<System>(System::WORDS), conflicts_with = "ignore_drift")]
     method: Option<System>,
-    /// Show every setting of --method, and what flags and Cargo.toml change of it; measure and compare nothing
+    /// Print every setting of --method with what flags and Cargo.toml change of it, and measure nothing
     #[arg(long)]
     pub(super) explain: bool,
-    /// What counts as one observation of the test [default: launches]
+    /// Count these as single observations of the test [default: launches]
     #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(Observations::WORDS))]
     observations: Option<Observations>,
-    /// What is done about outliers in the summary; tests are of all samples [default: none]
+    /// Leave these outliers out of the summary; tests are of all samples [default: none]
     #[arg(long, value_name = "POLICY[,first]", value_parser = outlier_words::<Policies>())]
     outliers: Option<Policies>,
-    /// What stands for a launch, and for a side in the summary [default: mean; of ranks median]
+    /// Summarize a process, and a side, by this statistic [default: mean; of ranks median]
     #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = statistics(StatisticSet::Centers))]
     center: Option<Statistic>,
-    /// The definition of quantiles in the summary, of medians and of p95-ratio
+    /// Define quantiles of the summary, of medians and of p95-ratio so
     #[arg(long, value_name = "DEFINITION", value_parser = words::<QuantileRule>(QuantileRule::WORDS))]
     quantile: Option<QuantileRule>,
-    /// What is done about many benchmarks [default: holm]
+    /// Correct for the number of benchmarks by this rule [default: holm]
     #[arg(long, value_name = "RULE", value_parser = words::<FamilyRule>(FamilyRule::WORDS))]
     correction: Option<FamilyRule>,
-    /// How the p of mann-whitney is found [default: auto]
+    /// Compute the p of mann-whitney so [default: auto]
     #[arg(long, value_name = "METHOD", value_parser = words::<RankP>(RankP::WORDS))]
     rank_p: Option<RankP>,
-    /// What the verdicts are about [default: time]
+    /// Judge this metric [default: time]
     #[arg(long, value_name = "METRIC", value_parser = statistics(StatisticSet::Metrics))]
     metric: Option<Statistic>,
-    /// Fail, too, where a statistic exceeds a limit (repeatable), e.g. median:5%, parse/*=p99:2ms, allocations:0, bytes:1KiB
-    #[arg(long, value_name = "RULE", value_parser = Limit::from_str, long_help = FAIL_HELP)]
-    pub(super) fail: Vec<Limit>,
+    /// Fail beyond a limit, e.g. median:5%, allocations:0 (repeatable)
+    #[arg(long = "limit", value_name = "RULE", help_heading = "Comparison options", value_parser = Limit::from_str, long_help = LIMIT_HELP)]
+    pub(super) limits: Vec<Limit>,
 }
 
-const FAIL_HELP: &str = "\
-Fail (exit status 1), too, where a statistic exceeds a limit: [PATTERN=]STATISTIC:LIMIT, repeatable
+const LIMIT_HELP: &str = "\
+Fail (exit status 1) where a statistic exceeds a limit: [PATTERN=]STATISTIC:LIMIT; may be given more than once
 
-A limit in percent is about the change against the reference, and fails where the whole interval of the change lies above it. Any other limit is about the value itself, and fails where its whole interval lies above. PATTERN is a glob on ids.
+A limit in percent is about the change against the reference and fails if the whole interval of the change lies above it. Any other limit is about the value itself and fails if its whole interval lies above. PATTERN is a glob on ids.
 
 STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; p50, p95, p99, p99.9, max (of single operations).
 
-  --fail median:5%            no benchmark more than 5 % slower
-  --fail 'parse/*=p99:2ms'    99 % of the operations of `parse/...` within 2 ms
-  --fail instructions:1%      no benchmark with more than 1 % more instructions
-  --fail allocations:0        no allocations
-  --fail bytes:1KiB           at most 1024 bytes an iteration
+  --limit median:5%            no benchmark more than 5 % slower
+  --limit 'parse/*=p99:2ms'    99 % of the operations of `parse/...` within 2 ms
+  --limit instructions:1%      no benchmark with more than 1 % more instructions
+  --limit allocations:0        no allocations
+  --limit bytes:1KiB           at most 1024 bytes an iteration
 
-`fail = [\"median:5%\"]` in a table of Cargo.toml does the same.";
+`limit = [\"median:5%\"]` in a table of Cargo.toml does the same.";
 
 impl AnalysisFlags {
     /// What was chosen.

@@ -1,53 +1,76 @@
 //! `cargo perfcheck` and its subcommands.
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
 use std::ffi::OsString;
 use std::time::Duration;
 
 use super::against_flags::AgainstFlags;
+use super::baseline_flags::BaselineCommand;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::BuildFlags;
 use super::command::{Command, Parsed};
 use super::compare_flags::CompareArguments;
-use super::doctor_flags::DoctorArguments;
+use super::doctor_flags::{DoctorArguments, refuse_flags_of_benches};
+use super::help::{laid_out, numbers_with_a_sign};
 use super::history_flags::HistoryArguments;
-use super::import_flags::ImportArguments;
+use super::list_flags::ListArguments;
+use super::mistyped::{command_meant, refuse_command_as_filter};
+use super::report_flags::ReportArguments;
 use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, OutputFlags, RowFlags, SamplingFlags};
-use super::self_test_flags::SelfTestArguments;
 use super::show_flags::ShowArguments;
-use super::store_flags::{OnStore, StoreFlags, StoredArguments};
-use crate::app::{
-    AcceptOptions, BaselineAction, ExplainOptions, ExportOptions, PageOptions, PruneOptions,
-    RunOptions, StoreOptions,
-};
-use crate::report::terminal_width;
+use super::store_commands::StoreCommand;
+use super::store_flags::{OnStore, StoreFlags};
+use crate::app::{AcceptOptions, ExplainOptions, RunOptions, StoreOptions};
 use perfcheck_analysis::model::parse_duration;
 use perfcheck_engine::measure::Filter;
 
 const AFTER_HELP: &str = "\
 Examples:
-  cargo perfcheck                              measure, compare with the last accepted run, store
-  cargo perfcheck --save-baseline main         ... and call this run `main`
-  cargo perfcheck --baseline main              ... and compare with the run called `main`
-  cargo perfcheck --against main               measure the work tree and `main` in turn
-  cargo perfcheck -p parser json               only benchmarks of `parser` with `json` in their id
+  cargo perfcheck                              measure, store, compare with the last accepted run
+  cargo perfcheck --against main               measure the work tree and `main` side by side
+  cargo perfcheck -p parser json               measure benchmarks of `parser` with `json` in their id
+  cargo perfcheck --save-baseline main         name this run `main`
+  cargo perfcheck --baseline main              compare with the run named `main`
+  cargo perfcheck --limit median:5%            fail if a median rises by more than 5 %
+  cargo perfcheck --fail-on regressed,suspect  fail on `suspect`, too
+  cargo perfcheck --report markdown=bench.md   write a comment for a pull request
   cargo perfcheck compare main latest          compare stored runs without measuring
-  cargo perfcheck history json                 its course over runs, with changes of level
-  cargo perfcheck explain json                 how the newest verdict about `json` came about
-  cargo perfcheck --fail-on regressed,suspect  be strict in CI
-  cargo perfcheck --report markdown=bench.md   and write a report for a pull request (docs/CI.md)
-  cargo perfcheck --fail median:5%             and fail where a median rose by more than 5 %
+  cargo perfcheck explain json                 explain the newest verdict about `json`
+  cargo perfcheck completions bash             print completions for a shell; `man` prints a manual page
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
 
-/// Did my change make it slower? Measures a workspace's benchmarks, stores every run and compares.
+const AFTER_RUN: &str = "\
+`cargo perfcheck` without a command runs this command.
+
+Examples:
+  cargo perfcheck run                          measure every benchmark
+  cargo perfcheck run history                  measure benchmarks with `history` in their id, which is a command, too
+  cargo perfcheck run --against main json      measure `json` in the work tree and in `main`, side by side
+
+Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
+
+const AFTER_COMPLETIONS: &str = "\
+The completions are for `cargo-perfcheck`, the executable that cargo calls.
+
+Examples:
+  cargo perfcheck completions bash > ~/.local/share/bash-completion/completions/cargo-perfcheck
+  cargo perfcheck completions fish > ~/.config/fish/completions/cargo-perfcheck.fish";
+
+const AFTER_MAN: &str = "\
+Examples:
+  cargo perfcheck man | man -l -             read the page about `cargo perfcheck`
+  cargo perfcheck man store import > import.1";
+
+/// Did my change make it slower? Measure benchmarks, store each run and compare it with earlier ones
 #[derive(Debug, Parser)]
 #[command(
     name = "cargo-perfcheck",
     bin_name = "cargo perfcheck",
     version,
-    after_help = AFTER_HELP,
+    after_long_help = AFTER_HELP,
     args_conflicts_with_subcommands = true,
     subcommand_help_heading = "Commands"
 )]
@@ -60,22 +83,21 @@ struct Arguments {
 
 #[derive(Debug, Args)]
 struct RunArguments {
-    /// Measure only benchmarks whose id contains one of these
+    /// Measure only benchmarks whose id contains one of these words
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
-    /// FILTERs are whole ids
+    /// Match whole ids with FILTER
     #[arg(long)]
     exact: bool,
-    /// Compare with this baseline (or run number, `latest`, `@commit`) rather than the last accepted run
+    /// Compare with this baseline, run number, `latest` or `@commit`
+    ///
+    /// Without it a run is compared with the last accepted run.
     #[arg(short, long, value_name = "NAME", conflicts_with = "against-what")]
     baseline: Option<String>,
-    /// Store this run under a name
+    /// Name this run
     #[arg(short, long, value_name = "NAME")]
     save_baseline: Option<String>,
-    /// Build and list the benchmarks, but do not measure
-    #[arg(long)]
-    no_run: bool,
-    /// Longest time to wait for a bench beyond what is expected of it
+    /// Extra time allowed before a benchmark counts as hung
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
     #[command(flatten)]
@@ -85,6 +107,8 @@ struct RunArguments {
     #[command(flatten)]
     rows: RowFlags,
     #[command(flatten)]
+    reporting: ReportingFlags,
+    #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
     against: AgainstFlags,
@@ -92,125 +116,54 @@ struct RunArguments {
     sampling: SamplingFlags,
     #[command(flatten)]
     comparison: ComparisonFlags,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_RUN)]
+struct ExplicitRun {
     #[command(flatten)]
-    reporting: ReportingFlags,
+    run: RunArguments,
 }
 
 #[derive(Debug, Subcommand)]
 enum Subcommands {
-    /// Compare stored runs, without measuring
+    /// Measure benchmarks, store the run and compare it with earlier ones; the default
+    Run(Box<ExplicitRun>),
+    /// List the benchmarks that a run would measure
+    List(Box<ListArguments>),
+    /// Compare stored runs without measuring
     Compare(Box<CompareArguments>),
-    /// Find the first commit that is slower, by measuring against a good one at each step
-    Bisect(Box<BisectArguments>),
-    /// What this machine finds of a known slowdown, and how often it cries wolf
-    SelfTest(Box<SelfTestArguments>),
-    /// What makes measurements on this machine unsteady, what can be told on it, what to change
-    Doctor(DoctorArguments),
-    /// List the benchmarks in the store, with their latest times
-    List {
-        #[command(flatten)]
-        rows: RowFlags,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
-    /// List the stored runs, newest first
-    Runs {
-        #[command(subcommand)]
-        action: Option<RunsAction>,
-        /// Show at most this many
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        limit: usize,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
-    /// Show what a run measured
+    /// Show what a stored run measured
     Show(Box<ShowArguments>),
-    /// Say how a verdict came about, number by number
+    /// Explain how a stored verdict came about
     Explain(Box<OnStore<ExplainOptions>>),
-    /// Write a page about a run or a comparison: tables, charts, how each verdict came about
-    Report(Box<OnStore<PageOptions>>),
-    /// Show benchmarks over runs: levels, where they changed, where the next run should be
+    /// Show how benchmarks changed from run to run
     History(Box<HistoryArguments>),
-    /// Make a run, or what it measured of some benchmarks, a reference: the change was meant
+    /// Write a page or another report about stored runs
+    Report(Box<ReportArguments>),
+    /// Accept an intentional change as the new reference
     Accept(Box<OnStore<AcceptOptions>>),
-    /// Show which runs a policy would remove, and with --yes remove them
-    Prune(Box<OnStore<PruneOptions>>),
-    /// Write stored runs for other machines and programs
-    Export(Box<OnStore<ExportOptions>>),
-    /// Store what another program, or this one elsewhere, measured
-    Import(Box<ImportArguments>),
-    /// Names for runs
-    Baseline {
-        #[command(subcommand)]
-        action: BaselineCommand,
+    /// Find the first commit that made a benchmark slower
+    Bisect(Box<BisectArguments>),
+    /// Check how small a change this machine detects, and what disturbs it
+    Doctor(Box<DoctorArguments>),
+    /// Manage the names of runs
+    #[command(subcommand)]
+    Baseline(BaselineCommand),
+    /// Manage stored runs: list, remove, adopt, prune, import, export
+    #[command(subcommand)]
+    Store(Box<StoreCommand>),
+    /// Print completions for a shell
+    #[command(hide = true, after_long_help = AFTER_COMPLETIONS)]
+    Completions {
+        /// Complete commands of this shell
+        shell: Shell,
     },
-}
-
-#[derive(Debug, Subcommand)]
-enum RunsAction {
-    /// Take over the runs of a workspace that has moved, or of another clone
-    Adopt {
-        /// The other workspace: its key, number or path as `runs adopt` without it lists them
-        from: Option<String>,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
-    /// Remove runs with all that they measured; both sides of an A/B measurement go together
-    Remove {
-        /// Run numbers, `latest` or `@commit`
-        #[arg(value_name = "RUN", required = true)]
-        runs: Vec<String>,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-enum BaselineCommand {
-    /// List the names
-    List {
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
-    /// Name a run, or move a name to it
-    Save {
-        /// The name
-        name: String,
-        /// A run number, baseline, `latest` or `@commit`
-        #[arg(default_value = "latest")]
-        run: String,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
-    /// Change a name
-    Rename {
-        /// The name
-        from: String,
-        /// The new name
-        to: String,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
-    /// Forget a name; the run stays
-    Remove {
-        /// The name
-        name: String,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
-    /// Show which kept executables would have to go, and with --yes remove them; numbers stay
-    Prune {
-        /// What they may take, compressed [default: 2048]
-        #[arg(long, value_name = "MIB")]
-        quota: Option<u64>,
-        /// Those of runs that a baseline names, too
-        #[arg(long)]
-        named: bool,
-        /// Remove them
-        #[arg(long)]
-        yes: bool,
-        #[command(flatten)]
-        stored: StoredArguments,
+    /// Print a manual page
+    #[command(hide = true, after_long_help = AFTER_MAN)]
+    Man {
+        /// Print the page of this command instead of the one about `cargo perfcheck`
+        command: Vec<String>,
     },
 }
 
@@ -221,50 +174,21 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, cl
         arguments.remove(1);
     }
     let escaped = arguments.iter().any(|argument| argument == "--");
-    let command = numbers_with_a_sign(command_line()).term_width(help_width());
-    let mut matches = command.try_get_matches_from(arguments)?;
-    let parsed = Arguments::from_arg_matches_mut(&mut matches)?;
+    let mut command = laid_out(numbers_with_a_sign(command_line()));
+    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    if let Some(("doctor", matches)) = matches.subcommand() {
+        refuse_flags_of_benches(&mut command, matches)?;
+    }
+    let mut parsed = Arguments::from_arg_matches_mut(&mut matches)?;
     if let (None, Some(word), false) = (&parsed.command, parsed.run.filters.first(), escaped) {
-        refuse_command_as_filter(word)?;
+        refuse_command_as_filter(word, &mut command)?;
+        let doubt = command_meant(word, &command).map(|meant| (word.clone(), meant));
+        return Ok(parsed.run.translate(doubt));
     }
-    Ok(parsed.translate())
-}
-
-/// The columns of help: those of the terminal as far as lines stay readable. `COLUMNS` is not asked, which may say 0.
-fn help_width() -> usize {
-    match terminal_width() {
-        usize::MAX => 100,
-        columns => columns.min(110),
-    }
-}
-
-/// Values of flags that are numbers may begin with `-`: the flag's own error then says what it takes.
-fn numbers_with_a_sign(command: clap::Command) -> clap::Command {
-    const NUMBERS: [&str; 5] = ["FACTOR", "FRACTION", "MIB", "N", "TIME"];
-    let is_number = |name: &clap::builder::Str| NUMBERS.contains(&name.as_str());
-    let command = command.mut_args(|arg| {
-        let numbers = arg
-            .get_value_names()
-            .is_some_and(|names| names.iter().all(is_number));
-        if numbers {
-            arg.allow_hyphen_values(true)
-        } else {
-            arg
-        }
-    });
-    command.mut_subcommands(numbers_with_a_sign)
-}
-
-/// A flag before a command makes the command's name a filter, which is hardly ever meant.
-fn refuse_command_as_filter(word: &str) -> Result<(), clap::Error> {
-    let mut command = command_line();
-    if command.find_subcommand(word).is_none() {
-        return Ok(());
-    }
-    let message = format!(
-        "`{word}` is a command and comes first: `cargo perfcheck {word} ...`; as a filter it is written behind `--`"
-    );
-    Err(command.error(clap::error::ErrorKind::ArgumentConflict, message))
+    Ok(match parsed.command.take() {
+        None => parsed.run.translate(None),
+        Some(command) => command.translate(),
+    })
 }
 
 /// The whole command line, for documentation and completions.
@@ -272,72 +196,32 @@ pub fn command_line() -> clap::Command {
     Arguments::command()
 }
 
-impl Arguments {
+impl Subcommands {
     fn translate(self) -> Parsed {
-        match self.command {
-            None => self.run.translate(),
-            Some(Subcommands::Compare(arguments)) => arguments.translate(),
-            Some(Subcommands::Bisect(arguments)) => arguments.translate(),
-            Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
-            Some(Subcommands::Doctor(arguments)) => arguments.translate(),
-            Some(Subcommands::List { rows, stored }) => {
-                stored.with(Command::List).showing(rows.only())
-            }
-            Some(Subcommands::Runs {
-                action: None,
-                limit,
-                stored,
-            }) => stored.with(Command::Runs { limit }),
-            Some(Subcommands::Runs {
-                action: Some(RunsAction::Adopt { from, stored }),
-                ..
-            }) => stored.with(Command::Adopt { from }),
-            Some(Subcommands::Runs {
-                action: Some(RunsAction::Remove { runs, stored }),
-                ..
-            }) => stored.with(Command::RemoveRuns { runs }),
-            Some(Subcommands::Show(arguments)) => arguments.translate(),
-            Some(Subcommands::Explain(arguments)) => arguments.with(Command::Explain),
-            Some(Subcommands::Report(arguments)) => arguments.with(Command::Report),
-            Some(Subcommands::Export(arguments)) => arguments.with(Command::Export),
-            Some(Subcommands::Import(arguments)) => arguments.translate(),
-            Some(Subcommands::History(arguments)) => arguments.translate(),
-            Some(Subcommands::Accept(arguments)) => arguments.with(Command::Accept),
-            Some(Subcommands::Prune(arguments)) => arguments.with(Command::Prune),
-            Some(Subcommands::Baseline { action }) => action.translate(),
+        match self {
+            Self::Run(arguments) => arguments.run.translate(None),
+            Self::List(arguments) => arguments.translate(),
+            Self::Compare(arguments) => arguments.translate(),
+            Self::Show(arguments) => arguments.translate(),
+            Self::Explain(arguments) => arguments.with(Command::Explain),
+            Self::History(arguments) => arguments.translate(),
+            Self::Report(arguments) => arguments.translate(),
+            Self::Accept(arguments) => arguments.with(Command::Accept),
+            Self::Bisect(arguments) => arguments.translate(),
+            Self::Doctor(arguments) => arguments.translate(),
+            Self::Baseline(action) => action.translate(),
+            Self::Store(action) => action.translate(),
+            Self::Completions { shell } => Parsed::without_workspace(Command::Completions(shell)),
+            Self::Man { command } => Parsed::without_workspace(Command::ManualPage(command)),
         }
     }
 }
 
-impl BaselineCommand {
-    fn translate(self) -> Parsed {
-        let (action, stored) = match self {
-            Self::List { stored } => (BaselineAction::List, stored),
-            Self::Save { name, run, stored } => (BaselineAction::Save { name, run }, stored),
-            Self::Rename { from, to, stored } => (BaselineAction::Rename { from, to }, stored),
-            Self::Remove { name, stored } => (BaselineAction::Remove { name }, stored),
-            Self::Prune {
-                quota,
-                named,
-                yes,
-                stored,
-            } => (
-                BaselineAction::Prune {
-                    quota_mib: quota,
-                    named,
-                    execute: yes,
-                },
-                stored,
-            ),
-        };
-        stored.with(Command::Baseline(action))
-    }
-}
-
 impl RunArguments {
-    fn translate(self) -> Parsed {
+    fn translate(self, doubt: Option<(String, String)>) -> Parsed {
         let color = self.output.color.word();
-        let mut layer = self.sampling.layer();
+        let effort = self.against.effort(self.baseline.is_some());
+        let mut layer = self.sampling.layer(self.against.rounds_alone());
         let comparison = self.comparison.options();
         layer.noise_threshold = comparison.said_noise_threshold();
         let cargo = self.build.options(&self.output);
@@ -353,12 +237,12 @@ impl RunArguments {
                     words: self.filters,
                     exact: self.exact,
                 },
+                doubt,
                 baseline: self.baseline,
-                effort: self.against.effort(),
-                stored: self.against.stored,
+                effort,
+                no_rerun: self.against.no_rerun,
                 against: self.against.options(),
                 save_baseline: self.save_baseline,
-                no_run: self.no_run,
                 timeout: self.timeout,
                 layer,
                 comparison,
@@ -379,22 +263,20 @@ mod tests {
     }
 
     #[test]
-    fn the_commands_that_a_filter_may_be_a_misspelling_of_are_all_commands() {
-        let commands = command_line();
-        let names: Vec<&str> = commands
-            .get_subcommands()
-            .map(clap::Command::get_name)
-            .collect();
-        assert_eq!(names, crate::app::COMMANDS);
-    }
-
-    #[test]
     fn a_command_behind_a_flag_is_no_filter_unless_it_is_said_to_be() {
         let parse = |words: &str| parse(words.split(' ').map(OsString::from));
         let refused = parse("cargo-perfcheck --color always compare a b").expect_err("refused");
         assert!(refused.to_string().contains("comes first"), "{refused}");
-        assert!(parse("cargo-perfcheck --color always -- compare").is_ok());
-        assert!(parse("cargo-perfcheck --color always compared").is_ok());
+        for words in [
+            "run compare",
+            "--color always -- compare",
+            "--color always compares",
+        ] {
+            assert!(
+                parse(&format!("cargo-perfcheck {words}")).is_ok(),
+                "{words}"
+            );
+        }
     }
 
     #[test]
@@ -404,11 +286,31 @@ mod tests {
         for words in [
             &["cargo-perfcheck", "perfcheck", "x"][..],
             &["cargo-perfcheck", "x"],
+            &["cargo-perfcheck", "run", "x"],
         ] {
             let Command::Run(options) = parse(words).command else {
                 panic!("a run");
             };
             assert_eq!(options.filter.words, ["x"]);
         }
+    }
+
+    #[test]
+    fn rounds_are_processes_of_a_run_alone_and_rounds_of_two_builds() {
+        let parse = |words: &str| {
+            let words = format!("cargo-perfcheck {words}");
+            let parsed = parse(words.split(' ').map(OsString::from)).expect("it is well formed");
+            let Command::Run(options) = parsed.command else {
+                panic!("a run");
+            };
+            (options.layer.launches, options.effort.rounds)
+        };
+        assert_eq!(parse("--rounds 3"), (Some(3), None));
+        assert_eq!(parse("--rounds 30 --against main"), (None, Some(30)));
+        assert_eq!(parse("--rounds 3 --baseline main"), (Some(3), Some(5)));
+        assert_eq!(
+            parse("--rounds 3 --baseline main --no-rerun"),
+            (Some(3), None)
+        );
     }
 }

@@ -11,33 +11,34 @@ use super::store_flags::StoreFlags;
 use crate::app::{BisectOptions, StoreOptions};
 
 const AFTER_HELP: &str = "\
-Builds commits between GOOD and BAD and measures each in turn with GOOD, until the first slow one is found. A commit that
-cannot be built or measured is skipped. After an interruption the same command goes on where it was.
+Builds commits between the good and the bad one and measures each side by side with the good one, until it finds the first slow
+commit. It skips commits that cannot be built or measured. After an interruption the same command continues.
 
 Examples:
-  cargo perfcheck bisect v1.0 --bench sort/10              which commit since v1.0 made `sort/10` slower?
-  cargo perfcheck bisect v1.0 v1.1 --bench sort/10
-  cargo perfcheck bisect v1.0 --bench sort/10 --benches-from worktree
-                                                           the benchmark was written later than some commits
+  cargo perfcheck bisect sort/10 --good v1.0               which commit since v1.0 made `sort/10` slower?
+  cargo perfcheck bisect sort/10 --good v1.0 --bad v1.1
+  cargo perfcheck bisect sort/10 --good v1.0 --benches-from worktree
+                                                           the benchmark is newer than some of the commits
 
-Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or BAD is not slower than GOOD; 3 build failed, 4 GOOD or BAD could not be measured or gave no clear answer, 5 store unusable, 130 interrupted.";
+Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or the bad commit is not slower than the good one; 3 build failed, 4 the good or the bad commit could not be measured or gave no clear answer, 5 store unusable, 130 interrupted.";
 
 /// The command line of `bisect`.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_long_help = AFTER_HELP)]
 pub(super) struct BisectArguments {
-    /// A commit that is fast
-    good: String,
-    /// A later commit that is slow
-    #[arg(default_value = "HEAD")]
-    bad: String,
     /// The benchmark: its id, the name of a bench target that has no other, or a part of the id
-    #[arg(long, value_name = "ID")]
+    #[arg(value_name = "ID")]
     bench: String,
-    /// Whose benchmarks the commits are built with; `worktree` lays the current ones over them
+    /// A commit at which the benchmark is fast
+    #[arg(long, value_name = "REV")]
+    good: String,
+    /// A later commit at which it is slow
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    bad: String,
+    /// Build commits with these benchmarks: their own, or the current ones laid over them
     #[arg(long, value_name = "SIDE", default_value = "revision")]
     benches_from: BenchesFromFlag,
-    /// Forget what an interrupted call has found
+    /// Start again instead of continuing after an interruption
     #[arg(long)]
     restart: bool,
     #[command(flatten)]

@@ -42,16 +42,16 @@ impl WorkspaceFlags {
 /// What is built and how.
 #[derive(Debug, Clone, Args)]
 pub(super) struct BuildFlags {
-    /// Build and run only the bench target NAME (may be given more than once; globs work)
+    /// Measure only the bench target NAME (repeatable; globs work)
     #[arg(long, value_name = "NAME")]
     bench: Vec<String>,
-    /// Build and run all bench targets, as without --bench, --lib and --bins
+    /// Measure all bench targets, as without --bench, --lib and --bins
     #[arg(long, conflicts_with = "bench")]
     benches: bool,
-    /// Build and run the `#[bench]` functions in the package's library
+    /// Measure the `#[bench]` functions in the package's library
     #[arg(long)]
     lib: bool,
-    /// Build and run the `#[bench]` functions in all binaries
+    /// Measure the `#[bench]` functions in all binaries
     #[arg(long)]
     bins: bool,
     #[command(flatten)]

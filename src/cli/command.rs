@@ -1,11 +1,16 @@
 //! What a command line means, in plain values.
 
+use clap_complete::Shell;
+
 use crate::app::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExplainOptions,
-    ExportOptions, HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions, RunView,
-    SelfTestOptions, StoreOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions,
+    ExecutablesOptions, ExplainOptions, ExportOptions, HistoryOptions, ImportOptions, ListOptions,
+    OutputOptions, PageOptions, PruneOptions, RunOptions, RunView, SelfTestOptions, StoreOptions,
 };
+use crate::report::{MessageFormat, Verbosity};
+use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::Verdict;
+use perfcheck_engine::cargo::CargoOptions;
 
 /// What the user wants.
 #[derive(Debug)]
@@ -20,12 +25,12 @@ pub enum Command {
     SelfTest(Box<SelfTestOptions>),
     /// Look at the machine.
     Doctor(DoctorOptions),
-    /// List benchmarks.
-    List,
+    /// List what would be measured.
+    List(ListOptions),
     /// List runs.
     Runs {
         /// At most so many.
-        limit: usize,
+        last: usize,
     },
     /// Take over another workspace's runs; without a name: list the workspaces.
     Adopt {
@@ -47,10 +52,14 @@ pub enum Command {
     Report(PageOptions),
     /// Benchmarks over runs.
     History(HistoryOptions),
+    /// All stored benchmarks with their latest times.
+    Overview,
     /// Accept a run, or levels of benchmarks.
     Accept(AcceptOptions),
     /// Remove runs by a policy.
     Prune(PruneOptions),
+    /// Remove kept executables.
+    PruneExecutables(ExecutablesOptions),
     /// Remove these runs.
     RemoveRuns {
         /// Numbers, baselines, `latest`, `@commit`.
@@ -62,6 +71,10 @@ pub enum Command {
     Import(Box<ImportOptions>),
     /// Work on names of runs.
     Baseline(BaselineAction),
+    /// Print completions.
+    Completions(Shell),
+    /// Print the manual page of a command, by its words.
+    ManualPage(Vec<String>),
 }
 
 impl Command {
@@ -92,6 +105,25 @@ pub struct Parsed {
 }
 
 impl Parsed {
+    /// A command that needs neither a store nor a workspace.
+    pub(super) fn without_workspace(command: Command) -> Self {
+        Self {
+            command,
+            common: StoreOptions {
+                store: None,
+                output: OutputOptions {
+                    quiet: false,
+                    verbosity: Verbosity::Usual,
+                    only: None,
+                    format: MessageFormat::Human,
+                    order: Order::Name,
+                },
+                cargo: CargoOptions::default(),
+            },
+            color: "auto",
+        }
+    }
+
     /// The same, showing the rows of these verdicts alone.
     pub(super) fn showing(mut self, only: Option<Vec<Verdict>>) -> Self {
         self.common.output.only = only;

@@ -1,42 +1,42 @@
 //! The command line of `compare`.
 
 use clap::Args;
-use std::path::PathBuf;
 
 use super::command::{Command, Parsed};
 use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, RowFlags};
 use super::store_flags::StoredArguments;
 use crate::app::{CompareOptions, CompareView, GroupPattern, PivotRequest};
-use crate::report::{Shown, TableFormat, ValueTerms};
+use crate::report::{Shown, ValueTerms};
 use perfcheck_analysis::model::{Statistic, StatisticSet};
 use perfcheck_engine::measure::Filter;
 
 const AFTER_COMPARE: &str = "\
-With one CANDIDATE: its verdicts, as a run would print them. With several: a column for each run, the first being the reference; every
-column is compared with it as if alone. Nothing is built or run.
+With one CANDIDATE it prints verdicts, as a run does. With several it prints a column for each run and compares every column with the
+first one, as if alone. It builds and runs nothing.
 
 Examples:
   cargo perfcheck compare main                         the latest run with `main`
   cargo perfcheck compare main 12 latest               three runs side by side
   cargo perfcheck compare main 12 latest --show ratio  ratios to `main`, with their geometric mean
   cargo perfcheck compare main latest --statistic all  every statistic of both, line by line
-  cargo perfcheck compare v1 v2 v3 --statistic p95 --format csv --output tails.csv
+  cargo perfcheck compare v1 v2 v3 --statistic p95 --report csv=tails.csv
   cargo perfcheck compare main --pivot rows=group,cols=function,value=ratio
-  cargo perfcheck compare v1 v2 --pivot rows=id,cols=run,value=time+change --format markdown
+  cargo perfcheck compare v1 v2 --pivot rows=id,cols=run,value=time+change --report markdown-table
   cargo perfcheck compare latest --group-by 'sort/([^/]+)'  functions of one run side by side, the fastest marked
-  cargo perfcheck compare log --group-by '(ser|deser)$' --svg split.svg   two series a row, as split violins
-  cargo perfcheck compare v1 v2 --format markdown      change, adjusted p and effect sizes for a report
-  cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system (docs/CI.md)
+  cargo perfcheck compare log --group-by '(ser|deser)$' --report svg=split.svg
+                                                       two series a row, as split violins
+  cargo perfcheck compare v1 v2 --report markdown-table  change, adjusted p and effect sizes
+  cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system
 
 Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared, 5 store unusable, 6 no such run, or a column with nothing comparable.";
 
 /// Flags that would have no effect on a pivot: it has no verdicts, and tests and summaries of its own.
 const ABOUT_VERDICTS: [&str; 11] = [
     "statistic",
-    "fail",
+    "limits",
     "fail_on",
-    "screen",
+    "ignore_drift",
     "test",
     "metric",
     "observations",
@@ -51,59 +51,52 @@ const LATEST: &str = "latest";
 
 /// The command line of `compare`.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_COMPARE)]
+#[command(after_long_help = AFTER_COMPARE)]
 pub(super) struct CompareArguments {
     /// The reference: a baseline, a run number, `latest` or `@commit`
     #[arg(required_unless_present_any = ["pivot", "group_by"], value_name = "BASE")]
     base: Option<String>,
-    /// What is compared with it, each by itself [default: latest]
+    /// Compare these runs with it, each by itself [default: latest]
     #[arg(value_name = "CANDIDATE")]
     candidates: Vec<String>,
-    /// Compare only benchmarks whose id contains one of these
+    /// Compare only benchmarks whose id contains one of these words
     #[arg(long = "filter", value_name = "FILTER")]
     filters: Vec<String>,
-    /// FILTERs are whole ids
+    /// Match whole ids with FILTER
     #[arg(long)]
     exact: bool,
-    /// What columns show: judged (the values that were compared and their change), all, min, mean (of rates harmonic), median, std-dev, launch-std-dev, cv, max,
-    /// best-95 (mean of the best 95 %), p95 (any percentile), subselection [default: judged]
+    /// Show this statistic in columns, e.g. median, p95, all [default: judged]
+    ///
+    /// judged: the values that were compared, and their change. all: every statistic, line by line. Others: min, mean (of rates harmonic), median,
+    /// std-dev, launch-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
     #[arg(long, value_name = "STATISTIC", value_parser = shown)]
     statistic: Option<Shown>,
-    /// Whether columns show what was measured, or ratios to the first column (with --group-by to the fastest of the row)
+    /// Show what was measured, or ratios to the first column (with --group-by to the fastest of the row)
     #[arg(long, value_name = "TERMS", default_value = "time")]
     show: ValueTerms,
-    /// Lay out measurements instead of comparing runs: rows=DIMENSION,cols=DIMENSION,value=VALUE, several of each joined by `+`.
+    /// Lay out measurements as a pivot table, without verdicts: rows=DIMENSION,cols=DIMENSION,value=VALUE
     ///
-    /// Of BASE (default: latest) and all CANDIDATEs. Dimensions: run, package, target, id; parts of ids: group (the first), function (the
+    /// Of BASE (default: latest) and all CANDIDATEs; `+` joins several of each. Dimensions: run, package, target, id; parts of ids: group (the first), function (the
     /// second), input (the rest), part1, part2, ...; of imported runs the names of their columns. Values: time (the mean), ops, min-ops,
     /// max-ops, samples and every STATISTIC; and relative ones: ratio and change (of means), cliffs-delta, hedges-g, p-value. These are relative to
     /// versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run where runs are columns or rows, else
     /// the fastest of each column]. Cells of several benchmarks have their geometric mean. A pivot has no verdicts: it always exits with 0.
     #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]
     pivot: Option<PivotRequest>,
-    /// Set benchmarks of one run (BASE, default: latest) side by side: what REGEX captures in an id is the column, the rest the row.
+    /// Set benchmarks of one run side by side: what REGEX captures in an id is the column, the rest the row
     ///
-    /// The first group captures, or all named groups; without groups the whole match. The fastest of each row is marked, and so is what
+    /// The run is BASE (default: latest). The first group captures, or all named groups; without groups the whole match. The fastest of each row is marked, and so is what
     /// cannot be told from it. This is exploratory: there are no verdicts, and the exit status is always 0.
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot"])]
     group_by: Option<GroupPattern>,
-    /// With --group-by of two alternatives: draw split violins, a row each, as an SVG file (`-`: stdout) in place of the table
-    #[arg(long, value_name = "FILE", requires = "group_by", conflicts_with_all = ["format", "output"])]
-    svg: Option<PathBuf>,
-    /// Form of the table
-    #[arg(long, value_name = "FORM")]
-    format: Option<TableFormat>,
-    /// Write the result into this file instead; `-` is stdout
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
     #[command(flatten)]
     reporting: ReportingFlags,
-    #[command(flatten)]
-    comparison: ComparisonFlags,
     #[command(flatten)]
     rows: RowFlags,
     #[command(flatten)]
     stored: StoredArguments,
+    #[command(flatten)]
+    comparison: ComparisonFlags,
 }
 
 fn shown(text: &str) -> Result<Shown, String> {
@@ -124,7 +117,7 @@ impl CompareArguments {
             candidates.push(LATEST.to_owned());
         }
         let view = match (self.group_by, self.pivot, self.statistic) {
-            (Some(pattern), ..) => CompareView::GroupBy(pattern, self.svg),
+            (Some(pattern), ..) => CompareView::GroupBy(pattern),
             (None, Some(pivot), _) => CompareView::Pivot(pivot),
             (None, None, Some(shown)) => CompareView::Columns(shown),
             // Ratios are shown in columns.
@@ -143,8 +136,6 @@ impl CompareArguments {
             comparison: self.comparison.options(),
             view,
             terms: self.show,
-            format: self.format,
-            output: self.output,
             reports: self.reporting.options(),
         };
         let parsed = self.stored.with(Command::Compare(Box::new(options)));

@@ -3,19 +3,23 @@
 use clap::Args;
 
 use super::command::{Command, Parsed};
+use super::run_flags::RowFlags;
 use super::store_flags::StoredArguments;
 use crate::app::{HistoryBranch, HistoryOptions};
 use perfcheck_analysis::compare::Fact;
 use perfcheck_engine::measure::Filter;
 
 const AFTER_HISTORY: &str = "\
-The value of a run is what later runs are compared with: its fastest launch's 1st percentile where there are samples enough. \
-Levels are told apart by change points (E-divisive, p <= 0.001, four runs on each side) and by what was accepted; the band is \
-where the newest run was to be expected (99.8 %). It describes and decides nothing: the exit status is 0.
+Without FILTER and flags about runs it lists every stored benchmark with its latest time and verdict.
+
+The value of a run is what later runs are compared with: the 1st percentile of its fastest process, given enough samples. A level ends at a change point \
+(E-divisive, p <= 0.001, four runs on each side) and where a change was accepted. The expected range covers the newest run with 99.8 %. History describes \
+and decides nothing: the exit status is 0.
 
 Examples:
-  cargo perfcheck history                       every benchmark on a line, with a row of bars
-  cargo perfcheck history sort/10               one benchmark, run by run
+  cargo perfcheck history                       list all benchmarks with their latest times
+  cargo perfcheck history sort/10               show one benchmark, run by run
+  cargo perfcheck history sort                  show a line for each benchmark with `sort` in its id
   cargo perfcheck history json --since 90d --branch main
   cargo perfcheck history sort/10 --message-format json
 
@@ -23,32 +27,37 @@ Exit status: 0, 2 usage or no such benchmark, 5 store unusable.";
 
 /// The command line of `history`.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HISTORY)]
+#[command(after_long_help = AFTER_HISTORY)]
 pub(super) struct HistoryArguments {
-    /// Only benchmarks whose id contains one of these; a single whole id means that benchmark alone
+    /// Show only benchmarks whose id contains one of these words; a whole id alone means that benchmark
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
-    /// FILTERs are whole ids
+    /// Match whole ids with FILTER
     #[arg(long)]
     exact: bool,
-    /// Runs of this branch [default: the present one, or the one that it forked from]
+    /// Show runs of this branch [default: the current one, or the one it forked from]
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
-    /// Runs of all branches
+    /// Show runs of all branches
     #[arg(long, conflicts_with = "branch")]
     all_branches: bool,
-    /// At most so many runs of each benchmark, the newest
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = runs_of_history)]
-    limit: usize,
-    /// Only runs since this date, or for so long: 2026-01-31, 90d
+    /// Show at most the newest N runs of each benchmark [default: 50]
+    #[arg(long, value_name = "N", value_parser = runs_of_history)]
+    last: Option<usize>,
+    /// Show only runs since this date, or of this time: 2026-01-31, 90d
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Facts that may differ among the runs, e.g. rustc,profile
+    /// Show runs together although these facts differ, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     allow_different: Vec<Fact>,
     #[command(flatten)]
+    rows: RowFlags,
+    #[command(flatten)]
     stored: StoredArguments,
 }
+
+/// So many runs of each benchmark are shown.
+const USUAL_LAST: usize = 50;
 
 /// The search for change points takes time that grows with the square of the number of runs.
 fn runs_of_history(text: &str) -> Result<usize, String> {
@@ -65,15 +74,25 @@ impl HistoryArguments {
             (None, true) => HistoryBranch::All,
             (None, false) => HistoryBranch::Present,
         };
-        self.stored.with(Command::History(HistoryOptions {
+        let is_overview = self.filters.is_empty()
+            && branch == HistoryBranch::Present
+            && self.last.is_none()
+            && self.since.is_none()
+            && self.allow_different.is_empty();
+        let rows = self.rows.only();
+        if is_overview {
+            return self.stored.with(Command::Overview).showing(rows);
+        }
+        let parsed = self.stored.with(Command::History(HistoryOptions {
             filter: Filter {
                 words: self.filters,
                 exact: self.exact,
             },
             branch,
-            limit: self.limit,
+            limit: self.last.unwrap_or(USUAL_LAST),
             since: self.since,
             allow_different: self.allow_different,
-        }))
+        }));
+        parsed.showing(rows)
     }
 }

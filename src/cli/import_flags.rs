@@ -1,4 +1,4 @@
-//! The command line of `import`.
+//! The command line of `store import`.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ use perfcheck_analysis::model::{Outliers, SampleFilter};
 
 const AFTER_HELP: &str = "\
 Examples:
-  cargo perfcheck import main.jsonl                        runs that `cargo perfcheck export` wrote elsewhere, each only once
-  cargo perfcheck import target/criterion                  every baseline of Criterion, a run of its name
-  cargo perfcheck import target/criterion --only base --baseline before
-  hyperfine --export-json - ./a ./b | cargo perfcheck import -
-  go test -bench . -count 10 | cargo perfcheck import --format go - --baseline old
+  cargo perfcheck store import main.jsonl                        import what `store export` wrote elsewhere, each run once
+  cargo perfcheck store import target/criterion                  import every baseline of Criterion as a run of its name
+  cargo perfcheck store import target/criterion --run base --save-baseline before
+  hyperfine --export-json - ./a ./b | cargo perfcheck store import -
+  go test -bench . -count 10 | cargo perfcheck store import --format go - --save-baseline old
 
 The column map of a table says what each column means: KEY=COLUMN, with commas between. Columns are named as in the first line, or by number as `#1`.
   id=A/B/C        the benchmark, from one or several columns
@@ -33,82 +33,80 @@ The column map of a table says what each column means: KEY=COLUMN, with commas b
 Units: ns, us, ms, s, min, ticks:100ns; rates such as ops/s, bytes/s, MiB/s; amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME.
 
 Tables:
-  cargo perfcheck import log.csv --columns id=Serializer/TestData/Mode,value.ser=TimeSer,value.deser=TimeDeser,repetition=Repetition \\
-      --unit ticks:100ns --drop-first --baseline v1
-  cargo perfcheck import day1.csv day2.csv day3.csv --columns id=name,value=ns --unit ns   three sessions, three launches
-  perf-tool | cargo perfcheck import - --no-header --columns id=#1,value=#2 --unit ops/s
+  cargo perfcheck store import log.csv --columns id=Serializer/TestData/Mode,value.ser=TimeSer,value.deser=TimeDeser,repetition=Repetition \\
+      --unit ticks:100ns --drop-first --save-baseline v1
+  cargo perfcheck store import day1.csv day2.csv day3.csv --columns id=name,value=ns --unit ns   three sessions, three launches
+  perf-tool | cargo perfcheck store import - --no-header --columns id=#1,value=#2 --unit ops/s
   cargo perfcheck compare v1 latest                                                        compare two imports
-
-docs/EXCHANGE.md says what each format keeps and loses.
 
 Exit status: 0, 2 usage, or a file that cannot be read (nothing is stored), 5 store unusable, 130 interrupted.";
 
-/// The command line of `import`.
+/// The command line of `store import`.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_long_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct ImportArguments {
-    /// Files, or directories of Criterion, one session each; `-` is the standard input
+    /// Import these files or directories of Criterion, one session each; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Format of the files; without it their content tells, with `--columns` it is csv
+    /// Read the files as this format [default: csv with --columns, else as their content says]
     #[arg(long, value_name = "FMT")]
     format: Option<FileFormat>,
-    /// csv: what the columns mean (may be given more than once), see below
+    /// csv: say what the columns mean (may be given more than once); --help explains MAP
     #[arg(long, value_name = "MAP")]
     columns: Vec<String>,
-    /// What the values are measured in, unless the column map says so
+    /// Read values in this unit, unless the column map names another one
     #[arg(long, value_name = "UNIT", value_parser = str::parse::<ValueUnit>)]
     unit: Option<ValueUnit>,
-    /// Take the values of a benchmark for ticks of 100 ns where their median is above a million, else for nanoseconds, and say so
+    /// Read the values of a benchmark as ticks of 100 ns if their median is above a million, else as nanoseconds, and say so
     #[arg(long, conflicts_with = "unit")]
     guess_units: bool,
-    /// What stands between columns: a character or `tab`
+    /// Split columns at this character, or at `tab`
     #[arg(long, value_name = "CHAR", default_value = ",", value_parser = separator)]
     separator: u8,
-    /// The first line is a row, too; columns are named by number
+    /// Read the first line as a row, too, and name columns by number
     #[arg(long)]
     no_header: bool,
-    /// Fractions are written 1,5
+    /// Read fractions written as 1,5
     #[arg(long)]
     decimal_comma: bool,
-    /// Skip rows that cannot be read, and count them
+    /// Skip unreadable rows, and count them
     #[arg(long)]
     lenient: bool,
-    /// Keep the first repetition of each launch apart, as its warm-up: `first` of `--outliers`
+    /// Treat the first repetition of each process as its warm-up: `first` of `--outliers`
     #[arg(long)]
     drop_first: bool,
-    /// Which values count as outliers: they are left out wherever the run is described. All values are stored, and tests are of all
+    /// Leave these outliers out when the run is described; all values are stored and tested
     #[arg(long, value_name = "POLICY[,first]", default_value = "none", value_parser = outlier_words::<OutlierPolicyFlag>())]
     outliers: OutlierPolicyFlag,
-    /// A row that is an outlier in one of its values is one in all
+    /// Leave out the whole row where one of its values is an outlier
     #[arg(long)]
-    paired: bool,
-    /// Level of the intervals of means [default: 95%, the threshold `import-level`]
+    drop_rows: bool,
+    /// Set the level of intervals of means [default: 95%, the threshold `import-level`]
     #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]
     confidence_level: Option<f64>,
-    /// Bootstrap resamples of the intervals of means [default: 2000, the threshold `import-resamples`]
+    /// Draw N bootstrap resamples for intervals of means [default: 2000, the threshold `import-resamples`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     resamples: Option<u32>,
-    /// Seed of the intervals of means; each benchmark derives its own [default: 42, the threshold `import-seed`]
+    /// Seed the intervals of means; each benchmark derives its own seed [default: 42, the threshold `import-seed`]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// The package and bench target that the benchmarks are stored under; what is to be compared needs the same [default: imported/FMT]
+    /// Store the benchmarks under this package and bench target; compared runs need the same ones [default: imported/FMT]
     #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
     place: Option<(String, String)>,
-    /// What is known of where the values were measured, e.g. cpu=NAME or profile=release: runs with other facts are not comparable
+    /// State where the values were measured, e.g. cpu=NAME or profile=release; runs with other facts are not comparable
     #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
     facts: Vec<StatedFact>,
-    /// Store the run under a name
-    #[arg(short, long, visible_alias = "save-baseline", value_name = "NAME")]
-    baseline: Option<String>,
-    /// Of files that hold several runs, those of these names
-    #[arg(long, value_name = "NAME")]
-    only: Vec<String>,
-    /// Names that files give to runs move to these, where they are taken
+    /// Name the imported run
+    #[arg(short, long, value_name = "NAME")]
+    save_baseline: Option<String>,
+    /// Import only the run of this name from files that hold several (may be given more than once)
+    #[arg(long = "run", value_name = "NAME")]
+    runs: Vec<String>,
+    /// Move names that are taken to the imported runs
     #[arg(long)]
     move_names: bool,
-    /// Say what would be stored, and store nothing
+    /// Print what would be stored, and store nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
     #[command(flatten)]
@@ -167,7 +165,7 @@ impl ImportArguments {
                 drop_first: self.drop_first || self.outliers.policies.drop_first,
                 outliers: self.outliers.policies.policy,
                 fence: self.outliers.fence,
-                paired: self.paired,
+                paired: self.drop_rows,
                 ..SampleFilter::default()
             },
             confidence_level: self.confidence_level,
@@ -175,8 +173,8 @@ impl ImportArguments {
             seed: self.seed,
             place: self.place,
             facts: self.facts,
-            baseline: self.baseline,
-            only: self.only,
+            save_baseline: self.save_baseline,
+            runs: self.runs,
             move_names: self.move_names,
             dry_run: self.dry_run,
         };

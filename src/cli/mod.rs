@@ -5,19 +5,26 @@
 mod against_flags;
 mod analysis_flags;
 mod arguments;
+mod baseline_flags;
 mod bisect_flags;
 mod cargo_flags;
 mod command;
 mod compare_flags;
+mod completions;
 mod doctor_flags;
+mod help;
 mod history_flags;
 mod import_flags;
+mod list_flags;
+mod mistyped;
 mod paired_flags;
+mod report_flags;
 mod reporting_flags;
 mod run_flags;
-mod self_test_flags;
 mod show_flags;
+mod store_commands;
 mod store_flags;
 
 pub use arguments::{command_line, parse};
 pub use command::{Command, Parsed};
+pub use completions::{write_completions, write_manual_page};

@@ -9,27 +9,27 @@ use perfcheck_analysis::model::parse_duration;
 
 /// How long is measured, and how it is decided.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "A/B options")]
+#[command(next_help_heading = "Measurement options")]
 pub(super) struct PairedFlags {
-    /// Rounds of a comparison at most; in each, both sides are launched afresh [default: 100, in a minute where they are costly]
+    /// Measure at most N rounds of one process on each side [default: 100, or a minute]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
     rounds: Option<u32>,
-    /// Time for the rounds of a comparison
+    /// Stop a comparison after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
-    /// Measure executables as they were linked. Else they are linked anew for each round, with their functions at the same places on both sides
+    /// Run executables as they were linked, instead of linking them again for each round with their functions at the same places on both sides
     #[arg(long)]
     as_built: bool,
-    /// Longest time to wait for a bench beyond what is expected of it
+    /// Extra time allowed before a benchmark counts as hung
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
-    /// Relative change that counts as noise, e.g. 0.5% [default: 1%]
+    /// Ignore relative changes up to this, e.g. 0.5% [default: 1%]
     #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
     noise_threshold: Option<f64>,
-    /// One-sided level for all benchmarks of a comparison together [default: 1%]
+    /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%]
     #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = significance_level)]
     significance_level: Option<f64>,
-    /// Seed of everything random [default: random]
+    /// Seed everything random [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 }

@@ -7,14 +7,13 @@ use crate::app::{ReportOptions, WantedReport};
 
 /// Which reports are written beside the table.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Report options")]
 pub(super) struct ReportingFlags {
-    /// Also write a report, to FILE or to stdout (in place of the table); may be given several times.
+    /// Write a report to FILE, or to stdout instead of the table
     ///
-    /// Kinds: markdown (for comments on pull requests), github (annotations; beside the table), gitlab (code quality), gitlab-metrics, junit, html (the page of `cargo perfcheck report`, also into a directory). In a job of GitHub Actions annotations and the summary of the job are written without asking.
+    /// It may be given more than once. About verdicts: markdown (a comment for a pull request), github (annotations, beside the table), gitlab (code quality), gitlab-metrics, junit, html (a page; also into a directory). Of `compare`: text, csv and markdown-table are the table in this form; svg draws groups of two. In a job of GitHub Actions a run writes annotations and the summary of the job without being asked.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = report)]
     wanted: Vec<WantedReport>,
-    /// Tells the reports of several jobs about one commit apart [default: the name of the CI job, else `benchmarks`]
+    /// Tell reports of several jobs about one commit apart by this key [default: the name of the CI job, else `benchmarks`]
     #[arg(long, value_name = "KEY", requires = "wanted")]
     report_key: Option<String>,
 }
@@ -28,7 +27,7 @@ impl ReportingFlags {
     }
 }
 
-fn report(text: &str) -> Result<WantedReport, String> {
+pub(super) fn report(text: &str) -> Result<WantedReport, String> {
     let (kind, file) = match text.split_once('=') {
         Some((_, "")) => return Err("the file has no name; `-` is stdout".to_owned()),
         Some((kind, "-")) => (kind, None),

@@ -16,33 +16,30 @@ use perfcheck_analysis::model::{SamplingMode, Test, Verdict, WarmUpGoal, limits,
 
 /// How benchmarks are sampled.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Sampling options")]
+#[command(next_help_heading = "Measurement options")]
 pub(super) struct SamplingFlags {
-    /// Processes that each benchmark is measured in [default: 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::LAUNCHES)))]
-    launches: Option<u32>,
-    /// Samples per launch [default: as many as fit]
+    /// Take N samples per process [default: as many as fit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::SAMPLES)))]
     samples: Option<u32>,
-    /// Warm-up per launch, e.g. 100ms or 0.1 (seconds) [default: 100ms]
+    /// Warm up each process for this time, e.g. 100ms or 0.1 (seconds) [default: 100ms]
     #[arg(long, value_name = "TIME", value_parser = phase)]
     warm_up_time: Option<Duration>,
-    /// Iterations of the warm-up per launch, in place of a time
+    /// Warm up each process for N iterations instead of a time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::WARM_UP_ITERATIONS)), conflicts_with = "warm_up_time")]
     warm_up_iterations: Option<u32>,
-    /// Time of samples per launch [default: 400ms]
+    /// Sample each process for this time [default: 400ms]
     #[arg(long, value_name = "TIME", value_parser = positive_phase)]
     measurement_time: Option<Duration>,
-    /// How iteration counts are laid out [default: standard]
+    /// Choose the iterations of each sample [default: standard]
     #[arg(long, value_name = "MODE")]
     sampling_mode: Option<Mode>,
-    /// Significant digits to which `iter_latency` counts single operations, 1 to 5 [default: 3]
+    /// Record single operations of `iter_latency` to N significant digits, 1 to 5 [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     latency_digits: Option<u8>,
 }
 
 /// A range as clap takes it.
-fn range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {
+pub(super) fn range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {
     let (least, most) = limits.into_inner();
     least.into()..=most.into()
 }
@@ -79,9 +76,9 @@ impl From<Mode> for SamplingMode {
 }
 
 impl SamplingFlags {
-    pub(super) fn layer(&self) -> Layer {
+    pub(super) fn layer(&self, launches: Option<u32>) -> Layer {
         Layer {
-            launches: self.launches,
+            launches,
             samples: self.samples,
             warm_up: (self.warm_up_iterations.map(WarmUpGoal::Iterations))
                 .or(self.warm_up_time.map(|time| WarmUpGoal::Time(time.into()))),
@@ -97,28 +94,30 @@ impl SamplingFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Comparison options")]
 pub(super) struct ComparisonFlags {
-    /// Relative change that counts as noise, e.g. 1% [default: 2%; with --against 1%]
+    /// Ignore changes up to this [default: 2%; with --against 1%]
     #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
     pub(super) noise_threshold: Option<f64>,
-    /// One-sided level for all benchmarks of a run together [default: 1%; two-sided with --test, 5%]
+    /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%; two-sided with --test, 5%]
     #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = significance_level)]
     significance_level: Option<f64>,
-    /// Level of the intervals of times and of mean and median changes [default: 95%]
+    /// Set the level of intervals of times, and of mean and median changes [default: 95%]
     #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]
     confidence_level: Option<f64>,
-    /// Bootstrap resamples [default: 100000]
+    /// Draw N bootstrap resamples [default: 100000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::RESAMPLES)))]
     resamples: Option<u32>,
-    /// Let the t-score alone decide, as Criterion does: quicker to cry wolf on a machine that drifts
+    /// Ignore drift between runs, as Criterion does: more sensitive, with more false alarms
     #[arg(long)]
-    screen: bool,
-    /// Verdicts that make the exit status 1 (comma-separated), or `none` [default: regressed]
+    ignore_drift: bool,
+    /// Exit 1 on these verdicts, or `none` [default: regressed]
+    ///
+    /// Commas separate several verdicts.
     #[arg(long, value_name = "VERDICTS", value_parser = fail_on)]
     fail_on: Option<FailOn>,
-    /// Facts that may differ between the two sides, e.g. rustc,profile
+    /// Compare although these facts differ, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     allow_different: Vec<Fact>,
-    /// Seed of everything random: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
+    /// Seed everything random: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
     #[command(flatten)]
@@ -128,7 +127,7 @@ pub(super) struct ComparisonFlags {
 impl ComparisonFlags {
     pub(super) fn options(self) -> ComparisonOptions {
         let mut analysis = self.analysis.options();
-        if self.screen {
+        if self.ignore_drift {
             analysis.test = Some(Test::TScore);
         }
         ComparisonOptions {
@@ -137,7 +136,7 @@ impl ComparisonFlags {
             confidence_level: self.confidence_level,
             resamples: self.resamples,
             analysis,
-            fail: self.analysis.fail,
+            limits: self.analysis.limits,
             fail_on: self.fail_on,
             allow_different: self.allow_different,
             seed: self.seed,
@@ -149,13 +148,13 @@ impl ComparisonFlags {
 /// What is printed and how.
 #[derive(Debug, Clone, Args)]
 pub(super) struct OutputFlags {
-    /// No progress, and of a comparison only what needs attention
+    /// Print no progress, and of a comparison only what needs attention
     #[arg(short, long)]
     pub(super) quiet: bool,
-    /// All remarks and columns; builds are verbose too (-vv very verbose)
+    /// Print all remarks and columns, and verbose builds (-vv: more)
     #[arg(short, long, action = ArgAction::Count, conflicts_with = "quiet")]
     pub(super) verbose: u8,
-    /// Coloring
+    /// Color the output
     #[arg(
         long,
         value_name = "WHEN",
@@ -164,10 +163,10 @@ pub(super) struct OutputFlags {
         hide_env = true
     )]
     pub(super) color: Color,
-    /// Output format of results
+    /// Print in this format
     #[arg(long, value_name = "FMT", default_value = "human")]
     message_format: MessageFormat,
-    /// Order of results
+    /// Sort results
     #[arg(long, value_name = "ORDER", default_value = "name")]
     sort: Sort,
 }
@@ -176,15 +175,15 @@ pub(super) struct OutputFlags {
 #[derive(Debug, Clone, Args)]
 #[group(skip)]
 pub(super) struct RowFlags {
-    /// Show only benchmarks with these verdicts (comma-separated), in tables
+    /// Show only benchmarks with these verdicts in tables (comma-separated)
     #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>)]
-    only: Vec<Verdict>,
+    verdict: Vec<Verdict>,
 }
 
 impl RowFlags {
     /// `None` for all.
     pub(super) fn only(self) -> Option<Vec<Verdict>> {
-        Some(self.only).filter(|only| !only.is_empty())
+        Some(self.verdict).filter(|only| !only.is_empty())
     }
 }
 
@@ -207,13 +206,13 @@ impl Color {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Sort {
-    /// By package, target and id
+    /// Sort by package, target and id
     Name,
-    /// What became slowest first
+    /// Put the largest slowdown first
     Change,
-    /// What takes longest first
+    /// Put the longest time first
     Time,
-    /// By verdict, the worst first, then by change
+    /// Sort by verdict, the worst first, then by change
     Worst,
 }
 

@@ -1,13 +1,13 @@
 //! The command line of `show`.
 
 use clap::Args;
-use std::path::PathBuf;
 
 use super::analysis_flags::{Policies, outlier_words, words};
 use super::command::{Command, Parsed};
+use super::reporting_flags::report;
 use super::run_flags::RowFlags;
 use super::store_flags::StoredArguments;
-use crate::app::RunView;
+use crate::app::{RunView, WantedKind, WantedReport};
 use perfcheck_analysis::model::{Analysis, Outliers, QuantileRule};
 
 const AFTER_SHOW: &str = "\
@@ -16,35 +16,35 @@ Examples:
   cargo perfcheck show main --stats           every statistic of run `main`
   cargo perfcheck show 12 --stats --sort worst
   cargo perfcheck show 12 --stats --outliers iqr --quantile inverted-cdf
-                                              and the samples that the policy leaves, described as NBenchmark does
+                                              describe the samples that the policy leaves as NBenchmark does
   cargo perfcheck show 12 sort/10             one benchmark of run 12
-  cargo perfcheck show latest sort/10 --svg sort.svg
-                                              a picture: density with the samples, slope, launches
+  cargo perfcheck show latest sort/10 --report svg=sort.svg
+                                              a picture: density with the samples, slope, processes
   cargo perfcheck show @3f2a91 --stats --message-format json
 
 Exit status: 0, 2 usage or no such benchmark, 5 store or file unusable, 6 no such run.";
 
 /// The command line of `show`.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_SHOW)]
+#[command(after_long_help = AFTER_SHOW)]
 pub(super) struct ShowArguments {
-    /// A run number, baseline, `latest` or `@commit`
+    /// Show this run: a number, baseline, `latest` or `@commit`
     #[arg(default_value = "latest")]
     run: String,
-    /// Only this benchmark: its id, the name of a bench target that has no other, or a part of the id
+    /// Show only this benchmark: its id, the name of a bench target that has no other, or a part of the id
     bench: Option<String>,
-    /// Print every statistic: standard error and t interval over launches, percentiles, MAD, slope, outliers, verdict with its p
+    /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, verdict with its p
     #[arg(long)]
     stats: bool,
-    /// What is done about outliers before samples are described [default: as in the run]
+    /// Leave out these outliers before samples are described [default: as in the run]
     #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = outlier_words::<Policies>())]
     outliers: Option<Policies>,
-    /// The definition of the quantiles of these samples [default: as in the run]
+    /// Define quantiles of these samples so [default: as in the run]
     #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = words::<QuantileRule>(QuantileRule::WORDS))]
     quantile: Option<QuantileRule>,
-    /// Draw one benchmark as an SVG file (`-`: stdout): density with the samples, time against iterations with the slope, launches
-    #[arg(long, value_name = "FILE", conflicts_with = "stats")]
-    svg: Option<PathBuf>,
+    /// Draw one benchmark, to FILE or to stdout: density with the samples, time against iterations with the slope, processes
+    #[arg(long = "report", value_name = "svg[=FILE]", conflicts_with = "stats", value_parser = picture)]
+    picture: Option<WantedReport>,
     #[command(flatten)]
     rows: RowFlags,
     #[command(flatten)]
@@ -60,8 +60,8 @@ impl ShowArguments {
             quantile: self.quantile,
             ..Analysis::default()
         });
-        let view = match self.svg {
-            Some(file) => RunView::Picture(file),
+        let view = match self.picture {
+            Some(wanted) => RunView::Picture(wanted.file),
             None if self.stats => RunView::Statistics(described),
             None => RunView::Table,
         };
@@ -71,5 +71,17 @@ impl ShowArguments {
             view,
         };
         self.stored.with(command).showing(self.rows.only())
+    }
+}
+
+fn picture(text: &str) -> Result<WantedReport, String> {
+    let wanted = report(text)?;
+    if wanted.kind == WantedKind::Picture {
+        Ok(wanted)
+    } else {
+        Err(
+            "a run has one form to be shown in, svg; `cargo perfcheck report` writes others"
+                .to_owned(),
+        )
     }
 }

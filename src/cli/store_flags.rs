@@ -14,7 +14,7 @@ pub(super) struct StoreFlags {
     #[arg(
         long,
         value_name = "PATH",
-        help = "The database [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
+        help = "Use this database [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
     )]
     pub(super) store: Option<PathBuf>,
 }

@@ -9,7 +9,7 @@ use perfcheck_analysis::model::Verdict;
 pub enum MessageFormat {
     /// A table
     Human,
-    /// One JSON object a line, see docs/MESSAGES.md
+    /// One JSON object per line
     Json,
 }
 
@@ -122,8 +122,8 @@ mod tests {
         );
         assert_eq!(View::of_terminal(usize::MAX).prose(text, ""), text);
         assert_eq!(
-            View::of_terminal(80).prose("short: cargo perfcheck list", "  "),
-            "short: cargo perfcheck list"
+            View::of_terminal(80).prose("short: cargo perfcheck history", "  "),
+            "short: cargo perfcheck history"
         );
     }
 }

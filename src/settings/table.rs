@@ -76,11 +76,11 @@ pub struct Tables {
     /// The rest, laid over one another; the command line is still empty.
     pub layers: Layers,
     /// Rules that benchmarks must keep: all that apply do.
-    pub fail: Vec<Limit>,
+    pub limits: Vec<Limit>,
 }
 
 const LAYER_KEYS: [&str; 7] = [
-    "launches",
+    "rounds",
     "samples",
     "warm-up-time",
     "warm-up-iterations",
@@ -103,7 +103,7 @@ const WORKSPACE_KEYS: [&str; 10] = [
 /// What is for whole executables.
 const LATENCY_DIGITS: &str = "latency-digits";
 const THRESHOLDS: &str = "thresholds";
-const FAIL: &str = "fail";
+const LIMIT: &str = "limit";
 const OVERRIDE: &str = "override";
 const MATCH: &str = "match";
 
@@ -122,21 +122,23 @@ impl Tables {
             let known = [
                 &LAYER_KEYS[..],
                 &WORKSPACE_KEYS,
-                &[LATENCY_DIGITS, OVERRIDE, FAIL],
+                &[LATENCY_DIGITS, OVERRIDE, LIMIT],
             ]
             .concat();
             place.only(table, &known)?;
             tables.workspace = place.workspace_only(table)?;
             tables.layers.workspace = place.layer(table)?;
             workspace_overrides = place.overrides(table, None)?;
-            tables.fail.extend(place.fail(table, &Scope::default())?);
+            tables
+                .limits
+                .extend(place.limits(table, &Scope::default())?);
         }
         for (package, manifest, value) in packages {
             let place = TablePlace::new("[package.metadata.perfcheck]", manifest);
             let table = place.table(value)?;
             place.only(
                 table,
-                &[&LAYER_KEYS[..], &[LATENCY_DIGITS, OVERRIDE, FAIL]].concat(),
+                &[&LAYER_KEYS[..], &[LATENCY_DIGITS, OVERRIDE, LIMIT]].concat(),
             )?;
             tables
                 .layers
@@ -146,15 +148,15 @@ impl Tables {
                 package: Some(package.to_owned()),
                 within: None,
             };
-            tables.fail.extend(place.fail(table, &scope)?);
-            for (within, layer, fail) in place.overrides(table, Some(package))? {
-                tables.fail.extend(fail);
+            tables.limits.extend(place.limits(table, &scope)?);
+            for (within, layer, limits) in place.overrides(table, Some(package))? {
+                tables.limits.extend(limits);
                 let package = Some(package.to_owned());
                 tables.layers.overrides.push((package, within, layer));
             }
         }
-        for (within, layer, fail) in workspace_overrides {
-            tables.fail.extend(fail);
+        for (within, layer, limits) in workspace_overrides {
+            tables.limits.extend(limits);
             tables.layers.overrides.push((None, within, layer));
         }
         Ok(tables)
@@ -221,7 +223,7 @@ impl<'a> TablePlace<'a> {
                 .map_err(|_| format!("`{text}` is none of standard, linear, flat, auto"))
         };
         Ok(Layer {
-            launches: self.whole(table, "launches", &limits::LAUNCHES)?,
+            launches: self.whole(table, "rounds", &limits::LAUNCHES)?,
             samples: self.whole(table, "samples", &limits::SAMPLES)?,
             warm_up: self.warm_up(table)?,
             measurement: self
@@ -334,14 +336,14 @@ impl<'a> TablePlace<'a> {
     }
 
     /// Rules that benchmarks within `scope` must keep.
-    fn fail(&self, table: &SettingsTable, scope: &Scope) -> Result<Vec<Limit>, SettingsError> {
+    fn limits(&self, table: &SettingsTable, scope: &Scope) -> Result<Vec<Limit>, SettingsError> {
         let rule = |text: &Value| {
             let text = text
                 .as_str()
-                .ok_or_else(|| self.wrong(FAIL, format!("{text} is not a string")))?;
-            Limit::read(text, scope.clone()).map_err(|why| self.wrong(FAIL, why))
+                .ok_or_else(|| self.wrong(LIMIT, format!("{text} is not a string")))?;
+            Limit::read(text, scope.clone()).map_err(|why| self.wrong(LIMIT, why))
         };
-        match table.get(FAIL) {
+        match table.get(LIMIT) {
             None => Ok(Vec::new()),
             Some(Value::Array(rules)) => rules.iter().map(rule).collect(),
             Some(one) => Ok(vec![rule(one)?]),
@@ -370,7 +372,7 @@ impl<'a> TablePlace<'a> {
         let mut overrides = Vec::new();
         for entry in entries.iter().rev() {
             let table = inner.table(entry)?;
-            inner.only(table, &[&LAYER_KEYS[..], &[MATCH, FAIL]].concat())?;
+            inner.only(table, &[&LAYER_KEYS[..], &[MATCH, LIMIT]].concat())?;
             let glob = |text: &str| {
                 GlobBuilder::new(text)
                     .build()
@@ -384,8 +386,8 @@ impl<'a> TablePlace<'a> {
                 package: package.map(str::to_owned),
                 within: Some(pattern.clone()),
             };
-            let fail = inner.fail(table, &scope)?;
-            overrides.push((pattern, inner.layer(table)?, fail));
+            let limits = inner.limits(table, &scope)?;
+            overrides.push((pattern, inner.layer(table)?, limits));
         }
         Ok(overrides)
     }
@@ -472,10 +474,10 @@ mod tests {
 
     #[test]
     fn what_is_nearer_to_the_benchmark_is_stronger_and_the_command_line_strongest() {
-        let workspace = json!({"launches": 3, "samples": 20, "override": [
+        let workspace = json!({"rounds": 3, "samples": 20, "override": [
             {"match": "sort/*", "samples": 40, "noise-threshold": "5%"},
         ]});
-        let package = json!({"launches": 4, "override": [
+        let package = json!({"rounds": 4, "override": [
             {"match": "*", "noise-threshold": 0.03},
             {"match": "sort/1?", "noise-threshold": "4%"},
         ]});
@@ -517,7 +519,7 @@ mod tests {
     #[test]
     fn values_that_make_no_sense_are_named_with_their_key() {
         for (table, key) in [
-            (json!({"launches": 0}), "launches"),
+            (json!({"rounds": 0}), "rounds"),
             (json!({"samples": 1.5}), "samples"),
             (json!({"warm-up-time": "soon"}), "warm-up-time"),
             (json!({"noise-threshold": "200%"}), "noise-threshold"),

@@ -138,7 +138,7 @@ fn a_baseline_of_uncommitted_sources_without_its_executables_is_compared_by_its_
     project.takes(110);
     project
         .measure(&QUICK)
-        .args(["--stored", "--save-baseline", "dirty"])
+        .args(["--no-rerun", "--save-baseline", "dirty"])
         .run();
     fs::remove_dir_all(kept_executables(&machine)).expect("removed");
     project.takes(200);

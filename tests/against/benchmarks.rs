@@ -83,14 +83,14 @@ fn what_cannot_be_measured_against_is_refused_before_anything_is_built() {
             &["--against", "--baseline"],
         ),
         (
-            &["--against", "HEAD", "--stored"],
-            &["--against", "--stored"],
+            &["--against", "HEAD", "--no-rerun"],
+            &["--against", "--no-rerun"],
         ),
         (
             &["--against", "HEAD", "--against-executable", "x"],
             &["--against-executable"],
         ),
-        (&["--control"], &["--against"]),
+        (&["--measure-identical"], &["--against"]),
         (&["--benches-from", "worktree"], &["--against"]),
     ] {
         let run = project.measure(words).run().expect_code(2);

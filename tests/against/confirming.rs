@@ -67,7 +67,7 @@ fn confirming_is_left_out_where_the_user_wants_stored_numbers_alone() {
     let project = Project::new(&machine);
     project.measure(&QUICK).run().expect_code(0);
     project.takes(200);
-    for flag in ["--stored", "--screen"] {
+    for flag in ["--no-rerun", "--ignore-drift"] {
         let run = project.measure(&QUICK).arg(flag).run().expect_code(1);
         assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
         assert!(!run.stderr.contains("Confirming"), "{run}");

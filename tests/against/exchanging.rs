@@ -1,4 +1,4 @@
-//! `export` and `import` of an A/B measurement: both sides go together, with what was concluded of them.
+//! `store export` and `store import` of an A/B measurement: both sides go together, with what was concluded of them.
 
 use crate::against::project::Project;
 use crate::support::Machine;
@@ -12,14 +12,14 @@ fn both_sides_of_a_pair_are_exported_and_the_import_tells_the_same_of_them() {
     let file = machine.home().join("pair.jsonl");
     let at = |words: &[&str]| machine.perfcheck().args(words).current_dir(project.root());
     // The candidate is named; its base comes along.
-    at(&["export", "2"])
+    at(&["store", "export", "2"])
         .arg("--output")
         .arg(&file)
         .run()
         .expect_code(0);
     let store = machine.home().join("elsewhere.db");
     let there = |words: &[&str]| at(words).arg("--store").arg(&store);
-    let imported = there(&["import", "--message-format", "json"])
+    let imported = there(&["store", "import", "--message-format", "json"])
         .arg(&file)
         .run()
         .expect_code(0);
@@ -31,14 +31,14 @@ fn both_sides_of_a_pair_are_exported_and_the_import_tells_the_same_of_them() {
         assert!(first.stdout.contains("cost"), "{first}");
     }
     let back = machine.home().join("back.jsonl");
-    there(&["export", "1"])
+    there(&["store", "export", "1"])
         .arg("--output")
         .arg(&back)
         .run()
         .expect_code(0);
     let read = |path| std::fs::read_to_string(path).expect("a file of our own");
     assert_eq!(read(&file), read(&back));
-    let again = there(&["import"]).arg(&file).run().expect_code(0);
+    let again = there(&["store", "import"]).arg(&file).run().expect_code(0);
     assert_eq!(
         again.stdout.matches("here already as run").count(),
         2,

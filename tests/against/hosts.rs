@@ -76,7 +76,7 @@ fn what_controls_have_shown_raises_the_threshold_and_is_stored_with_the_plan() {
     let machine = Machine::new();
     let project = Project::new(&machine);
     let control = project
-        .measure(&["--against", "HEAD", "--control"])
+        .measure(&["--against", "HEAD", "--measure-identical"])
         .run()
         .expect_code(0);
     project.takes(102);
@@ -85,7 +85,7 @@ fn what_controls_have_shown_raises_the_threshold_and_is_stored_with_the_plan() {
 
     add_controls(&machine, &control, -0.03);
     let run = project
-        .measure(&["--against", "HEAD", "--control"])
+        .measure(&["--against", "HEAD", "--measure-identical"])
         .run()
         .expect_code(0);
     assert_eq!(verdict(&run, "cost"), "unchanged", "{run}");
@@ -116,7 +116,7 @@ fn what_controls_have_shown_raises_the_threshold_and_is_stored_with_the_plan() {
     // A control is not judged by what controls have shown.
     project.takes(100);
     let control = project
-        .measure(&["--against", "HEAD", "--control"])
+        .measure(&["--against", "HEAD", "--measure-identical"])
         .run()
         .expect_code(0);
     assert_eq!(
@@ -169,7 +169,7 @@ fn a_benchmark_of_one_thread_is_bound_to_a_processor_after_its_first_round_and_o
     }
     project.commit();
     project
-        .measure(&["--against", "HEAD", "--control", "--rounds", "8"])
+        .measure(&["--against", "HEAD", "--measure-identical", "--rounds", "8"])
         .run()
         .expect_code(0);
     let store = Store::open(&machine.store()).expect("opens");

@@ -88,7 +88,7 @@ fn project(machine: &Machine) -> Project<'_> {
 /// A short run of the work tree alone, by real time.
 fn alone(project: &Project<'_>, words: &[&str]) -> Perfcheck {
     project
-        .measure(&["--launches", "2", "--measurement-time", "10ms"])
+        .measure(&["--rounds", "2", "--measurement-time", "10ms"])
         .args(["--warm-up-time", "1ms", "--resamples", "1000"])
         .args(words)
 }
@@ -208,7 +208,7 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
         "compare",
         "1",
         "2",
-        "--fail",
+        "--limit",
         "instructions:5%",
         "--message-format",
         "json",
@@ -228,7 +228,7 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
     let file = project.root().join("runs.jsonl");
     let file = file.to_str().expect("a path");
     project
-        .perfcheck(&["export", "1", "2", "--output", file])
+        .perfcheck(&["store", "export", "1", "2", "--output", file])
         .run()
         .expect_code(0);
     let elsewhere = Machine::new();
@@ -239,7 +239,7 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
             .current_dir(project.root())
             .run()
     };
-    other(&["import", file]).expect_code(0);
+    other(&["store", "import", file]).expect_code(0);
     let taken_over = other(&stored).expect_code(1);
     assert_eq!(
         compared(&taken_over, "work")["instructions"],

@@ -32,7 +32,7 @@ fn a_change_is_called_over_layouts_that_both_sides_share() {
     let project = Project::new(&machine);
     project.takes(120);
     let run = project
-        .measure(&["--against", "HEAD", "--control"])
+        .measure(&["--against", "HEAD", "--measure-identical"])
         .run()
         .expect_code(1);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
@@ -87,7 +87,7 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
     project.commit();
     project.takes(130);
     // Without a trial, which would be the first to run it.
-    let words = ["--against", "HEAD", "--control"];
+    let words = ["--against", "HEAD", "--measure-identical"];
     let run = project.measure(&words).run().expect_code(0);
     assert!(fs::exists(&place).expect("readable"), "{run}");
     assert_ne!(verdict(&run, "cost"), "regressed", "{run}");
@@ -96,7 +96,7 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
     let words = [
         "--against",
         "HEAD",
-        "--control",
+        "--measure-identical",
         "--as-built",
         "--rounds",
         "20",
@@ -147,7 +147,7 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
     project.commit();
     shuffled(2);
     // Nobody need measure it: the code is the same.
-    let words = ["--against", "HEAD", "--control"];
+    let words = ["--against", "HEAD", "--measure-identical"];
     let run = project.measure(&words).run().expect_code(0);
     assert_eq!(
         verdict(&run, "cost"),
@@ -158,7 +158,7 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
     // One shuffle in sixteen leaves it where it is.
     let is_called = (2..7).any(|seed| {
         shuffled(seed);
-        let words = ["--against", "HEAD", "--control", "--as-built"];
+        let words = ["--against", "HEAD", "--measure-identical", "--as-built"];
         let as_built = project.measure(&words).run();
         verdict(&as_built, "cost") != "unchanged"
     });

@@ -52,7 +52,7 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
         "{text}"
     );
 
-    let all = project.measure(&[&against[..], &["--control"]].concat());
+    let all = project.measure(&[&against[..], &["--measure-identical"]].concat());
     let all = all.run().expect_code(0);
     assert_eq!(all.messages("benchmark-measured").len(), 2, "{all}");
     assert_eq!(compared(&all, "cost")["same"], Value::Null, "{all}");
@@ -129,7 +129,7 @@ fn a_benchmark_that_comes_to_nothing_that_differs_is_not_measured_and_the_others
     assert_eq!(machine.left_behind(), [""; 0]);
 
     let all = project
-        .perfcheck(&[&words[..], &["--control"]].concat())
+        .perfcheck(&[&words[..], &["--measure-identical"]].concat())
         .run();
     assert_eq!(all.messages("benchmark-measured").len(), 2, "{all}");
 }

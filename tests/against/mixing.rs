@@ -29,7 +29,7 @@ fn a_side_is_no_reference_and_beside_a_run_measured_alone_it_is_marked() {
     );
     let in_turn = project.perfcheck(&["compare", "2", "3"]).run();
     assert!(!in_turn.stdout.contains("was sampled in turn"), "{in_turn}");
-    let runs = project.perfcheck(&["runs"]).run().expect_code(0);
+    let runs = project.perfcheck(&["store", "runs"]).run().expect_code(0);
     assert!(runs.stdout.contains("A/B, base of 3"), "{runs}");
     assert!(!runs.stdout.contains("detached"), "{runs}");
 }

@@ -120,7 +120,7 @@ impl<'m> Project<'m> {
     pub fn perfcheck(&self, words: &[&str]) -> Perfcheck {
         self.made
             .perfcheck(self.machine, words)
-            .env_remove("PERFCHECK_STORED")
+            .env_remove("PERFCHECK_NO_RERUN")
             .env_remove("CARGO_TARGET_DIR")
     }
 

@@ -19,7 +19,7 @@ fn the_same_sources_are_the_same_executable_and_nothing_is_measured_unless_it_is
     }
     assert_eq!(same.messages("benchmark-measured").len(), 0, "{same}");
     let control = project
-        .measure(&["--against", "HEAD", "--control"])
+        .measure(&["--against", "HEAD", "--measure-identical"])
         .run()
         .expect_code(0);
     for id in ["cost", "constant"] {
@@ -70,7 +70,7 @@ fn a_slower_work_tree_has_regressed_and_the_stored_runs_say_it_again_byte_for_by
         .expect_code(2)
         .expect_stderr(&[&format!("compare {base} {new}")]);
     let runs = project
-        .perfcheck(&["runs", "--message-format", "json"])
+        .perfcheck(&["store", "runs", "--message-format", "json"])
         .run()
         .expect_code(0)
         .messages("run");
@@ -127,9 +127,9 @@ fn a_filter_that_matches_nothing_is_told_before_the_base_is_built() {
         ]);
     assert!(!run.stderr.contains("Building `HEAD`"), "{run}");
     assert!(!machine.store().exists(), "nothing was measured");
-    // What is listed alone needs no base either.
+    // What is listed alone needs no base.
     let listed = project
-        .measure(&["--against", "HEAD", "--no-run"])
+        .perfcheck(&["list", "--offline", "--message-format", "json"])
         .run()
         .expect_code(0);
     assert_eq!(listed.messages("benchmark-found").len(), 2, "{listed}");

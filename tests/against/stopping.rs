@@ -60,7 +60,7 @@ fn in_use(machine: &Machine) -> Vec<PathBuf> {
 /// Statuses of the stored runs.
 fn statuses(project: &Project<'_>) -> Vec<String> {
     project
-        .perfcheck(&["runs", "--message-format", "json"])
+        .perfcheck(&["store", "runs", "--message-format", "json"])
         .run()
         .expect_code(0)
         .messages("run")

@@ -107,7 +107,7 @@ fn a_suspect_is_no_reference_either_and_says_what_to_do_next() {
         .expect_code(1);
     text(slow)
         .env("CI", "1")
-        .args(["--screen"])
+        .args(["--ignore-drift"])
         .args(JSON)
         .run()
         .expect_code(1);

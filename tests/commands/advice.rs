@@ -1,7 +1,7 @@
 //! What is said of what to do next, and of words that were meant in another way.
 
 use crate::commands::scripted::{steady, stored};
-use crate::support::{Finished, Machine};
+use crate::support::Machine;
 
 #[test]
 fn few_benchmarks_are_accepted_by_name_and_the_command_that_is_offered_does_that() {
@@ -15,12 +15,12 @@ fn few_benchmarks_are_accepted_by_name_and_the_command_that_is_offered_does_that
     stored(&machine, &["accept", "text", "--run", "2"])
         .run()
         .expect_code(0);
-    let runs = stored(&machine, &["runs"]).run().expect_code(0);
+    let runs = stored(&machine, &["store", "runs"]).run().expect_code(0);
     assert!(
         runs.stdout.contains("not accepted; 1 level accepted"),
         "{runs}"
     );
-    let json = ["runs", "--message-format", "json"];
+    let json = ["store", "runs", "--message-format", "json"];
     let messages = stored(&machine, &json).run().messages("run");
     assert_eq!(messages[0]["accepted_benchmarks"][0]["id"], "text");
     assert_eq!(messages[1]["accepted_benchmarks"], serde_json::json!([]));
@@ -68,40 +68,47 @@ fn a_name_that_moves_says_from_where() {
 }
 
 #[test]
-fn a_misspelled_command_is_offered_where_no_benchmark_is_called_that() {
+fn a_mistyped_command_is_refused_unless_it_has_found_benchmarks_before() {
     let machine = Machine::new();
-    steady(&machine, &[])
-        .arg("histroy")
-        .run()
-        .expect_code(4)
-        .expect_stderr(&["did you mean the command `history`?"]);
-    // What other tools call it, before anything is built for it.
-    let diff = steady(&machine, &[]).args(["diff", "HEAD"]).run();
-    let diff = diff.expect_code(4).stderr;
-    let doubt =
-        "`diff` is taken for a part of benchmarks' ids; did you mean the command `compare`?";
-    let (before, after) = diff.split_once(doubt).expect(&diff);
-    assert!(!before.contains("Finished"), "{diff}");
-    assert!(after.contains("Finished"), "{diff}");
+    for (word, meant) in [
+        ("histroy", "history"),
+        ("diff", "compare"),
+        ("runs", "store runs"),
+        ("self-test", "doctor --benches"),
+    ] {
+        let refused = steady(&machine, &[]).arg(word).run().expect_code(2);
+        let refused = refused.expect_stderr(&[
+            &format!("there is no command `{word}`"),
+            &format!("did you mean `cargo perfcheck {meant}`?"),
+            &format!("`cargo perfcheck run {word}`"),
+        ]);
+        assert!(!refused.stderr.contains("Finished"), "{refused}");
+    }
     let other = steady(&machine, &[]).arg("nothing_like_it").run();
+    let other = other.expect_code(4);
     assert!(!other.stderr.contains("did you mean"), "{other}");
+    // Behind `run` and behind `--` every word is a filter.
+    let said = machine.perfcheck().args(["run", "histroy"]);
+    let said = said.args(["-p", "steady"]).testbench("").run();
+    said.expect_code(4)
+        .expect_stderr(&["an id that contains `histroy`"]);
+    let escaped = steady(&machine, &[]).args(["--", "histroy"]).run();
+    escaped.expect_code(4);
 
     // What has found benchmarks before is a filter, whatever it looks like.
-    let doubt = |run: &Finished| {
-        run.stderr
-            .contains("is taken for a part of benchmarks' ids")
-    };
     let lists = || steady(&machine, &[]).arg("lists").run();
-    assert!(doubt(&lists()));
+    lists().expect_code(2);
     let known = machine.home().join("known.csv");
     std::fs::write(&known, "name,value\nlists of words,100\n").expect("written");
     let import = ["--columns", "id=name,value=value", "--unit", "ns"];
-    stored(&machine, &["import", known.to_str().expect("a path")])
-        .args(import)
-        .run()
-        .expect_code(0);
-    let after = lists();
-    assert!(!doubt(&after), "{after}");
+    stored(
+        &machine,
+        &["store", "import", known.to_str().expect("a path")],
+    )
+    .args(import)
+    .run()
+    .expect_code(0);
+    lists().expect_code(4);
 }
 
 #[test]
@@ -143,7 +150,7 @@ fn an_order_that_means_nothing_is_refused_before_anything_is_done() {
         .expect_code(2)
         .expect_stderr(&["is a time"]);
     pivot("time+change", "change").expect_code(0);
-    let self_test = ["self-test", "--sort", "change"];
+    let self_test = ["doctor", "--benches", "--sort", "change"];
     stored(&machine, &self_test)
         .run()
         .expect_code(2)
@@ -215,8 +222,10 @@ fn a_baseline_has_a_short_name_that_means_nothing_else() {
 fn an_executable_that_is_none_is_refused_before_anything_is_built() {
     let machine = Machine::new();
     let directory = machine.home().display().to_string();
-    let refused = steady(&machine, &[])
-        .args(["--against-executable", &directory])
+    let refused = machine
+        .perfcheck()
+        .args(["-p", "steady", "--against-executable", &directory])
+        .testbench("")
         .run()
         .expect_code(2);
     assert!(refused.stderr.contains("it is not a file"), "{refused}");

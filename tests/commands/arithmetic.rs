@@ -255,7 +255,7 @@ fn reports_agree(directory: &Path, store: &Path, changes: usize, regressed: usiz
 #[track_caller]
 fn is_complete(text: &str, name: &str, store: &Path) {
     let reading = [
-        "accept", "compare", "explain", "export", "history", "list", "report", "runs", "show",
+        "accept", "compare", "explain", "history", "report", "show", "store",
     ];
     let named = reading
         .iter()
@@ -319,9 +319,13 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
         );
     }
     columns_agree(&machine, &["compare", "1", "2", "3"], 6);
-    let side_by_side = stored(&machine, &["compare", "2", "3", "--format", "markdown"]).run();
+    let side_by_side = stored(
+        &machine,
+        &["compare", "2", "3", "--report", "markdown-table"],
+    )
+    .run();
     assert_eq!(markdown_agrees(&side_by_side.stdout), 3, "{side_by_side}");
-    let csv = stored(&machine, &["compare", "2", "3", "--format", "csv"]).run();
+    let csv = stored(&machine, &["compare", "2", "3", "--report", "csv"]).run();
     let rows = csv.stdout.lines().skip(1).map(|line| {
         let cells: Vec<f64> = line
             .split(',')
@@ -333,7 +337,7 @@ fn the_change_of_stored_runs_is_that_of_the_two_values_beside_it_in_every_output
     });
     assert_eq!(rows.count(), 3);
     for format in ["jsonl", "benchstat", "bmf", "csv"] {
-        let exported = stored(&machine, &["export", "3", "--format", format])
+        let exported = stored(&machine, &["store", "export", "3", "--format", format])
             .run()
             .expect_code(0);
         is_complete(&exported.stdout, format, &machine.store());
@@ -364,7 +368,7 @@ fn the_change_of_both_sides_in_turn_is_that_of_the_two_values_beside_it_in_every
     let directory = machine.home().join("reports");
     let in_turn = |words: &[&str]| -> Perfcheck {
         let run = project.perfcheck(words);
-        run.args(["--offline", "--seed", "7", "--control"])
+        run.args(["--offline", "--seed", "7", "--measure-identical"])
     };
     let run = in_turn(&["--against", "HEAD"])
         .args(reports(&directory))
@@ -402,7 +406,14 @@ fn no_time_has_an_interval_below_zero_and_two_modes_are_named_beside_it() {
         .map(|(launch, at)| table(&machine, &format!("{launch}.csv"), at));
     let imported = stored(
         &machine,
-        &["import", "--columns", "id=name,value=ns", "--unit", "ns"],
+        &[
+            "store",
+            "import",
+            "--columns",
+            "id=name,value=ns",
+            "--unit",
+            "ns",
+        ],
     );
     imported.args(files).run().expect_code(0);
     let shown = stored(

@@ -156,11 +156,11 @@ fn a_commit_planted_among_sixteen_is_found_though_its_benchmark_was_written_late
     let history = History::new(&machine);
     let (good, planted) = sixteen(&history);
     history
-        .bisect(&[&good, "--bench", "cost"])
+        .bisect(&["cost", "--good", &good])
         .run()
         .expect_code(4)
         .expect_stderr(&["--benches-from worktree"]);
-    let words = [&good, "--bench", "cost", "--benches-from", "worktree"];
+    let words = ["cost", "--good", &good, "--benches-from", "worktree"];
     let finished = history.bisect(&words).run().expect_code(0);
     assert_eq!(
         steps(&finished),
@@ -188,7 +188,7 @@ fn a_commit_planted_among_sixteen_is_found_though_its_benchmark_was_written_late
     }
     let runs = history
         .made
-        .perfcheck(&machine, &["runs", "--message-format", "json"])
+        .perfcheck(&machine, &["store", "runs", "--message-format", "json"])
         .run()
         .expect_code(0)
         .messages("run");
@@ -208,7 +208,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
         history.takes(if change < 3 { 100 } else { 150 }, change);
         hashes.push(history.commit(&format!("Change {change}")));
     }
-    let words = [&good, "HEAD", "--bench", "cost"];
+    let words = ["cost", "--good", &good, "--bad", "HEAD"];
     let mut running = history.bisect(&words).start();
     running.wait_for_stderr("Slow");
     running.signal_group(Signal::INT);
@@ -230,7 +230,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
     assert_eq!(machine.left_behind(), [""; 0]);
     // It was answered, so it is asked afresh; and a commit that is not slower is not searched for.
     let again = history
-        .bisect(&[&good, "HEAD~2", "--bench", "cost"])
+        .bisect(&["cost", "--good", &good, "--bad", "HEAD~2"])
         .run()
         .expect_code(2);
     assert_eq!(finish(&again)["outcome"], "not-slower", "{again}");
@@ -248,34 +248,34 @@ fn what_cannot_be_asked_is_refused_with_what_could_be() {
     history.commit("Slow");
     for (words, code, texts) in [
         (
-            &["HEAD", &first, "--bench", "cost"][..],
+            &["cost", "--good", "HEAD", "--bad", &first][..],
             2,
             &["ancestor"][..],
         ),
         (
-            &["HEAD", "HEAD", "--bench", "cost"],
+            &["cost", "--good", "HEAD", "--bad", "HEAD"],
             2,
             &["the same commit"],
         ),
         (
-            &["no-such-revision", "--bench", "cost"],
+            &["cost", "--good", "no-such-revision"],
             2,
             &["no-such-revision"],
         ),
-        (&[&first], 2, &["--bench"]),
+        (&["--good", &first], 2, &["<ID>"]),
         (
-            &[&first, "--bench", "nothing"],
+            &["nothing", "--good", &first],
             4,
             &["planted/costs: cost", "--benches-from"],
         ),
         (
-            &[&first, "--bench", "cost", "-p", "plantd"],
+            &["cost", "--good", &first, "-p", "plantd"],
             4,
             &["no benchmark `cost`; none of its bench targets is selected"],
         ),
         // Two benchmarks contain it, and the target of this name has two.
         (
-            &[&first, "--bench", "co"],
+            &["co", "--good", &first],
             2,
             &["planted/costs: cost", "planted/costs: constant"],
         ),
@@ -286,7 +286,7 @@ fn what_cannot_be_asked_is_refused_with_what_could_be() {
         assert!(!refused.stderr.contains("Building commit"), "{refused}");
     }
     let human = history
-        .bisect(&[&first, "--bench", "cos"])
+        .bisect(&["cos", "--good", &first])
         .args(["--message-format", "human"])
         .run();
     assert_eq!(human.code(), 2, "a flag given twice");

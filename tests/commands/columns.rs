@@ -9,7 +9,7 @@ use crate::support::{Finished, Machine};
 
 /// Six launches that take no time worth mentioning.
 const QUICK: [&str; 8] = [
-    "--launches",
+    "--rounds",
     "6",
     "--warm-up-time",
     "1ms",
@@ -296,9 +296,9 @@ fn a_run_twice_and_two_forms_at_once_are_wrong_use() {
     compare(&machine, "main slow slow")
         .expect_code(2)
         .expect_stderr(&["the same run (2)"]);
-    compare(&machine, "main slow --format csv --message-format json")
+    compare(&machine, "main slow --report csv --message-format json")
         .expect_code(2)
-        .expect_stderr(&["give one of them"]);
+        .expect_stderr(&["both written to stdout"]);
     compare(&machine, "main slow --statistic average")
         .expect_code(2)
         .expect_stderr(&["`average` is no statistic", "best-95"]);
@@ -310,9 +310,9 @@ fn columns_go_into_files_as_csv_and_markdown() {
     three_runs(&machine);
     let file = machine.home().join("columns.csv");
     let path = file.to_str().expect("a path");
-    let words = format!("main slow fast --statistic median --format csv --color always -o {path}");
-    let quiet = compare(&machine, &words).expect_code(1);
-    assert_eq!(quiet.stdout, "");
+    let words = format!("main slow fast --statistic median --color always --report csv={path}");
+    let shown = compare(&machine, &words).expect_code(1);
+    assert!(shown.stdout.contains("memory"), "{shown}");
     let text = fs::read_to_string(&file).expect("written");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 4);
@@ -323,15 +323,15 @@ fn columns_go_into_files_as_csv_and_markdown() {
         lines[2].starts_with("steady,steady,memory,median,ns,100.3,200.6,1,regressed,"),
         "{text}"
     );
-    let markdown = compare(&machine, "main slow fast --format markdown").expect_code(1);
+    let markdown = compare(&machine, "main slow fast --report markdown-table").expect_code(1);
     assert!(
         markdown.stdout.contains("| steady/steady memory | 100.6 ns (0.00%) | 201.3 ns \\*+100.00%\\*▲ | 100.6 ns (0.00%) |"),
         "{markdown}"
     );
-    let dash = compare(&machine, "main slow fast --format markdown -o -").expect_code(1);
+    let dash = compare(&machine, "main slow fast --report markdown-table=-").expect_code(1);
     assert_eq!(dash.stdout, markdown.stdout);
     let plain = machine.home().join("plain.txt");
-    let words = format!("main slow --color always -o {}", plain.display());
+    let words = format!("main slow --color always --report text={}", plain.display());
     compare(&machine, &words).expect_code(1);
     let plain = fs::read_to_string(plain).expect("written");
     assert!(
@@ -344,7 +344,7 @@ fn columns_go_into_files_as_csv_and_markdown() {
 fn s17_s18_s20_two_versions_are_a_table_of_changes_adjusted_p_and_effect_sizes() {
     let machine = Machine::new();
     three_runs(&machine);
-    let found = compare(&machine, "main slow --format markdown").expect_code(1);
+    let found = compare(&machine, "main slow --report markdown-table").expect_code(1);
     let row = found
         .stdout
         .lines()
@@ -356,7 +356,7 @@ fn s17_s18_s20_two_versions_are_a_table_of_changes_adjusted_p_and_effect_sizes()
     assert!(cells[10].parse::<f64>().is_ok_and(|g| g > 1.0), "{row}");
     assert!(found.stdout.contains("(Holm)"), "{found}");
     // The p-values are those of the messages: adjusted for the family.
-    let csv = compare(&machine, "main slow --format csv").expect_code(1);
+    let csv = compare(&machine, "main slow --report csv").expect_code(1);
     let json = compare(&machine, "main slow --message-format json");
     for message in json.messages("benchmark-compared") {
         let id = message["benchmark"]["id"].as_str().expect("an id");
@@ -427,10 +427,15 @@ fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
 fn rules_of_fail_hold_for_every_column() {
     let machine = Machine::new();
     three_runs(&machine);
-    let broken = compare(&machine, "main slow fast --fail-on none --fail median:5%").expect_code(1);
+    let broken =
+        compare(&machine, "main slow fast --fail-on none --limit median:5%").expect_code(1);
     assert!(broken.stdout.contains("median:5%"), "{broken}");
-    compare(&machine, "main slow fast --fail-on none --fail median:300%").expect_code(0);
-    let words = "main slow fast --fail-on none --fail median:5% --message-format json";
+    compare(
+        &machine,
+        "main slow fast --fail-on none --limit median:300%",
+    )
+    .expect_code(0);
+    let words = "main slow fast --fail-on none --limit median:5% --message-format json";
     let json = compare(&machine, words).expect_code(1);
     let violated = json.messages("rule-violated");
     assert_eq!(violated.len(), 1, "{json}");

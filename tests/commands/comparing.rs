@@ -116,9 +116,9 @@ fn a_comparison_measures_and_stores_nothing() {
     for _ in 0..2 {
         steady(&machine, &[]).arg("text").run().expect_code(0);
     }
-    let before = stored(&machine, &["runs"]).run().stdout;
+    let before = stored(&machine, &["store", "runs"]).run().stdout;
     compare(&machine, &["1"]).expect_code(0);
-    assert_eq!(stored(&machine, &["runs"]).run().stdout, before);
+    assert_eq!(stored(&machine, &["store", "runs"]).run().stdout, before);
 }
 
 #[test]

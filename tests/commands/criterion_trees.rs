@@ -86,7 +86,7 @@ fn bounds(interval: &Value) -> Option<[f64; 2]> {
 #[test]
 fn criterions_files_go_in_and_come_out_as_criterion_wrote_them() {
     let machine = Machine::new();
-    let imported = stored(&machine, &["import"])
+    let imported = stored(&machine, &["store", "import"])
         .arg(criterion())
         .args(JSON)
         .run()
@@ -96,7 +96,10 @@ fn criterions_files_go_in_and_come_out_as_criterion_wrote_them() {
     assert_eq!(finished[0]["baseline"], "new");
     assert_eq!(finished[0]["source"]["format"], "criterion");
     let tree = machine.home().join("tree");
-    let command = stored(&machine, &["export", "new", "--format", "criterion"]);
+    let command = stored(
+        &machine,
+        &["store", "export", "new", "--format", "criterion"],
+    );
     command.arg("--output").arg(&tree).run().expect_code(0);
     let (ours, theirs) = (json_files(&tree), json_files(&criterion()));
     assert!(
@@ -110,7 +113,7 @@ fn criterions_files_go_in_and_come_out_as_criterion_wrote_them() {
         agree(ours, theirs, 1e-7, &path.display().to_string());
     }
     // The tree is what it was made from: imported again it compares as unchanged data.
-    stored(&machine, &["import", "--baseline", "again"])
+    stored(&machine, &["store", "import", "--save-baseline", "again"])
         .arg(&tree)
         .run()
         .expect_code(0);
@@ -151,7 +154,7 @@ fn three_sessions_of_criterion_are_launches_and_a_slowdown_among_them_is_found()
     };
     for (name, first) in [("before", 1), ("after", 4)] {
         let trees: Vec<PathBuf> = (first..first + 3).map(tree).collect();
-        let command = stored(&machine, &["import", "--baseline", name]).args(trees);
+        let command = stored(&machine, &["store", "import", "--save-baseline", name]).args(trees);
         let said = command.args(JSON).run().expect_code(0);
         assert_eq!(said.messages("import-finished")[0]["launches"], 3, "{said}");
     }

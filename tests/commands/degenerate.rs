@@ -208,7 +208,12 @@ fn d4_d11_different_constants_are_an_exact_change_with_a_warning_and_only_beyond
     let base = store(&machine, &constant(&[100.0; 5]), like_it);
     let of = |time: f64| {
         let new = store(&machine, &constant(&[time; 5]), like_it);
-        let run = compare_runs(&machine, &base, &new, &["--screen", "--fail-on", "none"]);
+        let run = compare_runs(
+            &machine,
+            &base,
+            &new,
+            &["--ignore-drift", "--fail-on", "none"],
+        );
         said(&run.expect_code(0))
     };
     let slower = of(110.0);
@@ -232,7 +237,13 @@ fn c15_c16_a_change_within_the_threshold_or_just_at_it_is_no_change() {
         let run = compare(
             &machine,
             factor,
-            &["--screen", "--noise-threshold", "2%", "--fail-on", "none"],
+            &[
+                "--ignore-drift",
+                "--noise-threshold",
+                "2%",
+                "--fail-on",
+                "none",
+            ],
         );
         assert_eq!(said(&run.expect_code(0))["verdict"], verdict, "{factor}");
     }
@@ -323,7 +334,7 @@ fn d8_launches_that_died_leave_a_verdict_to_three_others_and_none_to_two() {
         let mut launches = constant(good);
         launches.extend((good.len()..5).map(|_| Launch::Died));
         let new = store(&machine, &launches, like_it);
-        compare_runs(&machine, &base, &new, &["--screen"])
+        compare_runs(&machine, &base, &new, &["--ignore-drift"])
     };
     let three = with(&[200.0, 201.0, 202.0]).expect_code(1);
     assert_eq!(said(&three)["verdict"], "regressed", "{three}");
@@ -435,7 +446,7 @@ fn d12_a_t_score_of_which_half_of_the_resamples_have_no_value_is_none() {
     let new = store(&machine, &constant(&[100.0; 5]), like_it);
     let tested = |seed: u32| {
         let seed = seed.to_string();
-        let words = ["--screen", "--fail-on", "none", "--seed", &seed];
+        let words = ["--ignore-drift", "--fail-on", "none", "--seed", &seed];
         !said(&compare_runs(&machine, &base, &new, &words))["t_score_p_value"].is_null()
     };
     let tested: Vec<bool> = (0..8).map(tested).collect();

@@ -39,7 +39,7 @@ fn imported(machine: &Machine, sets: &[Value]) {
     let file = machine.home().join("sets.csv");
     std::fs::write(&file, table).expect("a file in our own directory");
     let columns = "id=name,launch=launch,value=ns";
-    stored(machine, &["import"])
+    stored(machine, &["store", "import"])
         .arg(&file)
         .args(["--columns", columns, "--unit", "ns"])
         .run()
@@ -253,7 +253,7 @@ fn c8_c17_a_picture_has_tukeys_fences_where_numpy_has_them_and_outliers_of_both_
     let (machine, sets) = (Machine::new(), references());
     imported(&machine, &sets);
     let drawn = |name: &str| {
-        let show = stored(&machine, &["show", "latest", name, "--svg", "-"]);
+        let show = stored(&machine, &["show", "latest", name, "--report", "svg"]);
         show.run().expect_code(0).stdout
     };
     let picture = drawn("skewed");
@@ -304,8 +304,7 @@ fn c17_the_page_draws_the_fences_that_the_picture_states() {
     imported(&machine, &sets);
     let file = machine.home().join("page.html");
     stored(&machine, &["report"])
-        .arg("--html")
-        .arg(&file)
+        .args(["--report", &format!("html={}", file.display())])
         .run()
         .expect_code(0);
     let page = std::fs::read_to_string(&file).expect("written");
@@ -326,7 +325,7 @@ fn m10_m11_a_subselection_is_the_median_of_means_of_four_fifths_and_no_plain_mea
     }
     std::fs::write(&file, table).expect("a file in our own directory");
     for _ in 0..2 {
-        stored(&machine, &["import"])
+        stored(&machine, &["store", "import"])
             .arg(&file)
             .args(["--columns", "id=name,launch=launch,value=ns"])
             .args(["--unit", "ns"])
@@ -395,7 +394,10 @@ fn import_ramp(machine: &Machine, iterations: &Value, times: &Value) {
     for (name, text) in [("benchmark", id), ("sample", &samples.to_string())] {
         std::fs::write(place.join(format!("{name}.json")), text).expect("written");
     }
-    stored(machine, &["import"]).arg(tree).run().expect_code(0);
+    stored(machine, &["store", "import"])
+        .arg(tree)
+        .run()
+        .expect_code(0);
 }
 
 #[test]

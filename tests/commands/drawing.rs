@@ -1,4 +1,4 @@
-//! `show RUN BENCH --svg FILE`: pictures.
+//! `show RUN BENCH --report svg[=FILE]`: pictures.
 
 use std::fs;
 
@@ -10,8 +10,12 @@ use crate::support::Machine;
 /// The picture of a benchmark of the latest run.
 #[track_caller]
 fn picture(machine: &Machine, bench: &str) -> String {
-    let words = ["show", "latest", bench, "--svg", "-"];
+    let words = ["show", "latest", bench, "--report", "svg"];
     stored(machine, &words).run().expect_code(0).stdout
+}
+
+fn svg_in(file: &std::path::Path) -> String {
+    format!("svg={}", file.display())
 }
 
 #[test]
@@ -21,7 +25,7 @@ fn c17_s13_a_picture_has_density_slope_and_a_violin_for_each_launch() {
     run.args(["--samples", "12"]).run().expect_code(0);
     let file = machine.home().join("text.svg");
     let show = stored(&machine, &["show", "latest", "text"]);
-    let drawn = show.arg("--svg").arg(&file).run().expect_code(0);
+    let drawn = show.args(["--report", &svg_in(&file)]).run().expect_code(0);
     assert_eq!(drawn.stdout, "");
     let picture = fs::read_to_string(&file).expect("drawn");
     assert_eq!(picture, self::picture(&machine, "text"));
@@ -73,7 +77,7 @@ fn c17_names_from_anywhere_are_escaped() {
     let run = made.perfcheck(&machine, &QUICK);
     run.run().expect_code(0);
     let drawn = made
-        .perfcheck(&machine, &["show", "latest", "--svg", "-"])
+        .perfcheck(&machine, &["show", "latest", "--report", "svg"])
         .run()
         .expect_code(0);
     assert!(!drawn.stdout.contains("<script"), "{drawn}");
@@ -85,18 +89,20 @@ fn c17_names_from_anywhere_are_escaped() {
 fn what_cannot_be_drawn_is_said_with_what_to_do() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);
-    stored(&machine, &["show", "latest", "--svg", "-"])
+    stored(&machine, &["show", "latest", "--report", "svg"])
         .run()
         .expect_code(2)
-        .expect_stderr(&["a picture is of one benchmark", "show 1 arithmetic --svg -"]);
-    stored(&machine, &["show", "latest", "txet", "--svg", "-"])
+        .expect_stderr(&[
+            "a picture is of one benchmark",
+            "show 1 arithmetic --report svg",
+        ]);
+    stored(&machine, &["show", "latest", "txet", "--report", "svg"])
         .run()
         .expect_code(2)
         .expect_stderr(&["no benchmark `txet`", "did you mean", "steady/steady: text"]);
     let nowhere = machine.home().join("missing/directory.svg");
     stored(&machine, &["show", "latest", "text"])
-        .arg("--svg")
-        .arg(nowhere)
+        .args(["--report", &svg_in(&nowhere)])
         .run()
         .expect_code(5)
         .expect_stderr(&["missing/directory.svg"]);
@@ -105,7 +111,7 @@ fn what_cannot_be_drawn_is_said_with_what_to_do() {
         .args(["-p", "panics", "--bench", "panics", "in_body"])
         .run()
         .expect_code(4);
-    stored(&machine, &["show", "latest", "in_body", "--svg", "-"])
+    stored(&machine, &["show", "latest", "in_body", "--report", "svg"])
         .run()
         .expect_code(2)
         .expect_stderr(&["has no samples of `in_body`"]);
@@ -130,7 +136,7 @@ fn b9_the_picture_of_a_latency_bench_has_the_steps_of_its_reservoir() {
         .perfcheck()
         .testbench("")
         .args(["-p", "times_operations", "--resamples", "1000"])
-        .args(["--launches", "1", "--exact", "steady"])
+        .args(["--rounds", "1", "--exact", "steady"])
         .args(["--warm-up-time", "1ms", "--measurement-time", "5ms"])
         .env(CLOCK, "steady=10000~10100");
     run.run().expect_code(0);

@@ -1,4 +1,4 @@
-//! `export` and `import` of what was exported, and of what other benchmark programs wrote: through files, as users move them.
+//! `store export` and `store import` of what was exported, and of what other benchmark programs wrote: through files, as users move them.
 
 #![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
 
@@ -26,7 +26,7 @@ fn elsewhere(machine: &Machine, words: &[&str]) -> Perfcheck {
 
 fn export(machine: &Machine, name: &str, runs: &[&str]) -> PathBuf {
     let path = machine.home().join(name);
-    let command = stored(machine, &["export"]).args(runs);
+    let command = stored(machine, &["store", "export"]).args(runs);
     command.arg("--output").arg(&path).run().expect_code(0);
     path
 }
@@ -75,7 +75,7 @@ fn an_exported_run_is_restored_byte_for_byte_and_only_once() {
     quick(&machine, "times_operations", &["fails_at_times"]);
     quick(&machine, "panics", &["--bench", "panics", "in_body"]);
     let file = export(&machine, "all.jsonl", &["1", "2", "3", "4", "5"]);
-    let imported = elsewhere(&machine, &["import"])
+    let imported = elsewhere(&machine, &["store", "import"])
         .arg(&file)
         .args(JSON)
         .run()
@@ -90,14 +90,14 @@ fn an_exported_run_is_restored_byte_for_byte_and_only_once() {
         assert!(here.len() >= 5, "{query}");
         assert_eq!(here, there, "{query}");
     }
-    let again = elsewhere(&machine, &["import"])
+    let again = elsewhere(&machine, &["store", "import"])
         .arg(&file)
         .args(JSON)
         .run()
         .expect_code(0);
     assert!(again.messages("run-imported").iter().all(known), "{again}");
     let back = machine.home().join("back.jsonl");
-    let command = elsewhere(&machine, &["export", "1", "2", "3", "4", "5"]);
+    let command = elsewhere(&machine, &["store", "export", "1", "2", "3", "4", "5"]);
     command.arg("--output").arg(&back).run().expect_code(0);
     assert_eq!(
         fs::read_to_string(&file).unwrap(),
@@ -131,7 +131,7 @@ fn a_file_that_breaks_off_or_was_changed_stores_nothing() {
     for (broken, reason) in [(head, "cut short"), (changed, "0 iterations")] {
         let path = machine.home().join("broken.jsonl");
         fs::write(&path, broken).unwrap();
-        let refused = elsewhere(&machine, &["import"])
+        let refused = elsewhere(&machine, &["store", "import"])
             .arg(&path)
             .run()
             .expect_code(2);
@@ -154,11 +154,11 @@ fn names_that_are_taken_stay_where_they_are_unless_they_are_to_move() {
         .run()
         .expect_code(0);
     let second = export(&machine, "second.jsonl", &["main"]);
-    elsewhere(&machine, &["import"])
+    elsewhere(&machine, &["store", "import"])
         .arg(&first)
         .run()
         .expect_code(0);
-    let stays = elsewhere(&machine, &["import"])
+    let stays = elsewhere(&machine, &["store", "import"])
         .arg(&second)
         .run()
         .expect_code(0);
@@ -171,7 +171,7 @@ fn names_that_are_taken_stay_where_they_are_unless_they_are_to_move() {
         listed.messages("baseline")[0]["run"].as_i64()
     };
     assert_eq!(named(&machine), Some(1));
-    let moved = elsewhere(&machine, &["import", "--move-names"])
+    let moved = elsewhere(&machine, &["store", "import", "--move-names"])
         .arg(&second)
         .run()
         .expect_code(0);
@@ -193,7 +193,12 @@ fn a_format_is_guessed_and_said_and_flags_of_other_formats_are_refused() {
         "test a ... bench:       1,234.56 ns/iter (+/- 12.34)\n",
     )
     .unwrap();
-    let import = |words: &[&str]| stored(&machine, &["import"]).arg(&file).args(words).run();
+    let import = |words: &[&str]| {
+        stored(&machine, &["store", "import"])
+            .arg(&file)
+            .args(words)
+            .run()
+    };
     let said = import(&["--dry-run"]).expect_code(0);
     assert!(
         said.stderr.contains("bench.txt as `--format libtest`"),
@@ -225,13 +230,13 @@ fn exports_for_other_programs_go_to_the_standard_output_and_need_one_run() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);
     steady(&machine, &[]).run().expect_code(0);
-    let bmf = stored(&machine, &["export", "--format", "bmf"])
+    let bmf = stored(&machine, &["store", "export", "--format", "bmf"])
         .run()
         .expect_code(0);
     let metrics: Value = serde_json::from_str(&bmf.stdout).unwrap();
     let latency = metrics["text"]["latency"]["value"].as_f64().unwrap();
     assert!((100.0..=102.0).contains(&latency), "{bmf}");
-    let lines = stored(&machine, &["export", "1", "--format", "benchstat"])
+    let lines = stored(&machine, &["store", "export", "1", "--format", "benchstat"])
         .run()
         .expect_code(0);
     let text = lines
@@ -239,25 +244,25 @@ fn exports_for_other_programs_go_to_the_standard_output_and_need_one_run() {
         .lines()
         .filter(|line| line.starts_with("BenchmarkText\t"));
     assert_eq!(text.count(), 3, "{lines}");
-    let several = stored(&machine, &["export", "1", "2", "--format", "bmf"])
+    let several = stored(&machine, &["store", "export", "1", "2", "--format", "bmf"])
         .run()
         .expect_code(2);
     assert!(
         several.stderr.contains("export each by itself"),
         "{several}"
     );
-    let tree = stored(&machine, &["export", "--format", "criterion"])
+    let tree = stored(&machine, &["store", "export", "--format", "criterion"])
         .run()
         .expect_code(2);
     assert!(tree.stderr.contains("--output target/criterion"), "{tree}");
-    let nowhere = stored(&machine, &["export", "--output", "no/such/file"])
+    let nowhere = stored(&machine, &["store", "export", "--output", "no/such/file"])
         .run()
         .expect_code(5);
     assert!(
         nowhere.stderr.contains("could not write no/such/file"),
         "{nowhere}"
     );
-    let table = stored(&machine, &["export", "1", "--format", "csv"])
+    let table = stored(&machine, &["store", "export", "1", "--format", "csv"])
         .run()
         .expect_code(0);
     assert!(table.stdout.lines().count() > 9, "{table}");
@@ -272,16 +277,16 @@ fn what_cannot_be_written_is_named_and_ends_with_5_whatever_writes_it() {
     steady(&machine, &[]).run().expect_code(0);
     let formats = ["jsonl", "benchstat", "bmf", "csv"];
     let mut commands: Vec<Vec<String>> = formats
-        .map(|format| format!("export 1 --output /dev/full --format {format}"))
+        .map(|format| format!("store export 1 --output /dev/full --format {format}"))
         .iter()
         .map(|words| words.split(' ').map(str::to_owned).collect())
         .collect();
     for words in [
-        "export 1 --format criterion --output /dev/full",
-        "report 1 --html /dev/full",
-        "show 1 --svg /dev/full text",
-        "compare 1 2 --output /dev/full",
-        "compare 1 2 --format csv --output /dev/full",
+        "store export 1 --format criterion --output /dev/full",
+        "report 1 --report html=/dev/full",
+        "show 1 --report svg=/dev/full text",
+        "compare 1 2 --report text=/dev/full",
+        "compare 1 2 --report csv=/dev/full",
         "compare 1 2 --report junit=/dev/full",
         "compare 1 2 --report markdown=/dev/full",
         "compare 1 2 --report html=/dev/full",
@@ -297,19 +302,19 @@ fn what_cannot_be_written_is_named_and_ends_with_5_whatever_writes_it() {
         assert!(!run.stdout.contains("Exported"), "{words:?}: {run}");
     }
     for words in [
-        "export 1 --format jsonl",
-        "export 1 --format benchstat",
-        "export 1 --format bmf",
-        "export 1 --format csv",
-        "report 1 --html -",
+        "store export 1 --format jsonl",
+        "store export 1 --format benchstat",
+        "store export 1 --format bmf",
+        "store export 1 --format csv",
+        "report 1 --report html",
         "show 1",
         "show 1 --message-format json",
-        "show 1 --svg - text",
+        "show 1 --report svg text",
         "explain text --run 2",
         "compare 1 2",
         "compare 1 2 --report junit",
         "history",
-        "runs",
+        "store runs",
         "baseline list",
     ] {
         let mut command = machine.command("bash");
@@ -343,7 +348,7 @@ fn the_conclusion_of_a_comparison_goes_along_and_is_told_as_before() {
     let file = export(&machine, "both.jsonl", &["1", "2"]);
     let text = fs::read_to_string(&file).unwrap();
     assert_eq!(text.matches(r#"{"reason":"conclusion""#).count(), 2);
-    elsewhere(&machine, &["import"])
+    elsewhere(&machine, &["store", "import"])
         .arg(&file)
         .run()
         .expect_code(0);
@@ -363,7 +368,7 @@ fn a_conclusion_moves_to_other_numbers_and_a_reference_that_stays_behind_is_said
         .run()
         .expect_code(1);
     let alone = export(&machine, "alone.jsonl", &["3"]);
-    let lost = elsewhere(&machine, &["import"])
+    let lost = elsewhere(&machine, &["store", "import"])
         .arg(&alone)
         .run()
         .expect_code(0);
@@ -377,7 +382,7 @@ fn a_conclusion_moves_to_other_numbers_and_a_reference_that_stays_behind_is_said
         "{explained}"
     );
     let page = machine.home().join("page.html");
-    let html = format!("--html={}", page.display());
+    let html = format!("--report=html={}", page.display());
     elsewhere(&machine, &["report", "1", &html])
         .run()
         .expect_code(0);
@@ -389,7 +394,7 @@ fn a_conclusion_moves_to_other_numbers_and_a_reference_that_stays_behind_is_said
         let store = machine.home().join("third.db");
         stored(&machine, words).arg("--store").arg(store)
     };
-    third(&["import"]).arg(&both).run().expect_code(0);
+    third(&["store", "import"]).arg(&both).run().expect_code(0);
     let [explained, _] = told(third, "2");
     let [before, _] = told(|words| stored(&machine, words), "3");
     let renumbered = before.replace("un 2", "un 1").replace("un 3", "un 2");
@@ -405,7 +410,7 @@ fn a_damaged_conclusion_stores_nothing_and_its_run_is_named() {
     let (before, last) = text.rsplit_once("\"cbor\":\"a4").unwrap();
     let path = machine.home().join("broken.jsonl");
     fs::write(&path, format!("{before}\"cbor\":\"a3{last}")).unwrap();
-    let refused = elsewhere(&machine, &["import"])
+    let refused = elsewhere(&machine, &["store", "import"])
         .arg(&path)
         .run()
         .expect_code(2);
@@ -450,7 +455,10 @@ fn a_conclusion_of_another_version_is_the_stores_trouble() {
     };
     store.finish_run(foreign, &end).unwrap();
     drop(store);
-    for words in [&["explain", "text", "--run=2"][..], &["export", "2"]] {
+    for words in [
+        &["explain", "text", "--run=2"][..],
+        &["store", "export", "2"],
+    ] {
         let refused = stored(&machine, words).run().expect_code(5);
         let said = "what run 2 found was stored by another version";
         assert!(refused.stderr.contains(said), "{refused}");
@@ -474,7 +482,7 @@ perfcheck::main!(measured);
     made.measure(&machine, &[], &[("a", 200.0)])
         .run()
         .expect_code(0);
-    let words = ["export", "--format", "bmf"];
+    let words = ["store", "export", "--format", "bmf"];
     let bmf = made.perfcheck(&machine, &words).run().expect_code(0);
     let metrics: Value = serde_json::from_str(&bmf.stdout).unwrap();
     let of = |measure: &str| metrics["a"][measure]["value"].as_f64().unwrap();

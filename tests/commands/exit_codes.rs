@@ -79,7 +79,7 @@ fn wrong_use_ends_with_2_whatever_else_is_wrong() {
     spoil_store(&machine);
     for wrong in [
         &["--no-such-flag"][..],
-        &["--launches", "0"],
+        &["--rounds", "0"],
         &["--save-baseline", "17"],
         &["--save-baseline", "latest"],
         &["--fail-on", "slower"],
@@ -143,8 +143,8 @@ fn a_damaged_store_ends_with_5_before_a_failing_benchmark_is_measured() {
     assert!(run.stderr.contains("perfcheck.db"), "{run}");
     assert!(!run.stderr.contains("Measuring"), "{run}");
     for words in [
-        &["runs"][..],
-        &["list"],
+        &["store", "runs"][..],
+        &["history"],
         &["show"],
         &["baseline", "list"],
         &["compare", "1", "2"],
@@ -188,7 +188,7 @@ fn a_filter_that_matches_nothing_ends_with_4_and_stores_no_run() {
         .expect_code(4)
         .expect_stderr(&[
             "no benchmark that has an id that contains `nothing_like_it`",
-            "--no-run",
+            "cargo perfcheck list",
         ]);
     // A baseline that is missing as well does not make it less grave.
     steady(&machine, &[])
@@ -200,7 +200,7 @@ fn a_filter_that_matches_nothing_ends_with_4_and_stores_no_run() {
         .run()
         .expect_code(4)
         .expect_stderr(&["no benchmark that is called `tex`"]);
-    let runs = stored(&machine, &["runs", "--message-format", "json"]).run();
+    let runs = stored(&machine, &["store", "runs", "--message-format", "json"]).run();
     assert_eq!(runs.messages("run"), Vec::<serde_json::Value>::new());
 }
 
@@ -238,7 +238,7 @@ fn a_baseline_that_is_missing_ends_with_6_and_lists_those_there_are() {
         .expect_code(6)
         .expect_stderr(&["`gone`", "first, second"]);
     assert_eq!(run.stdout, "");
-    let runs = stored(&machine, &["runs", "--message-format", "json"]).run();
+    let runs = stored(&machine, &["store", "runs", "--message-format", "json"]).run();
     assert_eq!(
         runs.messages("run").len(),
         1,

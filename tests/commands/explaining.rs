@@ -128,7 +128,7 @@ fn a_run_that_the_t_score_decided_or_a_name_chose_is_recognised_as_such() {
         .expect_code(0);
     steady(&machine, &[]).run().expect_code(0);
     steady(&machine, &[("text", 110.0)])
-        .args(["--screen"])
+        .args(["--ignore-drift"])
         .run()
         .expect_code(1);
     let told = explanation(&explain(&machine, &["text"]));

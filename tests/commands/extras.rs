@@ -16,7 +16,7 @@ fn counting(machine: &Machine) -> Perfcheck {
         .args([
             "-p",
             "counts_allocations",
-            "--launches",
+            "--rounds",
             "5",
             "--resamples",
             "1000",
@@ -198,7 +198,7 @@ fn b17_five_launches_are_the_default_and_fewer_than_three_are_called_anecdotes()
     let five = timing(&machine, 30_000, "5ms").run().expect_code(0);
     assert!(!five.stdout.contains("anecdotes"), "{five}");
     let two = timing(&machine, 30_000, "5ms")
-        .args(["--launches", "2"])
+        .args(["--rounds", "2"])
         .run();
     assert!(
         two.stdout.contains("five or more for numbers to publish"),
@@ -321,9 +321,9 @@ fn b12_b18_a_longer_tail_is_told_percentile_by_percentile_and_not_in_the_median(
 
 /// A run of the benchmarks that allocate, `more` or not.
 fn allocating(machine: &Machine, more: bool) -> Perfcheck {
-    let quick = "-p counts_allocations --launches 3 --warm-up-time 1ms --measurement-time 5ms --resamples 1000";
+    let quick = "-p counts_allocations --rounds 3 --warm-up-time 1ms --measurement-time 5ms --resamples 1000";
     let command = machine.perfcheck().testbench("").args(quick.split(' '));
-    let command = command.args(["--fail-on", "none", "--stored"]);
+    let command = command.args(["--fail-on", "none", "--no-rerun"]);
     if more {
         command.env("ALLOCATES_MORE", "1")
     } else {
@@ -336,11 +336,11 @@ fn verdicts_and_rules_may_be_about_allocations() {
     let machine = Machine::new();
     allocating(&machine, false).run().expect_code(0);
     let fresh = allocating(&machine, true)
-        .args(["--metric", "allocations", "--fail", "allocations:10%"])
+        .args(["--metric", "allocations", "--limit", "allocations:10%"])
         .args([
-            "--fail",
+            "--limit",
             "no*=allocations:0",
-            "--fail",
+            "--limit",
             "beside*=bytes:100B",
         ])
         .args(JSON)

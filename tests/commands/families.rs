@@ -93,7 +93,7 @@ fn the_workspace_says_what_is_kept_at_its_level_and_the_exit_status_follows() {
     made.perfcheck(&machine, &words).run().expect_code(0);
     // In turn the level is shared over looks and benchmarks.
     made.perfcheck(&machine, &["--against", "HEAD", "--correction", "bh"])
-        .env_remove("PERFCHECK_STORED")
+        .env_remove("PERFCHECK_NO_RERUN")
         .run()
         .expect_code(2)
         .expect_stderr(&["`--correction` is about stored runs", "family-wise"]);
@@ -107,7 +107,7 @@ fn noisy(machine: &Machine, made: &Crate, floor: f64) -> Finished {
 }
 
 fn acceptance(machine: &Machine, made: &Crate, run: u64) -> String {
-    let runs = made.perfcheck(machine, &["runs"]).args(JSON).run();
+    let runs = made.perfcheck(machine, &["store", "runs"]).args(JSON).run();
     let runs = runs.expect_code(0).messages("run");
     let found = runs.iter().find(|one| one["run"] == run).expect("a run");
     found["acceptance"].as_str().expect("a word").to_owned()

@@ -45,10 +45,10 @@ fn table(factor: f64) -> String {
 fn import(machine: &Machine, name: &str, factor: f64, words: &str) {
     let path: PathBuf = machine.home().join(format!("{name}.csv"));
     fs::write(&path, table(factor)).expect("a file in our own directory");
-    stored(machine, &["import"])
+    stored(machine, &["store", "import"])
         .arg(path)
         .args(["--columns", "id=Name,value=Time,repetition=Repetition"])
-        .args(["--unit", "ns", "--baseline", name])
+        .args(["--unit", "ns", "--save-baseline", name])
         .args(words.split_whitespace())
         .run()
         .expect_code(0);
@@ -224,34 +224,38 @@ fn pages_pictures_exports_and_other_stores_have_the_filter_too() {
     let machine = Machine::new();
     filtered(&machine, "v1", 1.0);
     let identity = "runs_raw 12 = runs 10 + warmup_skipped 1 + outliers_removed 1 (iqr_1.5)";
-    let picture = words(&machine, "show v1 fast --svg -").expect_code(0);
+    let picture = words(&machine, "show v1 fast --report svg").expect_code(0);
     assert!(picture.stdout.contains(identity), "{picture}");
     assert!(
         picture.stdout.contains("10 samples of 1 launch"),
         "{picture}"
     );
     let page = machine.home().join("page.html");
-    let command = stored(&machine, &["report", "v1"]).arg("--html");
-    command.arg(&page).run().expect_code(0);
+    let command = stored(&machine, &["report", "v1"]);
+    let html = format!("html={}", page.display());
+    command.args(["--report", &html]).run().expect_code(0);
     let page = fs::read_to_string(page).expect("written");
     assert!(page.contains(identity), "{page}");
-    let bmf = words(&machine, "export v1 --format bmf").expect_code(0);
+    let bmf = words(&machine, "store export v1 --format bmf").expect_code(0);
     let bmf: Value = serde_json::from_str(&bmf.stdout).expect("JSON");
     near(&bmf["fast"]["latency"]["value"], FAST);
-    let lines = words(&machine, "export v1 --format benchstat").expect_code(0);
+    let lines = words(&machine, "store export v1 --format benchstat").expect_code(0);
     assert!(lines.stdout.contains("\t104.5 ns/op"), "{lines}");
     let tree = machine.home().join("tree");
-    let command = stored(&machine, &["export", "v1", "--format", "criterion"]);
+    let command = stored(
+        &machine,
+        &["store", "export", "v1", "--format", "criterion"],
+    );
     command.arg("--output").arg(&tree).run().expect_code(0);
     let estimates = fs::read(tree.join("fast/v1/estimates.json")).expect("written");
     let estimates: Value = serde_json::from_slice(&estimates).expect("JSON");
     near(&estimates["mean"]["point_estimate"], FAST);
     // Whole runs take their filter along.
     let file = machine.home().join("v1.jsonl");
-    let command = stored(&machine, &["export", "v1"]);
+    let command = stored(&machine, &["store", "export", "v1"]);
     command.arg("--output").arg(&file).run().expect_code(0);
     let other = Machine::new();
-    let command = stored(&other, &["import"]).arg(&file);
+    let command = stored(&other, &["store", "import"]).arg(&file);
     command.run().expect_code(0);
     let found = json(&other, "compare 1 --pivot rows=Name,value=time");
     near(&cells(&found, "fast")[0]["number"], FAST);
@@ -322,14 +326,17 @@ fn s_x1_rows_that_leave_together_at_import_leave_together_afterwards() {
     }
     let path = machine.home().join("rows.csv");
     fs::write(&path, text).expect("a file in our own directory");
-    for (name, paired) in [("paired", &["--paired"][..]), ("single", &[])] {
-        stored(&machine, &["import", "--unit", "ns", "--outliers", "iqr"])
-            .arg(&path)
-            .args(["--columns", "id=n,value.ser=ser,value.deser=deser"])
-            .args(["--baseline", name])
-            .args(paired)
-            .run()
-            .expect_code(0);
+    for (name, paired) in [("paired", &["--drop-rows"][..]), ("single", &[])] {
+        stored(
+            &machine,
+            &["store", "import", "--unit", "ns", "--outliers", "iqr"],
+        )
+        .arg(&path)
+        .args(["--columns", "id=n,value.ser=ser,value.deser=deser"])
+        .args(["--save-baseline", name])
+        .args(paired)
+        .run()
+        .expect_code(0);
     }
     let of = |run: &str, more: &str| {
         let pivot = format!("compare {run} --pivot rows=n,cols=value,value=samples+time{more}");

@@ -36,11 +36,13 @@ fn measured(machine: &Machine, package: &str, words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn no_run_builds_and_lists_and_stores_nothing() {
+fn list_builds_and_lists_and_stores_nothing() {
     let machine = Machine::new();
     let listed = |words: &[&str]| {
-        steady(&machine, &[])
-            .arg("--no-run")
+        machine
+            .perfcheck()
+            .args(["list", "-p", "steady"])
+            .testbench("")
             .args(words)
             .run()
             .expect_code(0)
@@ -99,8 +101,9 @@ fn packages_and_bench_targets_are_chosen_as_cargo_chooses_them() {
     assert_eq!(verdicts(&run).len(), one.len());
     let run = machine
         .perfcheck()
+        .arg("list")
         .testbench("")
-        .args(["-p", "steady", "-p", "two_targets", "--no-run"])
+        .args(["-p", "steady", "-p", "two_targets"])
         .run()
         .expect_code(0);
     assert!(
@@ -190,7 +193,7 @@ fn a_reader_that_leaves_changes_neither_the_store_nor_the_status() {
             .arg("--manifest-path")
             .arg(testbench(""))
             .env("PERFCHECK_STORE", machine.store())
-            .env("PERFCHECK_STORED", "1")
+            .env("PERFCHECK_NO_RERUN", "1")
             .env(CLOCK, clock)
             .stdout(closed())
             .stderr(closed())
@@ -206,14 +209,17 @@ fn a_reader_that_leaves_changes_neither_the_store_nor_the_status() {
     assert_eq!(into_closed_pipes(&json, &slow), Some(1));
     assert_eq!(into_closed_pipes(&["compare", "1", "2"], ""), Some(1));
     assert_eq!(into_closed_pipes(&["compare", "1", "gone"], ""), Some(6));
-    assert_eq!(into_closed_pipes(&["runs"], ""), Some(0));
+    assert_eq!(into_closed_pipes(&["store", "runs"], ""), Some(0));
     assert_eq!(
         into_closed_pipes(&["baseline", "save", "x", "1"], ""),
         Some(0)
     );
     assert_eq!(into_closed_pipes(&["--help"], ""), Some(0));
     assert_eq!(into_closed_pipes(&["--lunches"], ""), Some(2));
-    let runs = stored(&machine, &["runs"]).args(JSON).run().expect_code(0);
+    let runs = stored(&machine, &["store", "runs"])
+        .args(JSON)
+        .run()
+        .expect_code(0);
     let states: Vec<_> = runs
         .messages("run")
         .iter()
@@ -239,7 +245,7 @@ fn cargo_finds_the_command_and_a_direct_call_means_the_same() {
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([bin].into_iter().chain(env::split_paths(&path))).expect("a path");
     let manifest = testbench("");
-    let words = ["-p", "steady", "--no-run", "--manifest-path"];
+    let words = ["list", "-p", "steady", "--manifest-path"];
     let mut by_cargo = machine.command("cargo");
     by_cargo
         .arg("perfcheck")
@@ -285,9 +291,9 @@ fn help_has_examples_and_the_exit_statuses_and_an_unknown_flag_is_named() {
     }
     machine
         .perfcheck()
-        .args(["--lunches", "3"])
+        .args(["--ruonds", "3"])
         .run()
-        .expect_stderr(&["--launches"]);
+        .expect_stderr(&["--rounds"]);
 }
 
 #[test]
@@ -303,7 +309,7 @@ fn the_store_is_where_the_flag_says_else_the_variable_else_in_the_data_directory
     measure().env("PERFCHECK_STORE", "").run().expect_code(0);
     measure().env("PERFCHECK_STORE", "").run().expect_code(0);
     let runs = |store: &Path| {
-        let runs = stored(&machine, &["runs"])
+        let runs = stored(&machine, &["store", "runs"])
             .args(JSON)
             .env("PERFCHECK_STORE", store)
             .run();

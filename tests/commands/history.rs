@@ -93,7 +93,7 @@ fn the_newest_runs_are_chosen_by_number_and_age() {
             .expect_code(0);
         told.messages("history-point").len()
     };
-    assert_eq!(points(&["--limit", "3"]), 3);
+    assert_eq!(points(&["--last", "3"]), 3);
     assert_eq!(points(&["--since", "1d"]), 4);
     assert_eq!(points(&["--since", "2100-01-01"]), 0);
     stored(&machine, &["history", "--since", "2100-01-01"])
@@ -104,7 +104,7 @@ fn the_newest_runs_are_chosen_by_number_and_age() {
         .run()
         .expect_code(2)
         .expect_stderr(&["`yesterday` is neither a date"]);
-    stored(&machine, &["history", "--limit", "0"])
+    stored(&machine, &["history", "--last", "0"])
         .run()
         .expect_code(2);
 }

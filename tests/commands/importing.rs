@@ -1,4 +1,4 @@
-//! `import`: what another program measured becomes a run, whole or not at all, and is compared like any other.
+//! `store import`: what another program measured becomes a run, whole or not at all, and is compared like any other.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ fn file(machine: &Machine, name: &str, text: &str) -> PathBuf {
 }
 
 fn import(machine: &Machine, files: &[&Path], columns: &str, words: &str) -> Perfcheck {
-    stored(machine, &["import"])
+    stored(machine, &["store", "import"])
         .args(files)
         .args(["--columns", columns])
         .args(words.split_whitespace())
@@ -38,7 +38,10 @@ fn table(values: impl IntoIterator<Item = f64>) -> String {
 }
 
 fn runs(machine: &Machine) -> Vec<Value> {
-    stored(machine, &["runs"]).args(JSON).run().messages("run")
+    stored(machine, &["store", "runs"])
+        .args(JSON)
+        .run()
+        .messages("run")
 }
 
 #[track_caller]
@@ -136,7 +139,7 @@ fn s8_s9_s10_counts_are_printed_and_stored_and_every_raw_value_is_kept() {
         90.0, 10.0, 11.0, 12.0, 10.5, 11.5, 10.2, 11.1, 12.3, 10.9, 11.7, 900.0,
     ];
     let log = file(&machine, "log.csv", &table(values));
-    let words = "--unit ns --drop-first --outliers iqr --baseline v1";
+    let words = "--unit ns --drop-first --outliers iqr --save-baseline v1";
     let said = import(&machine, &[&log], "id=name,value=ns", words)
         .run()
         .expect_code(0);
@@ -198,7 +201,7 @@ fn a_name_that_cannot_be_given_leaves_no_run() {
         &machine,
         &[&log],
         "id=name,value=ns",
-        "--unit ns --baseline latest",
+        "--unit ns --save-baseline latest",
     )
     .run()
     .expect_code(2);
@@ -310,7 +313,7 @@ fn amounts_are_shown_drawn_and_explained_in_their_unit_and_no_limit_in_time_is_f
             .run()
             .expect_code(0);
     }
-    let picture = stored(&machine, &["show", "2", "a", "--svg", "-"])
+    let picture = stored(&machine, &["show", "2", "a", "--report", "svg"])
         .run()
         .expect_code(0);
     assert!(
@@ -319,7 +322,7 @@ fn amounts_are_shown_drawn_and_explained_in_their_unit_and_no_limit_in_time_is_f
     );
     assert!(!picture.stdout.contains(" ns"), "{picture}");
     let summary = ["--center", "mean", "--outliers", "top5"];
-    let compared = stored(&machine, &["compare", "1", "2", "--fail", "mean:1ns"])
+    let compared = stored(&machine, &["compare", "1", "2", "--limit", "mean:1ns"])
         .args(FEW)
         .args(summary)
         .run()
@@ -414,7 +417,7 @@ fn an_import_takes_the_words_of_comparisons_and_the_fences_of_the_workspace() {
     let wide = Crate::write(machine.home().join("wide"), &["a"], fences);
     let left_out = |made: &Crate, policy: &str| {
         let said = made
-            .perfcheck(&machine, &["import"])
+            .perfcheck(&machine, &["store", "import"])
             .arg(&log)
             .args(["--columns", "id=name,value=ns", "--unit", "ns"])
             .args(["--outliers", policy, "--dry-run"])
@@ -486,7 +489,8 @@ fn s12_s20_eight_percent_of_one_serializer_are_found_with_holm_and_nothing_else_
             &format!("{version}.csv"),
             &serializer_log::log(seed, slower),
         );
-        let words = format!("--unit ticks:100ns --drop-first --outliers iqr --baseline {version}");
+        let words =
+            format!("--unit ticks:100ns --drop-first --outliers iqr --save-baseline {version}");
         let said = import(&machine, &[&log], columns, &words)
             .args(JSON)
             .run()
@@ -519,7 +523,7 @@ fn s12_s20_eight_percent_of_one_serializer_are_found_with_holm_and_nothing_else_
             "v2",
             "--pivot",
             "rows=SerializerName,cols=TestDataName,value=median",
-            "--format",
+            "--report",
             "csv",
         ],
     )
@@ -584,7 +588,7 @@ fn a_name_without_end_pads_no_other_row() {
         .args(FEW)
         .run()
         .expect_code(0);
-    for words in [&["show", "1"][..], &["list"]] {
+    for words in [&["show", "1"][..], &["history"]] {
         let shown = stored(&machine, words).run().expect_code(0);
         let long: Vec<&str> = shown
             .stdout

@@ -16,7 +16,7 @@ fn timing(machine: &Machine, launches: &[u64], words: &str) -> Perfcheck {
         .testbench("")
         .args(["-p", "times_operations", "--exact", "steady"])
         .args(["--resamples", "1000", "--measurement-time", "40ms"])
-        .args(["--launches", &launches.len().to_string()])
+        .args(["--rounds", &launches.len().to_string()])
         .args(words.split_whitespace())
         .env(CLOCK, format!("steady={}", times.join("/")))
 }

@@ -34,7 +34,7 @@ fn results_are_sorted_by_name_change_time_or_verdict() {
     assert_eq!(sorted("time"), ["memory", "arithmetic", "text"]);
     assert_eq!(sorted("worst")[0], "arithmetic");
     let list = |by: &str| {
-        let list = stored(&machine, &["list", "--sort", by]).args(JSON);
+        let list = stored(&machine, &["history", "--sort", by]).args(JSON);
         let messages = list.run().expect_code(0).messages("benchmark");
         messages[0]["benchmark"]["id"].clone()
     };
@@ -47,11 +47,11 @@ fn rows_can_be_hidden_and_counts_exit_status_and_messages_stay() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);
     let regressed = || steady(&machine, &[("text", 300.0)]);
-    let only = regressed().args(["--only", "regressed,improved"]).run();
+    let only = regressed().args(["--verdict", "regressed,improved"]).run();
     let only = only.expect_code(1);
     assert!(only.stdout.contains("3 benchmarks: 1 regressed"), "{only}");
     assert!(
-        only.stdout.contains("2 benchmarks not shown (--only)"),
+        only.stdout.contains("2 benchmarks not shown (--verdict)"),
         "{only}"
     );
     assert_eq!(order(&only), ["text"]);
@@ -61,7 +61,7 @@ fn rows_can_be_hidden_and_counts_exit_status_and_messages_stay() {
         "{quiet}"
     );
     assert!(!quiet.stderr.contains("Launch"), "{quiet}");
-    let messages = regressed().args(["--only", "improved"]).args(JSON).run();
+    let messages = regressed().args(["--verdict", "improved"]).args(JSON).run();
     assert_eq!(messages.messages("benchmark-compared").len(), 3);
     let first = Machine::new();
     let first = steady(&first, &[]).arg("--quiet").run().expect_code(0);
@@ -140,7 +140,7 @@ fn functions_of_one_run_stand_side_by_side_and_the_fastest_is_marked() {
         .expect_stderr(&["unclosed group"]);
     let two = ["compare", "1", "2", "--group-by", "x"];
     made.perfcheck(&machine, &two).run().expect_code(2);
-    let csv = group(&["sort/([^/]+)", "--format", "csv"]).expect_code(0);
+    let csv = group(&["sort/([^/]+)", "--report", "csv"]).expect_code(0);
     assert!(
         csv.stdout.starts_with("package,target,row,column,id,"),
         "{csv}"
@@ -170,7 +170,7 @@ fn two_benchmarks_of_one_cell_are_refused_and_cells_without_a_value_are_told() {
     let grouped = |lines: &str, pattern: &str| {
         fs::write(&table, format!("function,size,value\n{lines}")).expect("written");
         let columns = ["--columns", "id=function/size,value=value", "--unit", "ns"];
-        let words = [&["import", file.as_str()][..], &columns].concat();
+        let words = [&["store", "import", file.as_str()][..], &columns].concat();
         stored(&machine, &words).run().expect_code(0);
         let found = stored(&machine, &["compare", "latest", "--group-by", pattern]);
         found.run().expect_code(0).stdout
@@ -193,7 +193,9 @@ fn a_terminal_that_does_not_know_its_width_gets_whole_lines() {
     let columns_0 = stored(&machine, &["show", "--help"]).env("COLUMNS", "0");
     let columns_0 = columns_0.run().expect_code(0);
     assert!(
-        columns_0.stdout.starts_with("Show what a run measured\n"),
+        columns_0
+            .stdout
+            .starts_with("Show what a stored run measured\n"),
         "{columns_0}"
     );
     let command = format!(

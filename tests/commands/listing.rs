@@ -1,4 +1,4 @@
-//! `runs`, `show` and `list`: what the store has, for people and for programs.
+//! `store runs`, `show` and `history`: what the store has, for people and for programs.
 
 use crate::commands::crates::Crate;
 use crate::commands::scripted::{steady, stored};
@@ -16,7 +16,7 @@ fn runs_are_listed_newest_first_with_names_states_and_verdicts() {
     steady(&machine, &[("text", 200.0)]).run().expect_code(1);
     steady(&machine, &[]).arg("text").run().expect_code(0);
     stored(&machine, &["accept", "2"]).run().expect_code(0);
-    let runs = stored(&machine, &["runs"])
+    let runs = stored(&machine, &["store", "runs"])
         .args(JSON)
         .run()
         .expect_code(0)
@@ -41,17 +41,17 @@ fn runs_are_listed_newest_first_with_names_states_and_verdicts() {
             (1, "automatic", 3, 1, 0)
         ]
     );
-    let limited = stored(&machine, &["runs", "--limit", "1"])
+    let limited = stored(&machine, &["store", "runs", "--last", "1"])
         .args(JSON)
         .run()
         .expect_code(0);
     assert_eq!(limited.messages("run").len(), 1);
-    let table = stored(&machine, &["runs"]).run().expect_code(0);
+    let table = stored(&machine, &["store", "runs"]).run().expect_code(0);
     for text in ["main", "accepted by command", "1 regressed"] {
         assert!(table.stdout.contains(text), "no {text:?} in {table}");
     }
     assert!(!table.stdout.contains("older run"), "{table}");
-    let limited = stored(&machine, &["runs", "--limit", "1"]).run();
+    let limited = stored(&machine, &["store", "runs", "--last", "1"]).run();
     let last = limited.stdout.lines().last();
     assert_eq!(last, Some("2 older runs: `--limit N` shows more of them."));
 }
@@ -61,7 +61,7 @@ fn a_run_that_was_not_accepted_is_listed_as_such() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);
     steady(&machine, &[("text", 200.0)]).run().expect_code(1);
-    let table = stored(&machine, &["runs"]).run().expect_code(0);
+    let table = stored(&machine, &["store", "runs"]).run().expect_code(0);
     assert!(table.stdout.contains("not accepted"), "{table}");
 }
 
@@ -100,7 +100,10 @@ fn benchmarks_are_listed_with_their_latest_times() {
         .arg("text")
         .run()
         .expect_code(1);
-    let listed = stored(&machine, &["list"]).args(JSON).run().expect_code(0);
+    let listed = stored(&machine, &["history"])
+        .args(JSON)
+        .run()
+        .expect_code(0);
     let benchmarks = listed.messages("benchmark");
     assert_eq!(benchmarks.len(), 3);
     for message in benchmarks {
@@ -127,15 +130,16 @@ fn where_nothing_was_stored_there_is_nothing_to_show_and_the_store_is_not_made()
         made.perfcheck(&machine, words)
             .run()
             .expect_code(6)
-            .expect_stderr(&["nothing has been stored", "runs adopt"]);
+            .expect_stderr(&["nothing has been stored", "store adopt"]);
     }
     // An empty list is a list.
-    for words in ["runs", "list"] {
-        let listed = made.perfcheck(&machine, &[words]).run().expect_code(0);
+    for words in [&["store", "runs"][..], &["history"]] {
+        let listed = made.perfcheck(&machine, words).run().expect_code(0);
         assert_eq!(listed.stdout, "");
-        assert!(listed.stderr.contains("runs adopt"), "{listed}");
+        assert!(listed.stderr.contains("store adopt"), "{listed}");
         let quiet = made
-            .perfcheck(&machine, &[words, "--quiet"])
+            .perfcheck(&machine, words)
+            .arg("--quiet")
             .run()
             .expect_code(0);
         assert_eq!(quiet.stderr, "");
@@ -143,7 +147,7 @@ fn where_nothing_was_stored_there_is_nothing_to_show_and_the_store_is_not_made()
     made.perfcheck(&machine, &["baseline", "list"])
         .run()
         .expect_code(0);
-    made.perfcheck(&machine, &["runs", "adopt"])
+    made.perfcheck(&machine, &["store", "adopt"])
         .run()
         .expect_code(0);
     assert!(!machine.store().exists());
@@ -159,11 +163,15 @@ fn a_run_that_is_not_there_leads_to_the_list_and_a_store_that_is_not_there_is_na
         &["compare", "@0f0f"],
     ] {
         let refused = stored(&machine, words).run().expect_code(6);
-        let refused = refused.expect_stderr(&["`cargo perfcheck runs`"]);
+        let refused = refused.expect_stderr(&["`cargo perfcheck store runs`"]);
         assert!(!refused.stderr.contains("--save-baseline"), "{refused}");
     }
     let nowhere = machine.home().join("nowhere.db");
-    for (words, code) in [(&["show"][..], 6), (&["list"], 0), (&["runs"], 0)] {
+    for (words, code) in [
+        (&["show"][..], 6),
+        (&["history"], 0),
+        (&["store", "runs"], 0),
+    ] {
         stored(&machine, words)
             .arg("--store")
             .arg(&nowhere)

@@ -79,7 +79,7 @@ fn n1_n3_ten_samples_a_launch_are_asked_for_and_stored_and_the_warm_up_is_apart(
 #[test]
 fn n1_n3_a_warm_up_may_be_a_number_of_iterations_and_a_sample_a_single_one() {
     let machine = Machine::new();
-    let words = "--launches 2 --warm-up-iterations 25 --samples 200 --sampling-mode flat --measurement-time 1ns";
+    let words = "--rounds 2 --warm-up-iterations 25 --samples 200 --sampling-mode flat --measurement-time 1ns";
     let words: Vec<&str> = words.split(' ').collect();
     arithmetic(&machine, "300000", &words);
     let shown = stored(&machine, &["show"]).args(JSON).run();
@@ -131,7 +131,7 @@ fn measured(suite: &mut Suite) {
 }"#,
     );
     let run = made
-        .perfcheck(&machine, &["--launches", "1", "--warm-up-time", "10ms"])
+        .perfcheck(&machine, &["--rounds", "1", "--warm-up-time", "10ms"])
         .args(["--measurement-time", "20ms", "--resamples", "1000"])
         .env(CLOCK, "a=1000000")
         .run()
@@ -158,7 +158,7 @@ fn measured(suite: &mut Suite) {
     }));
 }"#,
     );
-    let words = "--launches 2 --warm-up-iterations 50 --measurement-time 20ms --resamples 1000";
+    let words = "--rounds 2 --warm-up-iterations 50 --measurement-time 20ms --resamples 1000";
     let run = made
         .perfcheck(&machine, &words.split(' ').collect::<Vec<_>>())
         .args(JSON)
@@ -199,7 +199,7 @@ fn measured(suite: &mut Suite) {
 }"#,
     );
     let run = made
-        .perfcheck(&machine, &["--launches", "1", "--warm-up-time", "1us"])
+        .perfcheck(&machine, &["--rounds", "1", "--warm-up-time", "1us"])
         .args(["--measurement-time", "10us", "--samples", "5"])
         .args(["--sampling-mode", "flat", "--resamples", "1000"])
         .args(JSON)
@@ -237,7 +237,7 @@ fn n_x1_b17_there_are_five_launches_unless_somebody_says_otherwise() {
     let message = measured(&arithmetic(&machine, "1/2/3/4/5", &words));
     assert_eq!(message["sampling"]["launches"], 5);
     assert_eq!(message["launches"].as_array().map(Vec::len), Some(5));
-    let three = [&words[..], &["--launches", "3"]].concat();
+    let three = [&words[..], &["--rounds", "3"]].concat();
     let message = measured(&arithmetic(&machine, "1", &three));
     assert_eq!(message["launches"].as_array().map(Vec::len), Some(3));
 }
@@ -297,7 +297,7 @@ fn c1_a_run_warms_up_measures_analyses_and_compares() {
 fn c2_the_warm_up_doubles_until_its_time_is_exceeded() {
     let machine = Machine::new();
     let warm_up = |time: &str| {
-        let words = ["--launches", "1", "--warm-up-time", time, "--samples", "2"];
+        let words = ["--rounds", "1", "--warm-up-time", time, "--samples", "2"];
         phase(
             &measured(&arithmetic(&machine, "1000000", &words)),
             "warm_up",
@@ -311,7 +311,7 @@ fn c2_the_warm_up_doubles_until_its_time_is_exceeded() {
 #[test]
 fn c3_c4_c5_linear_counts_are_multiples_of_a_step_that_fills_the_time() {
     let words = [
-        "--launches",
+        "--rounds",
         "1",
         "--sampling-mode",
         "linear",
@@ -394,9 +394,9 @@ fn c_x1_criterions_own_settings_can_be_had_by_flags() {
     let line = guide
         .lines()
         .filter(|line| line.ends_with("--method criterion"))
-        .find_map(|line| line.strip_prefix("cargo perfcheck --launches 1 "))
+        .find_map(|line| line.strip_prefix("cargo perfcheck --rounds 1 "))
         .expect("the guide has the line");
-    let words: Vec<&str> = ["--launches", "1"]
+    let words: Vec<&str> = ["--rounds", "1"]
         .into_iter()
         .chain(line.split(' '))
         .collect();
@@ -429,7 +429,7 @@ fn c_x1_criterions_own_settings_can_be_had_by_flags() {
 fn c_x2_auto_sampling_is_linear_until_that_takes_twice_the_time_and_then_flat() {
     let machine = Machine::new();
     let words = [
-        "--launches",
+        "--rounds",
         "1",
         "--sampling-mode",
         "auto",

@@ -56,10 +56,10 @@ pub fn import_launches(
     }
     let log = machine.home().join(format!("{name}.csv"));
     std::fs::write(&log, text).expect("a file in our own directory");
-    made.perfcheck(machine, &["import"])
+    made.perfcheck(machine, &["store", "import"])
         .arg(&log)
         .args(["--columns", columns])
-        .args(["--unit", "ns", "--baseline", name])
+        .args(["--unit", "ns", "--save-baseline", name])
         .run()
         .expect_code(0);
 }
@@ -211,7 +211,10 @@ fn the_method_of_a_workspace_decides_where_neither_a_flag_nor_a_table_says_other
     assert_eq!(found["significance_level"], 0.05);
     let bad = "[workspace.metadata.perfcheck]\nmethod = \"mtests\"\n";
     let bad = Crate::write(machine.home().join("bad"), &["a"], bad);
-    let refused = bad.perfcheck(&machine, &["runs"]).run().expect_code(2);
+    let refused = bad
+        .perfcheck(&machine, &["store", "runs"])
+        .run()
+        .expect_code(2);
     assert!(
         refused.stderr.contains("`mtests` is none of nbenchmark"),
         "{refused}"
@@ -400,7 +403,10 @@ fn an_explained_method_is_a_table_and_needs_a_method() {
         .expect_code(2);
     assert!(refused.stderr.contains("--method nbenchmark"), "{refused}");
     // Nothing was measured.
-    let runs = made.perfcheck(&machine, &["runs"]).args(JSON).run();
+    let runs = made
+        .perfcheck(&machine, &["store", "runs"])
+        .args(JSON)
+        .run();
     assert!(runs.messages("run").is_empty(), "{runs}");
 }
 

@@ -1,4 +1,4 @@
-//! `--test` and what belongs to it, `--metric`, `--fail`, and the section of thresholds, as users meet them.
+//! `--test` and what belongs to it, `--metric`, `--limit`, and the section of thresholds, as users meet them.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 /// A run of `text` in five launches that take these times.
 fn five(machine: &Machine, times: &str) -> Perfcheck {
     let quick =
-        "--launches 5 --warm-up-time 1ms --measurement-time 5ms --resamples 1000 --exact text";
+        "--rounds 5 --warm-up-time 1ms --measurement-time 5ms --resamples 1000 --exact text";
     machine
         .perfcheck()
         .testbench("")
@@ -29,7 +29,7 @@ const SLOW: &str = "110/111/110.5/112/111.5";
 fn two_runs(machine: &Machine, times: &str) {
     five(machine, FAST).run().expect_code(0);
     five(machine, times)
-        .args(["--fail-on", "none", "--stored"])
+        .args(["--fail-on", "none", "--no-rerun"])
         .run()
         .expect_code(0);
 }
@@ -145,7 +145,7 @@ fn c_x8_c14_c15_c16_what_is_significant_and_within_noise_is_no_regression() {
         "101.5/101.6/101.7/101.8/101.9",
     ] {
         five(&machine, times)
-            .args(["--fail-on", "none", "--stored"])
+            .args(["--fail-on", "none", "--no-rerun"])
             .run()
             .expect_code(0);
     }
@@ -333,8 +333,8 @@ fn choices_that_contradict_each_other_are_refused_with_a_way_out() {
     );
     refused("--test welch --metric bytes", "leave out one of them");
     refused("--test anova", "mann-whitney");
-    refused("--test welch --screen", "cannot be used with");
-    refused("--fail median", "no rule such as `median:5%`");
+    refused("--test welch --ignore-drift", "cannot be used with");
+    refused("--limit median", "no rule such as `median:5%`");
     let against = machine
         .perfcheck()
         .testbench("")
@@ -351,7 +351,7 @@ fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
     // Stored runs may have drifted apart by a tenth.
     two_runs(&machine, "130/131/130.5/132/131.5");
     let fails = |rule: &str| {
-        let run = compare(&machine, &format!("--fail-on none --fail {rule}"));
+        let run = compare(&machine, &format!("--fail-on none --limit {rule}"));
         let violations = run.messages("rule-violated");
         let code = i32::from(!violations.is_empty());
         assert_eq!(finish(&run)["violations"], violations.len());
@@ -379,13 +379,13 @@ fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
             "compare",
             "1",
             "2",
-            "--fail",
+            "--limit",
             "median:5%",
-            "--fail",
+            "--limit",
             "p99:1ms",
         ],
     )
-    .args(["--fail", "zip*=mean:5%"])
+    .args(["--limit", "zip*=mean:5%"])
     .run()
     .expect_code(1);
     assert!(text.stdout.contains("text: median changed by +"), "{text}");
@@ -398,7 +398,7 @@ fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
             .contains("`p99:1ms` says nothing of `text`: it is no latency benchmark"),
         "{text}"
     );
-    let open = stored(&machine, &["compare", "1", "2", "--fail", "median:25%"]).run();
+    let open = stored(&machine, &["compare", "1", "2", "--limit", "median:25%"]).run();
     assert!(
         (open.stdout).contains("`median:25%` is neither kept nor broken by `text`"),
         "{open}"
@@ -413,7 +413,7 @@ fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
 /// Rules and thresholds of a workspace, for `b/...` more strictly.
 const TABLES: &str = r#"
 [workspace.metadata.perfcheck]
-fail = ["median:300%"]
+limit = ["median:300%"]
 
 [workspace.metadata.perfcheck.thresholds]
 outlier-mild = 0.1
@@ -422,7 +422,7 @@ p95-slower = 3
 
 [[workspace.metadata.perfcheck.override]]
 match = "b/*"
-fail = "median:20%"
+limit = "median:20%"
 "#;
 
 #[test]
@@ -434,7 +434,7 @@ fn rules_of_the_workspace_hold_and_a_run_that_breaks_one_is_no_reference() {
         .expect_code(0);
     let second = made
         .measure(&machine, &[], &[("a/1", 150.0), ("b/1", 150.0)])
-        .args(["--fail-on", "none", "--stored"])
+        .args(["--fail-on", "none", "--no-rerun"])
         .run()
         .expect_code(1);
     let broken: Vec<Value> = second.messages("rule-violated");
@@ -443,7 +443,7 @@ fn rules_of_the_workspace_hold_and_a_run_that_breaks_one_is_no_reference() {
     // The next run is still compared with the first.
     let third = made
         .measure(&machine, &[], &[("a/1", 150.0), ("b/1", 150.0)])
-        .args(["--fail-on", "none", "--stored"])
+        .args(["--fail-on", "none", "--no-rerun"])
         .run()
         .expect_code(1);
     assert_eq!(third.messages("rule-violated").len(), 1, "{third}");
@@ -457,7 +457,7 @@ fn s21_thresholds_of_the_workspace_reach_every_reader_and_are_said() {
     for (made, changed) in [(&made, true), (&plain, false)] {
         for ns in [100.0, 200.0] {
             made.measure(&machine, &[], &[("a", ns)])
-                .args(["--samples", "14", "--fail-on", "none", "--stored"])
+                .args(["--samples", "14", "--fail-on", "none", "--no-rerun"])
                 .run();
         }
         let show = made
@@ -480,7 +480,10 @@ fn s21_thresholds_of_the_workspace_reach_every_reader_and_are_said() {
             "{text}"
         );
     }
-    let runs = made.perfcheck(&machine, &["runs"]).args(JSON).run();
+    let runs = made
+        .perfcheck(&machine, &["store", "runs"])
+        .args(JSON)
+        .run();
     let numbers: Vec<u64> = runs
         .messages("run")
         .iter()
@@ -502,7 +505,7 @@ fn thresholds_are_read_strictly() {
     let refused = |line: &str, said: &[&str]| {
         let tables = format!("[workspace.metadata.perfcheck.thresholds]\n{line}\n");
         let made = Crate::of(&machine, &["a"], &tables);
-        let run = made.perfcheck(&machine, &["runs"]).run();
+        let run = made.perfcheck(&machine, &["store", "runs"]).run();
         run.expect_code(2).expect_stderr(said);
     };
     refused(
@@ -515,9 +518,9 @@ fn thresholds_are_read_strictly() {
     let made = Crate::of(
         &machine,
         &["a"],
-        "[workspace.metadata.perfcheck]\nfail = [\"median\"]\n",
+        "[workspace.metadata.perfcheck]\nlimit = [\"median\"]\n",
     );
-    let run = made.perfcheck(&machine, &["runs"]).run();
+    let run = made.perfcheck(&machine, &["store", "runs"]).run();
     run.expect_code(2)
         .expect_stderr(&["no rule such as `median:5%`"]);
 }

@@ -67,7 +67,7 @@ slow|er  200.6 ns  300.9 ns
     let markdown = pivot(
         &made,
         &machine,
-        "--pivot rows=group,cols=function,value=median --format markdown",
+        "--pivot rows=group,cols=function,value=median --report markdown-table",
     );
     let expected = "\
 | group | read | write |
@@ -79,7 +79,7 @@ slow|er  200.6 ns  300.9 ns
     let csv = pivot(
         &made,
         &machine,
-        "--pivot rows=function,cols=group,value=median --format csv",
+        "--pivot rows=function,cols=group,value=median --report csv",
     );
     let csv = csv.expect_code(0).stdout;
     let lines: Vec<&str> = csv.lines().collect();
@@ -265,7 +265,10 @@ fn unknown_dimensions_and_values_are_named_with_those_that_there_are() {
         ("--pivot rows=id,value=speed", &["cliffs-delta"]),
         ("--pivot cols=id", &["`rows` is missing"]),
         ("1 latest --pivot rows=id", &["the same run (1)"]),
-        ("--pivot rows=id --fail median:5%", &["cannot be used with"]),
+        (
+            "--pivot rows=id --limit median:5%",
+            &["cannot be used with"],
+        ),
         ("--pivot rows=id --test welch", &["cannot be used with"]),
     ] {
         pivot(&made, &machine, words)
@@ -301,11 +304,21 @@ fn s12_imported_runs_are_laid_out_by_the_names_of_their_columns() {
         let file = machine.home().join(format!("{name}.csv"));
         std::fs::write(&file, table(quick_write)).expect("written");
         let columns = "id=Codec/Mode,value=Time,repetition=Repetition";
-        let words = ["--columns", columns, "--unit", "ns", "--baseline", name];
-        let import = made.perfcheck(&machine, &["import"]).arg(&file).args(words);
+        let words = [
+            "--columns",
+            columns,
+            "--unit",
+            "ns",
+            "--save-baseline",
+            name,
+        ];
+        let import = made
+            .perfcheck(&machine, &["store", "import"])
+            .arg(&file)
+            .args(words);
         import.run().expect_code(0);
     }
-    let csv = "old new --pivot rows=Codec+Mode,cols=run,value=time --format csv";
+    let csv = "old new --pivot rows=Codec+Mode,cols=run,value=time --report csv";
     let csv = pivot(&made, &machine, csv).expect_code(0);
     let expected = "Codec,Mode,old,new\r\n\
         \"'=slow\",read,202,202\r\n\
@@ -333,8 +346,18 @@ fn m4_m7_m_x8_rates_stand_in_columns_with_their_harmonic_mean_and_plus_is_worse(
         let file = machine.home().join(format!("{name}.csv"));
         std::fs::write(&file, table(quick_write)).expect("written");
         let columns = "id=Codec/Mode,value=Rate,repetition=Repetition";
-        let words = ["--columns", columns, "--unit", "ops/s", "--baseline", name];
-        let import = made.perfcheck(&machine, &["import"]).arg(&file).args(words);
+        let words = [
+            "--columns",
+            columns,
+            "--unit",
+            "ops/s",
+            "--save-baseline",
+            name,
+        ];
+        let import = made
+            .perfcheck(&machine, &["store", "import"])
+            .arg(&file)
+            .args(words);
         import.run().expect_code(0);
     }
     let words = "old new --statistic mean --filter quick/write --fail-on none";
@@ -362,7 +385,7 @@ fn s13_the_data_of_a_distribution_plot_are_quantiles_by_mode() {
         assert!(mode.is_sorted() && mode[0] < mode[4], "{mode:?}");
     }
     assert_eq!(quick.len(), 10);
-    let csv = pivot(&made, &machine, &format!("{words} --format csv")).expect_code(0);
+    let csv = pivot(&made, &machine, &format!("{words} --report csv")).expect_code(0);
     assert!(
         csv.stdout
             .starts_with("group,read min,read p25,read median,"),

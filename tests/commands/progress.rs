@@ -22,7 +22,7 @@ fn table(machine: &Machine, benchmarks: usize) -> PathBuf {
 }
 
 fn import(machine: &Machine, benchmarks: usize) -> Perfcheck {
-    stored(machine, &["import"])
+    stored(machine, &["store", "import"])
         .arg(table(machine, benchmarks))
         .args(["--columns", "id=name,launch=launch,value=ns"])
         .args(["--unit", "ns", "--resamples", "100"])
@@ -86,10 +86,12 @@ fn an_import_of_many_benchmarks_says_how_far_it_is() {
 fn an_import_of_exported_runs_counts_their_benchmarks_too() {
     let machine = with_run(MANY);
     let file = machine.home().join("run.jsonl");
-    let export = stored(&machine, &["export"]).arg("--output").arg(&file);
+    let export = stored(&machine, &["store", "export"])
+        .arg("--output")
+        .arg(&file);
     assert_eq!(told(export, MANY), ["Writing"]);
     let other = machine.home().join("other.db");
-    let import = stored(&machine, &["import"]).arg(&file);
+    let import = stored(&machine, &["store", "import"]).arg(&file);
     assert_eq!(told(import.arg("--store").arg(&other), MANY), ["Storing"]);
 }
 
@@ -99,7 +101,7 @@ fn an_export_of_many_benchmarks_says_how_far_it_is() {
     for format in ["jsonl", "criterion", "benchstat", "bmf", "csv"] {
         let export = |name: &str| {
             let place = machine.home().join(format!("{format}-{name}"));
-            let export = stored(&machine, &["export", "1", "--format", format]);
+            let export = stored(&machine, &["store", "export", "1", "--format", format]);
             export.arg("--output").arg(place)
         };
         assert_eq!(told(export("piped"), MANY), ["Writing"], "{format}");
@@ -111,7 +113,7 @@ fn an_export_of_many_benchmarks_says_how_far_it_is() {
         }
     }
     // What is written to stdout has nothing between its lines.
-    let piped = stored(&machine, &["export", "1", "--format", "csv"]).run();
+    let piped = stored(&machine, &["store", "export", "1", "--format", "csv"]).run();
     assert_eq!(piped.stdout.lines().count(), 1 + 6 * MANY, "{piped}");
     assert!(piped.stderr.contains("Writing 200 benchmarks, "), "{piped}");
 }
@@ -122,7 +124,7 @@ fn a_page_of_many_benchmarks_says_how_far_it_is() {
     let page = |words: &[&str]| {
         let place = machine.home().join("page.html");
         let report = stored(&machine, &["report"]).args(words);
-        report.arg("--html").arg(place)
+        report.args(["--report", &format!("html={}", place.display())])
     };
     assert_eq!(told(page(&[]), MANY), ["Describing", "Drawing"]);
     if let Some(shown) = shown(page(&[])) {
@@ -143,14 +145,17 @@ fn a_place_that_cannot_be_is_refused_before_anything_is_worked_on_for_it() {
     import(&machine, MANY).run().expect_code(0);
     let nowhere = machine.home().join("nowhere").display().to_string();
     let file = format!("{nowhere}/file");
-    for words in [
-        &["export", "1", "--output", &file][..],
-        &["report", "1", "--html", &file],
-        &["compare", "1", "2", "--output", &file],
+    for (words, code) in [
+        (&["store", "export", "1", "--output", &file][..], 5),
+        (&["report", "1", "--report", &format!("html={file}")], 2),
+        (
+            &["compare", "1", "2", "--report", &format!("text={file}")],
+            2,
+        ),
     ] {
-        let run = stored(&machine, &words[..1]).args(&words[1..]).run();
-        let missing = format!("{file}: there is no directory {nowhere}");
-        let run = run.expect_code(5).expect_stderr(&[&missing]);
+        let run = stored(&machine, words).run();
+        let missing = format!("there is no directory {nowhere}");
+        let run = run.expect_code(code).expect_stderr(&[&file, &missing]);
         assert!(!run.stderr.contains("200 benchmarks"), "{run}");
     }
 }

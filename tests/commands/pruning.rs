@@ -11,7 +11,10 @@ use crate::support::Machine;
 const JSON: [&str; 2] = ["--message-format", "json"];
 
 fn runs(machine: &Machine) -> Vec<u64> {
-    let listed = stored(machine, &["runs"]).args(JSON).run().expect_code(0);
+    let listed = stored(machine, &["store", "runs"])
+        .args(JSON)
+        .run()
+        .expect_code(0);
     let runs = listed.messages("run");
     runs.iter().filter_map(|run| run["run"].as_u64()).collect()
 }
@@ -30,7 +33,7 @@ fn four_runs() -> Machine {
 fn a_plan_removes_nothing_and_yes_removes_what_the_plan_showed() {
     let machine = four_runs();
     let prune = |more: &[&str]| {
-        stored(&machine, &["prune", "--keep-last", "2"])
+        stored(&machine, &["store", "prune", "--keep-last", "2"])
             .args(more)
             .run()
             .expect_code(0)
@@ -72,7 +75,7 @@ fn what_is_named_and_all_that_the_next_run_rests_on_stay() {
     stored(&machine, &["baseline", "save", "v1", "1"])
         .run()
         .expect_code(0);
-    let plan = stored(&machine, &["prune", "--keep-last", "0"])
+    let plan = stored(&machine, &["store", "prune", "--keep-last", "0"])
         .run()
         .expect_code(0);
     for text in [
@@ -81,7 +84,7 @@ fn what_is_named_and_all_that_the_next_run_rests_on_stay() {
     ] {
         assert!(plan.stdout.contains(text), "no {text:?} in {plan}");
     }
-    stored(&machine, &["prune", "--keep-last", "0", "--yes"])
+    stored(&machine, &["store", "prune", "--keep-last", "0", "--yes"])
         .run()
         .expect_code(0);
     assert_eq!(runs(&machine), [4, 3, 1]);
@@ -97,7 +100,7 @@ fn what_tells_of_the_noise_before_a_level_that_was_accepted_stays_with_it() {
     slower().run().expect_code(1);
     stored(&machine, &["accept", "4"]).run().expect_code(0);
     let before = slower().run().expect_code(0);
-    stored(&machine, &["prune", "--keep-last", "1", "--yes"])
+    stored(&machine, &["store", "prune", "--keep-last", "1", "--yes"])
         .run()
         .expect_code(0);
     assert_eq!(runs(&machine), [5, 4, 3, 2, 1]);
@@ -107,7 +110,7 @@ fn what_tells_of_the_noise_before_a_level_that_was_accepted_stays_with_it() {
 #[test]
 fn without_a_rule_nothing_is_planned() {
     let machine = four_runs();
-    for words in [&["prune"][..], &["prune", "--yes"]] {
+    for words in [&["store", "prune"][..], &["store", "prune", "--yes"]] {
         stored(&machine, words)
             .run()
             .expect_code(2)
@@ -122,12 +125,12 @@ fn runs_are_removed_by_name_unless_a_baseline_has_one_of_them() {
     stored(&machine, &["baseline", "save", "v1", "1"])
         .run()
         .expect_code(0);
-    stored(&machine, &["runs", "remove", "1", "2"])
+    stored(&machine, &["store", "remove", "1", "2"])
         .run()
         .expect_code(2)
         .expect_stderr(&["run 1 is baseline `v1`", "baseline remove"]);
     assert_eq!(runs(&machine).len(), 4, "all or none");
-    let removed = stored(&machine, &["runs", "remove", "2", "latest"])
+    let removed = stored(&machine, &["store", "remove", "2", "latest"])
         .run()
         .expect_code(0);
     assert!(
@@ -135,7 +138,7 @@ fn runs_are_removed_by_name_unless_a_baseline_has_one_of_them() {
         "{removed}"
     );
     assert_eq!(runs(&machine), [3, 1]);
-    stored(&machine, &["runs", "remove", "99"])
+    stored(&machine, &["store", "remove", "99"])
         .run()
         .expect_code(6);
 }
@@ -151,7 +154,7 @@ fn runs_of_a_branch_that_is_gone_need_not_stay() {
     made.git(&machine, &["checkout", "--quiet", "main"]);
     let going = || -> Vec<u64> {
         let plan = made
-            .perfcheck(&machine, &["prune", "--keep-last", "0"])
+            .perfcheck(&machine, &["store", "prune", "--keep-last", "0"])
             .args(JSON)
             .run()
             .expect_code(0);
@@ -185,7 +188,7 @@ fn the_file_is_smaller_afterwards_and_whole() {
             .len()
     };
     let before = size();
-    let done = stored(&machine, &["prune", "--keep-last", "1", "--yes"])
+    let done = stored(&machine, &["store", "prune", "--keep-last", "1", "--yes"])
         .args(JSON)
         .run()
         .expect_code(0);
@@ -213,7 +216,7 @@ fn a_kill_at_any_moment_leaves_a_whole_store_with_all_or_none_of_the_runs() {
             let _ = std::fs::remove_file(beside);
         }
         std::fs::write(machine.store(), &original).expect("written");
-        let running = stored(&machine, &["prune", "--keep-last", "2", "--yes"]).start();
+        let running = stored(&machine, &["store", "prune", "--keep-last", "2", "--yes"]).start();
         std::thread::sleep(Duration::from_millis(milliseconds));
         running.signal(Signal::KILL);
         drop(running.finish());

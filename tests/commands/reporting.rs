@@ -27,7 +27,7 @@ fn data(page: &str) -> Value {
 fn page(machine: &Machine, words: &[&str]) -> Value {
     let mut all = vec!["report"];
     all.extend(words);
-    all.extend(["--html", "-"]);
+    all.extend(["--report", "html"]);
     data(&stored(machine, &all).run().expect_code(0).stdout)
 }
 
@@ -161,7 +161,8 @@ fn a_directory_gets_an_index_a_file_is_replaced_whole_and_json_says_where() {
     runs(&machine);
     let site = machine.home().join("site");
     let said = |place: &str, json: bool| -> Finished {
-        let mut words = vec!["report", "--html", place];
+        let html = format!("html={place}");
+        let mut words = vec!["report", "--report", &html];
         if json {
             words.extend(["--message-format", "json"]);
         }
@@ -194,7 +195,7 @@ fn a_run_and_a_comparison_write_their_pages_beside_the_table() {
     let written = || fs::read_to_string(site.join("index.html")).expect("written");
     let run = steady(&machine, &[("text", 200.0)]).args(["--report", &wanted]);
     assert!(run.run().expect_code(1).stdout.contains("regressed"));
-    let on_demand = stored(&machine, &["report", "2", "--html", "-"]).run();
+    let on_demand = stored(&machine, &["report", "2", "--report", "html"]).run();
     assert_eq!(written(), on_demand.expect_code(0).stdout);
 
     let compare = stored(&machine, &["compare", "1", "2", "--report", &wanted]);
@@ -213,20 +214,34 @@ fn a_run_and_a_comparison_write_their_pages_beside_the_table() {
 fn a_report_without_a_place_or_about_too_many_runs_says_what_to_do() {
     let machine = Machine::new();
     let refused = stored(&machine, &["report"]).run().expect_code(2);
-    assert!(refused.stderr.contains("--html report.html"), "{refused}");
-    let refused = stored(&machine, &["report", "1", "2", "3", "--html", "x.html"]);
+    assert!(
+        refused.stderr.contains("--report html=report.html"),
+        "{refused}"
+    );
+    let refused = stored(
+        &machine,
+        &["report", "1", "2", "3", "--report", "html=x.html"],
+    );
     refused.run().expect_code(2);
-    let refused = stored(&machine, &["report", "--html", "-", "--open"]).run();
+    let refused = stored(&machine, &["report", "--report", "html", "--open"]).run();
     assert!(refused.expect_code(2).stderr.contains("stdout"));
-    let refused = stored(&machine, &["report", "--html", "x.html"]).run();
+    let refused = stored(&machine, &["report", "--report", "html=x.html"]).run();
     refused.expect_code(6);
     steady(&machine, &[]).run().expect_code(0);
-    let same = stored(&machine, &["report", "1", "latest", "--html", "x.html"]).run();
+    let same = stored(
+        &machine,
+        &["report", "1", "latest", "--report", "html=x.html"],
+    )
+    .run();
     assert!(same.expect_code(2).stderr.contains("same run"));
     let nowhere = machine.home().join("none").join("x.html");
     let nowhere = nowhere.display().to_string();
-    let failed = stored(&machine, &["report", "--html", &nowhere]).run();
-    assert!(failed.expect_code(5).stderr.contains(&nowhere));
+    let failed = stored(
+        &machine,
+        &["report", "--report", &format!("html={nowhere}")],
+    )
+    .run();
+    assert!(failed.expect_code(2).stderr.contains(&nowhere));
 }
 
 #[test]

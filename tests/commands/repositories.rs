@@ -18,7 +18,7 @@ fn measure(machine: &Machine, made: &Crate, ns: f64) -> Finished {
 }
 
 fn runs(machine: &Machine, made: &Crate) -> Vec<Value> {
-    made.perfcheck(machine, &["runs", "--message-format", "json"])
+    made.perfcheck(machine, &["store", "runs", "--message-format", "json"])
         .run()
         .expect_code(0)
         .messages("run")
@@ -102,7 +102,10 @@ fn commit_branch_and_changes_that_are_not_committed_are_stored() {
     assert!(stored.iter().all(|run| run["git"]["branch"] == "main"));
     assert_eq!(stored[0]["git"]["commit"], head.as_str());
     assert_ne!(stored[1]["git"]["commit"], head.as_str());
-    let table = made.perfcheck(&machine, &["runs"]).run().expect_code(0);
+    let table = made
+        .perfcheck(&machine, &["store", "runs"])
+        .run()
+        .expect_code(0);
     assert!(table.stdout.contains(", modified  main "), "{table}");
 }
 
@@ -132,7 +135,10 @@ fn a_detached_head_has_no_branch_unless_the_ci_system_names_it() {
         .map(|run| run["git"]["branch"].clone())
         .collect();
     assert_eq!(branches, ["main".into(), Value::Null, "main".into()]);
-    let table = made.perfcheck(&machine, &["runs"]).run().expect_code(0);
+    let table = made
+        .perfcheck(&machine, &["store", "runs"])
+        .run()
+        .expect_code(0);
     assert!(table.stdout.contains("(detached)"), "{table}");
 }
 
@@ -202,9 +208,9 @@ fn a_clone_that_moved_finds_its_runs_again_by_adopting_them() {
         .perfcheck(&machine, &["show"])
         .run()
         .expect_code(6)
-        .expect_stderr(&["runs adopt"]);
+        .expect_stderr(&["store adopt"]);
     let known = moved
-        .perfcheck(&machine, &["runs", "adopt", "--message-format", "json"])
+        .perfcheck(&machine, &["store", "adopt", "--message-format", "json"])
         .run()
         .expect_code(0)
         .messages("workspace");
@@ -216,12 +222,12 @@ fn a_clone_that_moved_finds_its_runs_again_by_adopting_them() {
     let label = known[0]["label"].as_str().expect("a path");
     assert!(label.ends_with("listed"), "where it was last seen: {label}");
     moved
-        .perfcheck(&machine, &["runs", "adopt", "no-such-workspace"])
+        .perfcheck(&machine, &["store", "adopt", "no-such-workspace"])
         .run()
         .expect_code(2)
-        .expect_stderr(&["`no-such-workspace`", "runs adopt"]);
+        .expect_stderr(&["`no-such-workspace`", "store adopt"]);
     moved
-        .perfcheck(&machine, &["runs", "adopt", label])
+        .perfcheck(&machine, &["store", "adopt", label])
         .run()
         .expect_code(0)
         .expect_stderr(&["Adopted 1 run", "1 baseline"]);
@@ -232,7 +238,7 @@ fn a_clone_that_moved_finds_its_runs_again_by_adopting_them() {
         .expect_code(1);
     assert_eq!(reference_runs(&run, "a"), [1]);
     moved
-        .perfcheck(&machine, &["runs", "adopt", label])
+        .perfcheck(&machine, &["store", "adopt", label])
         .run()
         .expect_code(2);
 }
@@ -261,7 +267,7 @@ fn a_path_with_a_line_end_is_a_path() {
     let made = Crate::write(root, &["a"], "").into_repository(&machine);
     let against = ["--against", "HEAD", "--offline", "--rounds", "5"];
     made.perfcheck(&machine, &against)
-        .env_remove("PERFCHECK_STORED")
+        .env_remove("PERFCHECK_NO_RERUN")
         .args(["--message-format", "json", "--seed", "7"])
         .run()
         .expect_code(0);

@@ -13,9 +13,9 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 fn import(machine: &Machine, name: &str, table: &str, words: &[&str]) -> Finished {
     let path: PathBuf = machine.home().join(format!("{name}.csv"));
     std::fs::write(&path, table).expect("a file in our own directory");
-    stored(machine, &["import"])
+    stored(machine, &["store", "import"])
         .arg(path)
-        .args(["--baseline", name])
+        .args(["--save-baseline", name])
         .args(words)
         .run()
         .expect_code(0)
@@ -117,7 +117,7 @@ fn changes_of_mean_and_median_are_of_all_samples_of_launches_of_unequal_length_a
             import(&machine, name, &table, &columns);
         }
         let compared = json(&machine, &["compare", "base", "candidate"])
-            .args(["--fail", "mean:10%", "--fail-on", "none"])
+            .args(["--limit", "mean:10%", "--fail-on", "none"])
             .run()
             .expect_code(1);
         let message = compared.messages("benchmark-compared").pop().unwrap();

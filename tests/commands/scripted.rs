@@ -7,7 +7,7 @@ use crate::support::{Finished, Machine, Perfcheck};
 
 /// Settings under which a run takes no time worth mentioning.
 pub const QUICK: [&str; 8] = [
-    "--launches",
+    "--rounds",
     "3",
     "--warm-up-time",
     "1ms",
@@ -52,7 +52,9 @@ pub fn stored(machine: &Machine, words: &[&str]) -> Perfcheck {
 
 /// Exports run 1, changes lines of the file and imports it as a run of its own.
 pub fn import_changed(machine: &Machine, change: impl Fn(&mut Value)) {
-    let exported = stored(machine, &["export", "1"]).run().expect_code(0);
+    let exported = stored(machine, &["store", "export", "1"])
+        .run()
+        .expect_code(0);
     let mut file = String::new();
     for line in exported.stdout.lines() {
         let mut value: Value = serde_json::from_str(line).expect("a line of JSON");
@@ -73,7 +75,10 @@ pub fn import_changed(machine: &Machine, change: impl Fn(&mut Value)) {
     }
     let path = machine.home().join("changed.jsonl");
     std::fs::write(&path, file).expect("a file in our own directory");
-    stored(machine, &["import"]).arg(path).run().expect_code(0);
+    stored(machine, &["store", "import"])
+        .arg(path)
+        .run()
+        .expect_code(0);
 }
 
 /// The verdict of each id, by the messages of a run or a comparison.

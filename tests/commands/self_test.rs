@@ -1,4 +1,4 @@
-//! `self-test`: known differences, called what they are.
+//! `doctor --benches`: known differences, called what they are.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ const SCRIPT: &str = "arithmetic=100;memory=200;text=300";
 fn self_test(machine: &Machine, package: &str, words: &[&str]) -> Perfcheck {
     machine
         .perfcheck()
-        .arg("self-test")
+        .args(["doctor", "--benches"])
         .testbench("")
         .args(["-p", package])
         .args(words)
@@ -128,7 +128,7 @@ fn a_slowdown_that_makes_no_sense_is_refused() {
     self_test(&machine, "steady", &["no-such-benchmark"])
         .run()
         .expect_code(4)
-        .expect_stderr(&["no-such-benchmark", "--no-run"]);
+        .expect_stderr(&["no-such-benchmark", "cargo perfcheck list"]);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn import(machine: &Machine, reference: &Value, version: usize, words: &str) -> 
     let path = machine.home().join(format!("v{version}.csv"));
     let text = reference["csv"][version - 1].as_str().expect("a table");
     fs::write(&path, text).expect("a file in our own directory");
-    stored(machine, &["import"])
+    stored(machine, &["store", "import"])
         .arg(path)
         .args(["--columns", COLUMNS, "--unit", "ns", "--drop-first"])
         .args(["--message-format", "json"])
@@ -85,7 +85,7 @@ fn described(reference: &Value) -> &serde_json::Map<String, Value> {
 fn s3_s4_s8_s9_s11_s12_s15_statistics_of_a_pivot_are_of_what_the_fences_leave() {
     let machine = Machine::new();
     let reference = reference();
-    let imported = import(&machine, &reference, 1, "--outliers iqr --baseline v1");
+    let imported = import(&machine, &reference, 1, "--outliers iqr --save-baseline v1");
     for message in imported.messages("benchmark-imported") {
         let id = message["benchmark"]["id"].as_str().expect("an id");
         let expected = &reference["described"][id];
@@ -141,7 +141,7 @@ fn s_x2_a_winsorised_mean_is_of_values_drawn_to_the_5_and_95_percent_quantiles()
         &machine,
         &reference,
         1,
-        "--outliers winsorize_5_95 --baseline v1",
+        "--outliers winsorize_5_95 --save-baseline v1",
     );
     let found = pivot(&machine, "time", "");
     for message in imported.messages("benchmark-imported") {
@@ -192,7 +192,15 @@ fn s16_s_x3_intervals_of_means_have_their_level_resamples_and_seed() {
     let path = machine.home().join("v1.csv");
     let command = stored(
         &machine,
-        &["import", "--columns", COLUMNS, "--unit", "ns", "-n"],
+        &[
+            "store",
+            "import",
+            "--columns",
+            COLUMNS,
+            "--unit",
+            "ns",
+            "-n",
+        ],
     );
     let text = command
         .args(["--confidence-level", "80%"])
@@ -206,7 +214,7 @@ fn s16_s_x3_intervals_of_means_have_their_level_resamples_and_seed() {
 fn s17_s18_s19_b18_what_is_relative_is_relative_to_the_fastest_after_the_filter() {
     let machine = Machine::new();
     let reference = reference();
-    import(&machine, &reference, 1, "--outliers iqr --baseline v1");
+    import(&machine, &reference, 1, "--outliers iqr --save-baseline v1");
     let ratios = "ratio-p50-linear+ratio-p95-linear+ratio-p99-linear+ratio-ops";
     let found = pivot(
         &machine,
@@ -251,7 +259,7 @@ fn s17_s18_s19_b18_what_is_relative_is_relative_to_the_fastest_after_the_filter(
 fn s14_an_absurd_time_is_said_at_import_and_wherever_the_run_is_described() {
     let machine = Machine::new();
     let reference = reference();
-    let imported = import(&machine, &reference, 1, "--outliers iqr --baseline v1");
+    let imported = import(&machine, &reference, 1, "--outliers iqr --save-baseline v1");
     // 9e10 ns over the median of 2631 ns of all thirty; their mean is over a thousand medians, too.
     let said = "a sample takes 90.000 s";
     assert!(
@@ -277,7 +285,7 @@ fn s14_an_absurd_time_is_said_at_import_and_wherever_the_run_is_described() {
         assert!(text.contains(said), "{words}: {told}");
         assert!(text.contains("times the median"), "{words}: {told}");
     }
-    import(&machine, &reference, 2, "--outliers iqr --baseline v2");
+    import(&machine, &reference, 2, "--outliers iqr --save-baseline v2");
     let columns = run(&machine, "compare v1 v2 --statistic mean --fail-on none").expect_code(0);
     assert!(columns.stderr.contains(said), "{columns}");
     // A slow thing is not absurd for being slow.
@@ -285,7 +293,14 @@ fn s14_an_absurd_time_is_said_at_import_and_wherever_the_run_is_described() {
     fs::write(&path, "n,s\na,2\na,3\na,2.5\n").expect("a file in our own directory");
     let command = stored(
         &machine,
-        &["import", "--columns", "id=n,value=s", "--unit", "s"],
+        &[
+            "store",
+            "import",
+            "--columns",
+            "id=n,value=s",
+            "--unit",
+            "s",
+        ],
     );
     let slow = command.arg(path).run().expect_code(0);
     assert!(!slow.stderr.contains("a sample takes"), "{slow}");
@@ -300,7 +315,7 @@ fn s20_versions_are_compared_by_ranks_of_all_repetitions_and_corrected_by_holm()
             &machine,
             &reference,
             version,
-            &format!("--outliers iqr --baseline v{version}"),
+            &format!("--outliers iqr --save-baseline v{version}"),
         );
     }
     let words = "compare v1 v2 --resamples 1000 --fail-on none --message-format json";
@@ -327,7 +342,7 @@ fn s20_versions_are_compared_by_ranks_of_all_repetitions_and_corrected_by_holm()
 fn s12_the_language_is_a_dimension_of_pivots_and_no_part_of_ids() {
     let machine = Machine::new();
     let reference = reference();
-    let imported = import(&machine, &reference, 1, "--outliers iqr --baseline v1");
+    let imported = import(&machine, &reference, 1, "--outliers iqr --save-baseline v1");
     let dimension = &imported.messages("import-finished")[0]["source"]["dimensions"][0];
     assert_eq!(dimension["name"], "Language");
     assert_eq!(dimension["labels"]["Bincode/Person/deser"], "rust");
@@ -365,6 +380,7 @@ fn s12_the_language_is_a_dimension_of_pivots_and_no_part_of_ids() {
     let command = stored(
         &machine,
         &[
+            "store",
             "import",
             "--columns",
             "id=n,value=v,dimension=l",
@@ -385,9 +401,9 @@ fn s12_the_language_is_a_dimension_of_pivots_and_no_part_of_ids() {
 fn s13_split_violins_have_two_series_a_row_of_what_the_filter_left() {
     let machine = Machine::new();
     let reference = reference();
-    import(&machine, &reference, 1, "--outliers iqr --baseline v1");
+    import(&machine, &reference, 1, "--outliers iqr --save-baseline v1");
     let split = |pattern: &str| {
-        let words = ["compare", "v1", "--group-by", pattern, "--svg", "-"];
+        let words = ["compare", "v1", "--group-by", pattern, "--report", "svg"];
         stored(&machine, &words).run()
     };
     let picture = split("(ser|deser)$").expect_code(0).stdout;

@@ -11,7 +11,7 @@ use crate::support::{Finished, Machine};
 /// Times short enough for tests; launches and samples are up to each test.
 const TABLES: &str = r#"
 [workspace.metadata.perfcheck]
-launches = 2
+rounds = 2
 samples = 12
 warm-up-time = "1ms"
 measurement-time = "5ms"
@@ -24,12 +24,12 @@ match = "sort/*"
 samples = 14
 
 [package.metadata.perfcheck]
-launches = 3
+rounds = 3
 noise-threshold = "3%"
 
 [[package.metadata.perfcheck.override]]
 match = "*/large"
-launches = 4
+rounds = 4
 noise-threshold = 0.05
 "#;
 
@@ -72,7 +72,7 @@ fn the_nearest_table_is_heard_and_the_command_line_before_all() {
     assert_eq!(sampling(&first, "hash/small"), (3, 12));
     assert_eq!(sampling(&first, "sort/small"), (3, 14));
     assert_eq!(sampling(&first, "sort/large"), (4, 14));
-    let second = run(&["--launches", "2", "--fail-on", "none"]).expect_code(0);
+    let second = run(&["--rounds", "2", "--fail-on", "none"]).expect_code(0);
     for id in ids {
         assert_eq!(sampling(&second, id).0, 2, "{id}");
     }
@@ -86,10 +86,10 @@ fn the_nearest_table_is_heard_and_the_command_line_before_all() {
 fn an_unknown_key_is_refused_with_the_nearest_known_one() {
     for (tables, key, place, nearest) in [
         (
-            "[workspace.metadata.perfcheck]\nlaunchs = 3\n",
-            "`launchs`",
+            "[workspace.metadata.perfcheck]\nruonds = 3\n",
+            "`ruonds`",
             "[workspace.metadata.perfcheck]",
-            "did you mean `launches`?",
+            "did you mean `rounds`?",
         ),
         (
             "[package.metadata.perfcheck]\nnoise-treshold = 0.1\n",
@@ -106,7 +106,7 @@ fn an_unknown_key_is_refused_with_the_nearest_known_one() {
     ] {
         let machine = Machine::new();
         let made = Crate::of(&machine, &["a"], tables);
-        for words in [&[][..], &["runs"], &["--no-run"]] {
+        for words in [&[][..], &["store", "runs"], &["list"]] {
             made.perfcheck(&machine, words)
                 .run()
                 .expect_code(2)
@@ -118,7 +118,7 @@ fn an_unknown_key_is_refused_with_the_nearest_known_one() {
 #[test]
 fn a_flag_beyond_its_limit_is_refused_before_anything_is_built() {
     for (flag, value, why) in [
-        ("--launches", "10001", "1..=10000"),
+        ("--rounds", "10001", "1..=10000"),
         ("--samples", "1000001", "2..=1000000"),
         ("--warm-up-iterations", "1000001", "1..=1000000"),
         ("--warm-up-time", "9000000000", "it is longer than 24 hours"),
@@ -138,9 +138,9 @@ fn a_flag_beyond_its_limit_is_refused_before_anything_is_built() {
 #[test]
 fn a_value_that_makes_no_sense_is_refused_with_its_key() {
     for (line, key) in [
-        ("launches = 0", "`launches`"),
+        ("rounds = 0", "`rounds`"),
         (
-            "launches = 4000000000",
+            "rounds = 4000000000",
             "4000000000 is not a whole number from 1 to 10000",
         ),
         ("samples = 1000001", "`samples`"),
@@ -165,7 +165,7 @@ fn a_value_that_makes_no_sense_is_refused_with_its_key() {
         let machine = Machine::new();
         let tables = format!("[workspace.metadata.perfcheck]\n{line}\n");
         Crate::of(&machine, &["a"], &tables)
-            .perfcheck(&machine, &["--no-run"])
+            .perfcheck(&machine, &["list"])
             .run()
             .expect_code(2)
             .expect_stderr(&[key, "Cargo.toml"]);
@@ -177,7 +177,7 @@ fn a_workspace_with_an_id_is_known_by_it_wherever_it_lies() {
     let machine = Machine::new();
     let tables = "[workspace.metadata.perfcheck]\nid = \"the-parser\"\n";
     let runs = |made: &Crate| -> Vec<Value> {
-        made.perfcheck(&machine, &["runs", "--message-format", "json"])
+        made.perfcheck(&machine, &["store", "runs", "--message-format", "json"])
             .run()
             .messages("run")
     };
@@ -195,7 +195,7 @@ fn a_workspace_with_an_id_is_known_by_it_wherever_it_lies() {
 #[test]
 fn a_warm_up_may_be_counted_by_a_table_and_the_nearest_one_says_how() {
     let machine = Machine::new();
-    let tables = "[workspace.metadata.perfcheck]\nlaunches = 2\nmeasurement-time = \"5ms\"\nwarm-up-iterations = 25\n\n\
+    let tables = "[workspace.metadata.perfcheck]\nrounds = 2\nmeasurement-time = \"5ms\"\nwarm-up-iterations = 25\n\n\
         [[workspace.metadata.perfcheck.override]]\nmatch = \"few\"\nwarm-up-iterations = 7\n\n\
         [[workspace.metadata.perfcheck.override]]\nmatch = \"timed\"\nwarm-up-time = \"1ms\"\n";
     let ids = ["usual", "few", "timed"];
@@ -242,7 +242,7 @@ fn digits_of_latencies_are_those_of_the_nearest_table_and_of_the_command_line_be
     let digits = |tables: &str, words: &[&str]| {
         fs::write(&manifest, format!("{bare}\n{tables}")).expect("written");
         made.perfcheck(&machine, words)
-            .args(["--launches", "1", "--warm-up-time", "1ms"])
+            .args(["--rounds", "1", "--warm-up-time", "1ms"])
             .args(["--measurement-time", "20ms", "--resamples", "1000"])
             .args(["--fail-on", "none"])
             .env(CLOCK, "a=1234567")
@@ -277,7 +277,7 @@ fn a_key_of_the_workspace_in_a_table_of_a_package_is_led_to_its_place() {
     ] {
         let made = Crate::of(&machine, &["a"], &format!("{table}\n{key}\n"));
         let name = key.split(' ').next().expect("a word");
-        made.perfcheck(&machine, &["runs"])
+        made.perfcheck(&machine, &["store", "runs"])
             .run()
             .expect_code(2)
             .expect_stderr(&[

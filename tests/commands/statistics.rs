@@ -142,7 +142,7 @@ fn what_a_single_launch_does_not_tell_is_null_and_a_dash() {
             "-p",
             "steady",
             "text",
-            "--launches",
+            "--rounds",
             "1",
             "--sampling-mode",
             "flat",

@@ -206,10 +206,10 @@ fn m4_m_x9_m_x14_rates_have_a_harmonic_mean_and_its_deviation() {
     let log = machine.home().join("rates.csv");
     std::fs::write(&log, "name,session,rate\na,0,100\na,1,110\na,2,90\n").expect("our own file");
     let import = |name: &str| {
-        made.perfcheck(&machine, &["import"])
+        made.perfcheck(&machine, &["store", "import"])
             .arg(&log)
             .args(["--columns", "id=name,launch=session,value=rate"])
-            .args(["--unit", "ops/s", "--baseline", name])
+            .args(["--unit", "ops/s", "--save-baseline", name])
             .run()
     };
     import("rates").expect_code(0);

@@ -5,7 +5,7 @@ use crate::support::{Machine, Perfcheck};
 
 /// Nine launches: their intervals are bootstrapped, where three have Student's.
 const SETTINGS: [&str; 8] = [
-    "--launches",
+    "--rounds",
     "9",
     "--warm-up-time",
     "1ms",
@@ -71,7 +71,7 @@ fn b15_stored_runs_give_the_same_bytes_with_1_2_and_8_threads() {
         "compare",
         "1",
         "2",
-        "--screen",
+        "--ignore-drift",
         "--resamples",
         "5000",
         "--fail-on",

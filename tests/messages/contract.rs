@@ -43,7 +43,6 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         steady(&machine, "100/101/100").args(["--save-baseline", "x"]),
         steady(&machine, "200/201/200"),
         steady(&machine, "100/101/100").args(["--profile", "dev", "--baseline", "x"]),
-        steady(&machine, "100").arg("--no-run"),
         quick(&machine, "panics").args(["--bench", "panics", "in_body", "before"]),
         quick(&machine, "counts_allocations").arg("twelve"),
         quick(&machine, "counts_allocations").arg("twelve"),
@@ -54,10 +53,10 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         messages.extend(run.args(JSON).run().json());
     }
     for words in [
-        "list",
-        "runs",
+        "list -p steady",
+        "store runs",
         "baseline list",
-        "runs adopt",
+        "store adopt",
         "show 1",
         "show 2 --stats",
         "explain arithmetic --run 2",
@@ -70,20 +69,17 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "compare 1 2 3 --statistic all",
         "compare 1 --group-by ^[a-z]",
         "compare 1 2 3 --pivot rows=id,cols=run,value=time+cliffs-delta",
-        "compare 1 2 --test welch --outliers iqr --fail median:1%",
+        "compare 1 2 --test welch --outliers iqr --limit median:1%",
         "compare 1 2 --metric allocations",
         "history",
         "history arithmetic --all-branches",
-        "prune --keep-last 2",
+        "store prune --keep-last 2",
     ] {
         let command = machine.perfcheck().args(words.split(' ')).testbench("");
         messages.extend(command.args(JSON).run().json());
     }
-    let self_test = machine.perfcheck().args(["self-test", "--trials", "1"]);
-    let self_test =
-        self_test
-            .testbench("")
-            .args(["-p", "steady", "-p", "sequential", "--rounds", "5"]);
+    let trial = "doctor --benches --trials 1 --rounds 5 -p steady -p sequential";
+    let self_test = machine.perfcheck().args(trial.split(' ')).testbench("");
     messages.extend(self_test.args(JSON).run().json());
     let doctor = machine
         .perfcheck()
@@ -95,7 +91,11 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
     messages.extend(doctor.args(JSON).run().json());
     let log = machine.home().join("log.csv");
     std::fs::write(&log, "name,ns\na,1\na,2\n").expect("a file of our own");
-    let import = machine.perfcheck().arg("import").arg(&log).testbench("");
+    let import = machine
+        .perfcheck()
+        .args(["store", "import"])
+        .arg(&log)
+        .testbench("");
     let import = import.args(["--columns", "id=name,value=ns", "--unit", "ns"]);
     messages.extend(import.args(JSON).run().json());
     let explained = machine
@@ -105,7 +105,11 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
     messages.extend(explained.args(JSON).run().json());
     let exported = machine.home().join("exported.jsonl");
     for command in ["export", "import"] {
-        let file = machine.perfcheck().arg(command).testbench("").args(JSON);
+        let file = machine
+            .perfcheck()
+            .args(["store", command])
+            .testbench("")
+            .args(JSON);
         let file = match command {
             "export" => file.arg("--output").arg(&exported),
             _ => file.arg(&exported),

@@ -146,7 +146,7 @@ fn what_a_bench_prints_is_harmless_where_it_is_shown_and_as_it_is_in_a_file() {
         return;
     }
     let line = format!(
-        "'{}' perfcheck --manifest-path '{}' -p prints_to_stdout --exact to_stderr --launches 3 --warm-up-time 1ms --measurement-time 5ms",
+        "'{}' perfcheck --manifest-path '{}' -p prints_to_stdout --exact to_stderr --rounds 3 --warm-up-time 1ms --measurement-time 5ms",
         env!("CARGO_BIN_EXE_cargo-perfcheck"),
         crate::support::testbench("").display()
     );
@@ -198,7 +198,7 @@ fn a_report_that_cannot_be_written_loses_no_run() {
         .run()
         .expect_code(5)
         .expect_stderr(&["could not write the result: /dev/full"]);
-    let listed = super::stored(&machine, "runs --message-format json");
+    let listed = super::stored(&machine, "store runs --message-format json");
     assert_eq!(listed.messages("run").len(), 1, "{listed}");
     let file = directory.join("report.md");
     steady(&machine, "150/151/150")

@@ -41,9 +41,10 @@ fn imported() -> Machine {
         let cpu = format!("cpu={}", hostile());
         let flags = format!("rustflags={}", hostile());
         let words = [
+            "store",
             "import",
             file,
-            "--baseline",
+            "--save-baseline",
             baseline,
             "--fact",
             &cpu,
@@ -110,23 +111,23 @@ fn run(machine: &Machine, words: &[&str]) -> Finished {
 fn every_command(machine: &Machine, id: &str) {
     let compare = ["compare", "before", "now"];
     let commands: [&[&str]; 17] = [
-        &["list"],
-        &["runs"],
+        &["history"],
+        &["store", "runs"],
         &["baseline", "list"],
         &["show", "now"],
         &["show", "now", "--stats"],
         &["explain", id],
         &["explain", "no such benchmark"],
-        &["export", "now", "--format", "benchstat"],
+        &["store", "export", "now", "--format", "benchstat"],
         &["compare", "now", "--group-by", "^(.)"],
-        &["export", "now", "--format", "bmf"],
+        &["store", "export", "now", "--format", "bmf"],
         &compare,
-        &[&compare[..], &["--fail", "mean:1%"]].concat(),
-        &[&compare[..], &["--format", "markdown"]].concat(),
+        &[&compare[..], &["--limit", "mean:1%"]].concat(),
+        &[&compare[..], &["--report", "markdown-table"]].concat(),
         &[&compare[..], &["--statistic", "all"]].concat(),
         &[
             &compare[..],
-            &["--statistic", "all", "--format", "markdown"],
+            &["--statistic", "all", "--report", "markdown-table"],
         ]
         .concat(),
         &[&compare[..], &["--pivot", "rows=id,cols=run,value=time"]].concat(),
@@ -135,8 +136,8 @@ fn every_command(machine: &Machine, id: &str) {
             &[
                 "--pivot",
                 "rows=id,cols=run,value=time",
-                "--format",
-                "markdown",
+                "--report",
+                "markdown-table",
             ],
         ]
         .concat(),
@@ -157,7 +158,7 @@ fn every_command(machine: &Machine, id: &str) {
         let words = [&compare[..], &["--report", kind]].concat();
         assert!([0, 1].contains(&run(machine, &words).code()), "{words:?}");
     }
-    let picture = run(machine, &["show", "now", id, "--svg", "-"]).expect_code(0);
+    let picture = run(machine, &["show", "now", id, "--report", "svg"]).expect_code(0);
     let svg = roxmltree::Document::parse(&picture.stdout).expect("XML");
     let mut elements = svg.descendants().map(|node| node.tag_name().name());
     assert!(!elements.any(|name| name == "script"));
@@ -167,14 +168,14 @@ fn every_command(machine: &Machine, id: &str) {
 #[track_caller]
 fn every_table(machine: &Machine) {
     let commands: [&[&str]; 4] = [
-        &["compare", "before", "now", "--format", "csv"],
+        &["compare", "before", "now", "--report", "csv"],
         &[
             "compare",
             "before",
             "now",
             "--statistic",
             "all",
-            "--format",
+            "--report",
             "csv",
         ],
         &[
@@ -183,10 +184,10 @@ fn every_table(machine: &Machine) {
             "now",
             "--pivot",
             "rows=id,cols=run,value=time",
-            "--format",
+            "--report",
             "csv",
         ],
-        &["export", "now", "--format", "csv"],
+        &["store", "export", "now", "--format", "csv"],
     ];
     for words in commands {
         let run = machine.perfcheck().args(words).testbench("").run();
@@ -226,7 +227,7 @@ fn names_from_benches_stay_text_in_every_command() {
 fn hostile_names_are_the_same_names_in_messages_and_exports() {
     let machine = imported();
     let is_named = |message: &serde_json::Value| message["benchmark"]["id"] == hostile();
-    for words in ["list", "show now", "compare before now"] {
+    for words in ["history", "show now", "compare before now"] {
         let words: Vec<&str> = words
             .split(' ')
             .chain(["--message-format", "json"])
@@ -236,12 +237,16 @@ fn hostile_names_are_the_same_names_in_messages_and_exports() {
             "{words:?}"
         );
     }
-    let lines = run(&machine, &["export", "now"]).stdout;
+    let lines = run(&machine, &["store", "export", "now"]).stdout;
     let elsewhere = Machine::new();
     let file = elsewhere.home().join("runs.jsonl");
     fs::write(&file, lines).expect("written");
-    run(&elsewhere, &["import", file.to_str().expect("text")]).expect_code(0);
-    let found = stored(&elsewhere, "list --message-format json").messages("benchmark");
+    run(
+        &elsewhere,
+        &["store", "import", file.to_str().expect("text")],
+    )
+    .expect_code(0);
+    let found = stored(&elsewhere, "history --message-format json").messages("benchmark");
     assert!(found.iter().any(is_named), "{found:?}");
 }
 
@@ -252,11 +257,11 @@ fn a_wrong_name_is_told_without_doing_what_it_says() {
     for words in [
         &["compare", &name][..],
         &["show", &name],
-        &["export", &name],
+        &["store", "export", &name],
         &["baseline", "save", &name],
         &["accept", &name],
-        &["import", &name],
-        &["import", &name, "--unit", &name],
+        &["store", "import", &name],
+        &["store", "import", &name, "--unit", &name],
     ] {
         assert_ne!(run(&machine, words).code(), 0, "{words:?}");
     }

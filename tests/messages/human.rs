@@ -84,8 +84,8 @@ fn lists_are_columns() {
         .run()
         .expect_code(0);
     steady(&machine, "200/201/200").run().expect_code(1);
-    let list = stored(&machine, "list").expect_code(0);
-    let runs = stored(&machine, "runs").expect_code(0);
+    let list = stored(&machine, "history").expect_code(0);
+    let runs = stored(&machine, "store runs").expect_code(0);
     let baselines = stored(&machine, "baseline list").expect_code(0);
     let show = stored(&machine, "show 1").expect_code(0);
     // The head names the machine.

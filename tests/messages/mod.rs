@@ -25,8 +25,7 @@ fn steady(machine: &Machine, arithmetic: &str) -> Perfcheck {
 
 /// A run of a crate of testbench with little of everything.
 fn quick(machine: &Machine, package: &str) -> Perfcheck {
-    let options =
-        "--launches 3 --warm-up-time 1ms --measurement-time 5ms --resamples 2000 --seed 7";
+    let options = "--rounds 3 --warm-up-time 1ms --measurement-time 5ms --resamples 2000 --seed 7";
     machine
         .perfcheck()
         .testbench("")

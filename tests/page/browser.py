@@ -118,8 +118,8 @@ def make_pages():
                 manifest.write("\n[workspace.metadata.perfcheck]\nresamples = 1000\n")
         exported = ROOT / f"{kind[0]}.jsonl"
         exported.write_bytes(subprocess.run([sys.executable, HERE / "store.py", *kind], check=True, capture_output=True).stdout)
-        perfcheck(kind[0], "import", str(exported))
-        perfcheck(kind[0], "report", "before", "after", "--html", str(ROOT / f"{kind[0]}.html"))
+        perfcheck(kind[0], "store", "import", str(exported))
+        perfcheck(kind[0], "report", "before", "after", "--report", f"html={ROOT / kind[0]}.html")
         exported.unlink()
     # A mean whose resampled changes reach ten times as far as what was decided.
     story = (ROOT / "story.html").read_text()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes made-up runs in the exchange format, for `cargo perfcheck import`: the same bytes for the same arguments.
+"""Writes made-up runs in the exchange format, for `cargo perfcheck store import`: the same bytes for the same arguments.
 
   store.py story           forty runs of a small workspace, as a user would have them; the last one is compared with the one before
   store.py cases           runs with every verdict, and with names that would like to be markup

@@ -34,7 +34,7 @@ def environment(store):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PERFCHECK_", "CARGO_TARGET", "CI", "GITHUB_", "TF_BUILD"))}
     name, value = MARKER.split("=")
     return kept | {name: value, "PERFCHECK_STORE": str(store), "PERFCHECK_CACHE": str(WORK / "cache"), "PERFCHECK_SECRET": str(WORK / "secret"),
-                   "PERFCHECK_STORED": "1", "CARGO_TARGET_DIR": str(WORK / "target"), "CARGO_TERM_COLOR": "never", "RUST_BACKTRACE": "1"}
+                   "PERFCHECK_NO_RERUN": "1", "CARGO_TARGET_DIR": str(WORK / "target"), "CARGO_TERM_COLOR": "never", "RUST_BACKTRACE": "1"}
 
 
 def limited():
@@ -85,7 +85,7 @@ def left_behind():
 
 def runs(store):
     """The stored runs with their status; `None` where they cannot be listed."""
-    status, stdout, _ = call(store, "runs", "--limit", "1000000", "--message-format", "json")
+    status, stdout, _ = call(store, "store", "runs", "--last", "1000000", "--message-format", "json")
     if status != 0:
         return None
     found = (json.loads(line) for line in stdout.splitlines() if line.startswith(b"{"))
@@ -140,7 +140,7 @@ def make_crate():
         "        suite.bench(id, |b| b.iter(|| perfcheck::black_box(7_u64).wrapping_mul(3)));\n    }\n}\n\nperfcheck::main!(all);\n")
 
 
-MEASURE = ["--launches", "4", "--warm-up-time", "2ms", "--measurement-time", "10ms", "--resamples", "2000", "--fail-on", "none"]
+MEASURE = ["--rounds", "4", "--warm-up-time", "2ms", "--measurement-time", "10ms", "--resamples", "2000", "--fail-on", "none"]
 
 
 def signals(store, known):
@@ -170,8 +170,8 @@ def signals(store, known):
 
 
 signals.longest = 1.5
-READERS = [["runs"], ["list"], ["show", "latest"], ["show", "latest", "--stats"], ["compare", "1", "2", "--fail-on", "none"], ["explain", "one"], ["history"],
-           ["export", "--output", os.devnull], ["baseline", "list"], [*MEASURE]]
+READERS = [["store", "runs"], ["show", "latest"], ["show", "latest", "--stats"], ["compare", "1", "2", "--fail-on", "none"], ["explain", "one"], ["history"],
+           ["store", "export", "--output", os.devnull], ["baseline", "list"], [*MEASURE]]
 
 
 def damaged_store(good):
@@ -190,7 +190,7 @@ def mutated_import(store, corpus, known):
     target = WORK / "mutated" / path.name
     shutil.rmtree(target.parent, ignore_errors=True)
     target.parent.mkdir()
-    words = ["import", str(target)]
+    words = ["store", "import", str(target)]
     if path.is_dir():
         shutil.copytree(path, target)
         file = CHANCE.choice(sorted(one for one in target.rglob("*") if one.is_file()))
@@ -210,7 +210,7 @@ def mutated_import(store, corpus, known):
 SETTINGS = b"""
 [workspace.metadata.perfcheck]
 id = "attacked"
-launches = 3
+rounds = 3
 samples = 12
 warm-up-time = "1ms"
 measurement-time = "5ms"
@@ -220,7 +220,7 @@ resamples = 1000
 fail-on = ["regressed", "suspect"]
 timeout = "20s"
 correction = "bh"
-fail = ["median:5%", "o*=p99:2ms"]
+limit = ["median:5%", "o*=p99:2ms"]
 
 [[workspace.metadata.perfcheck.override]]
 match = "o*"
@@ -240,7 +240,7 @@ def mutated_settings(store):
     try:
         settings = mutated(SETTINGS)
         manifest.write_bytes(good + settings)
-        status, _, stderr = call(store, "runs")
+        status, _, stderr = call(store, "store", "runs")
         if not judge("mutated settings", "Cargo.toml", status, stderr):
             (WORK / f"harm-{len(failures)}.toml").write_bytes(settings)
     finally:
@@ -260,7 +260,7 @@ def main():
     # The building is not part of the attack.
     until = max(until, time.monotonic() + SECONDS / 2)
     sealed = WORK / "sealed.db"
-    status, exported, _ = call(store, "export", "1")
+    status, exported, _ = call(store, "store", "export", "1")
     assert status == 0, "the store is exported"
     (WORK / "exported.jsonl").write_bytes(exported)
     (WORK / "table.csv").write_text("name,ns\n" + "".join(f"{name},{100 + i}.25\n" for name in "ab" for i in range(20)))

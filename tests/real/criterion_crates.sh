@@ -47,9 +47,9 @@ for crate in "${crates[@]}"; do
     elif [ "$(grep -c '^Success$' "$work/$name.tested")" != "$benchmarks" ]; then
         result="not every benchmark ran"
     elif [ -n "${PERFCHECK:-}" ]; then
-        "$PERFCHECK" perfcheck --quiet --features "$features" --launches 2 --warm-up-time 2ms --measurement-time 10ms --samples 5 --message-format json > "$work/$name.json" 2> "$work/$name.log" ||
+        "$PERFCHECK" perfcheck --quiet --features "$features" --rounds 2 --warm-up-time 2ms --measurement-time 10ms --samples 5 --message-format json > "$work/$name.json" 2> "$work/$name.log" ||
             result="cargo perfcheck: $(tail -1 "$work/$name.log")"
-        stored=$("$PERFCHECK" perfcheck list --message-format json 2> /dev/null | grep -c '"benchmark' || true)
+        stored=$("$PERFCHECK" perfcheck history --message-format json 2> /dev/null | grep -c '"benchmark' || true)
         result="$result, $stored in the store"
     fi
     case $result in ok*) ;; *) failed=1 ;; esac

@@ -68,10 +68,10 @@ RUST
     git init -q . && git add -A
     git -c user.name=test -c user.email=test@localhost commit -q -m "The benches as they are"
 
-    perfcheck 0 --launches 1
+    perfcheck 0 --rounds 1
     said '^  plain  ' out
     said '^  sum (all)/fold .*/s' out
-    PANICS=1 perfcheck 4 --launches 1 --exact panics
+    PANICS=1 perfcheck 4 --rounds 1 --exact panics
     said 'index out of bounds' err
     # The others take 16 s for a round of what they cannot be told.
     if [ "$version" = 0.3.2 ]; then

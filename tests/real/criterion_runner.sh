@@ -175,7 +175,7 @@ usual() { git checkout -q -- .; }
 
 json=(--message-format json)
 # As short as each version can be told: whole seconds before 0.4.
-short=(--launches 3 --warm-up-time 20ms --measurement-time 60ms)
+short=(--rounds 3 --warm-up-time 20ms --measurement-time 60ms)
 for version in "${versions[@]}"; do
     name=v${version//./_}
     echo "==> criterion $version"
@@ -197,7 +197,7 @@ print("\n".join(m["benchmark"]["id"] for m in messages if m["reason"] == "benchm
     check 'measured["steps"]["summary"]["median_ns"]["estimate"] == 1500'
     check 'measured["same #2"]["summary"]["median_ns"]["estimate"] > 2 * measured["same"]["summary"]["median_ns"]["estimate"]'
     # Instructions are those of the work, without inputs, drops and Criterion; the second benchmark of a name cannot be chosen.
-    perfcheck 0 "$version" "${short[@]}" "${json[@]}" --instructions always --stored --fail-on none
+    perfcheck 0 "$version" "${short[@]}" "${json[@]}" --instructions always --no-rerun --fail-on none
     check 'all((id == "same #2") == (m["instructions"] is None) for id, m in measured.items())'
     check '[m for m in messages if m["reason"] == "run-finished"][0]["remarks"] == ["instructions of `same #2` were not counted: it shares its name with another benchmark"]'
     check 'all(m["instructions"]["exact"] for id, m in measured.items() if m["instructions"])'
@@ -221,10 +221,10 @@ print("\n".join(m["benchmark"]["id"] for m in messages if m["reason"] == "benchm
     perfcheck 1 "$version" --against HEAD "${json[@]}" --exact plain 'fixed/in code' steps
     check 'verdicts["plain"] == "regressed" and verdicts["fixed/in code"] == "regressed"'
     # Stored numbers alone.
-    perfcheck 1 "$version" "${short[@]}" "${json[@]}" --baseline "$name" --stored --exact plain
+    perfcheck 1 "$version" "${short[@]}" "${json[@]}" --baseline "$name" --no-rerun --exact plain
     check 'verdicts == {"plain": "regressed"}'
     usual
-    perfcheck 0 "$version" --against HEAD --control "${json[@]}" --exact plain 'sum (all)/fold/1000'
+    perfcheck 0 "$version" --against HEAD --measure-identical "${json[@]}" --exact plain 'sum (all)/fold/1000'
     check '"regressed" not in verdicts.values()'
 
     # What does not come to a change is not measured.
@@ -245,7 +245,7 @@ name=v${versions[0]//./_}
 # Job control off: a background job of a script ignores SIGINT.
 python3 - "$PERFCHECK" "$name" <<'PY'
 import os, signal, subprocess, sys, time
-run = subprocess.Popen([sys.argv[1], "perfcheck", "-p", sys.argv[2], "--launches", "100"], stderr=subprocess.PIPE,
+run = subprocess.Popen([sys.argv[1], "perfcheck", "-p", sys.argv[2], "--rounds", "100"], stderr=subprocess.PIPE,
                        stdout=subprocess.PIPE, start_new_session=True)
 def benches():
     found = []

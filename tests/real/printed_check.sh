@@ -118,7 +118,7 @@ done
 "$PERFCHECK" perfcheck --no-run --lib | grep -qF tests::in_the_library || fail "the library's benchmark is not listed"
 
 status=0
-"$PERFCHECK" perfcheck --launches 3 || status=$?
+"$PERFCHECK" perfcheck --rounds 3 || status=$?
 ((status == 4)) || fail "a benchmark that panics gave $status"
 
 sed -i.before 's|n \* 10 / 10|n * 13 / 10|' src/lib.rs
@@ -131,11 +131,11 @@ done
 cp src/lib.rs.before src/lib.rs
 echo '// The same work.' >>src/lib.rs
 status=0
-"$PERFCHECK" perfcheck --against HEAD --control --bench of_divan chain || status=$?
+"$PERFCHECK" perfcheck --against HEAD --measure-identical --bench of_divan chain || status=$?
 ((status == 0)) || fail "the same work ended with $status"
 
 # What libtest prints strays on a busy machine; no verdict may come of it.
 status=0
-"$PERFCHECK" perfcheck --against HEAD --control --bench of_libtest chain | tee "$work/same" || status=$?
+"$PERFCHECK" perfcheck --against HEAD --measure-identical --bench of_libtest chain | tee "$work/same" || status=$?
 ((status != 1)) || fail "the same work of libtest is called a regression"
 ! grep -q improved "$work/same" || fail "the same work of libtest is called an improvement"

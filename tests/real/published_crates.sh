@@ -113,7 +113,7 @@ PY
 
 # What the store has. A title is an id that Criterion cuts after 100 bytes.
 stored() {
-    "$PERFCHECK" perfcheck list --message-format json | python3 -c '
+    "$PERFCHECK" perfcheck history --message-format json | python3 -c '
 import json, sys
 for message in map(json.loads, sys.stdin):
     if message["reason"] == "benchmark":
@@ -156,13 +156,13 @@ for name in "${names[@]}"; do
     prepare
     listed | sort >"$work/listed"
     [ -s "$work/listed" ] || fail "lists nothing"
-    perfcheck 0 --launches "$launches" --warm-up-time 5ms --measurement-time 20ms --save-baseline published
+    perfcheck 0 --rounds "$launches" --warm-up-time 5ms --measurement-time 20ms --save-baseline published
     stored | sort >"$work/stored"
     diff "$work/listed" "$work/stored" || fail "what is stored is not what is listed"
 
     declare -A controls=()
     for _ in $(seq "${CONTROLS:-1}"); do
-        perfcheck 0 --against HEAD --control --exact "${in_turn[@]}"
+        perfcheck 0 --against HEAD --measure-identical --exact "${in_turn[@]}"
         for verdict in $(verdicts | cut -f1); do controls[$verdict]=$((${controls[$verdict]:-0} + 1)); done
     done
     perfcheck 0 --baseline published --exact "${in_turn[@]}"

@@ -3,7 +3,7 @@
 # Saves a baseline, makes `encode` do its work twice (exit 1, regressed), reverts (exit 0), then runs identical code
 # again and again and counts what is called a regression (none should be).
 #
-#   tests/real/real_crate.sh [RERUNS] [-- FLAGS of cargo perfcheck for the reruns, e.g. --screen]
+#   tests/real/real_crate.sh [RERUNS] [-- FLAGS of cargo perfcheck for the reruns, e.g. --ignore-drift]
 #
 # PERFCHECK: the executable to test (default: built here, release). NOISE: a command to run beside the reruns.
 # KEEP: a directory to work in and to leave behind. Exit status 0 if the gate did as it should.

@@ -19,7 +19,7 @@ leave_scratch() { [ -n "${KEEP:-}" ] || rm -rf "$work"; }
 # private_state: store, cache and secret below $work.
 private_state() {
     export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
-    unset PERFCHECK_STORED
+    unset PERFCHECK_NO_RERUN
 }
 
 # criterion_crate DIRECTORY BENCH VERSION: a crate, a workspace of its own, with a bench target on this Criterion; benches/BENCH.rs is left to the caller.

@@ -8,8 +8,7 @@ use std::process::Command;
 use crate::support::{self, Finished, Machine};
 
 fn steady(machine: &Machine) -> Finished {
-    let options =
-        "--launches 3 --warm-up-time 1ms --measurement-time 5ms --resamples 2000 --seed 7";
+    let options = "--rounds 3 --warm-up-time 1ms --measurement-time 5ms --resamples 2000 --seed 7";
     machine
         .perfcheck()
         .testbench("")
@@ -146,7 +145,7 @@ fn a_file_system_for_reading_alone_is_read_and_said_to_be_one() {
         "$1" perfcheck accept 1 --manifest-path "$4"
         echo "accept: status $?"
         "$1" perfcheck show 1 --manifest-path "$4" > /dev/null && echo "readable"
-        "$1" perfcheck export 1 --output "$disk/x" --manifest-path "$4"
+        "$1" perfcheck store export 1 --output "$disk/x" --manifest-path "$4"
         echo "export: status $?"
     "#;
     let command = with_small_disk(&machine, script);
@@ -188,14 +187,14 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_death() {
         support::run(command)
     };
     let store = machine.store().display().to_string();
-    let words = "-p steady --launches 3 --warm-up-time 1ms --measurement-time 5ms";
+    let words = "-p steady --rounds 3 --warm-up-time 1ms --measurement-time 5ms";
     let words: Vec<&str> = words.split(' ').collect();
     // Room for a lock file of SQLite's and none for the log.
     limited("34", &words)
         .expect_code(5)
         .expect_stderr(&[&store, "ulimit -f", "help:"]);
     let file = machine.home().join("page.html").display().to_string();
-    limited("34", &["report", "1", "--html", &file])
+    limited("34", &["report", "1", "--report", &format!("html={file}")])
         .expect_code(5)
         .expect_stderr(&[&file, "File too large"]);
     assert!(!Path::new(&file).exists());
@@ -207,7 +206,7 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_death() {
 fn with_small_disk(machine: &Machine, script: &str) -> Command {
     let disk = machine.home().join("disk");
     fs::create_dir(&disk).expect("a new directory");
-    let measuring = "-p steady --launches 3 --warm-up-time 1ms --measurement-time 5ms --seed 7";
+    let measuring = "-p steady --rounds 3 --warm-up-time 1ms --measurement-time 5ms --seed 7";
     let mut command = machine.command("unshare");
     command
         .args(["--user", "--map-root-user", "--mount"])

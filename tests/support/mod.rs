@@ -36,7 +36,7 @@ const FOREIGN: [&str; 26] = [
     "PERFCHECK_SCRIPTED_CONTROL",
     "PERFCHECK_CACHE",
     "PERFCHECK_SECRET",
-    "PERFCHECK_STORED",
+    "PERFCHECK_NO_RERUN",
     "CARGO_TARGET_DIR",
     "CARGO_TERM_COLOR",
     "CARGO_TERM_QUIET",
@@ -102,7 +102,7 @@ impl Machine {
             .env("PERFCHECK_CACHE", self.home().join("cache"))
             .env("PERFCHECK_SECRET", self.home().join("secret"))
             // Tests of stored comparisons; those of A/B remove it.
-            .env("PERFCHECK_STORED", "1");
+            .env("PERFCHECK_NO_RERUN", "1");
         Perfcheck { command }
     }
 

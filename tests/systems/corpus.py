@@ -106,7 +106,7 @@ class Tool:
             for id, *sides in sets:
                 for launch, values in enumerate(sides[side]):
                     file.writelines(f"{id},{launch},{value!r}\n" for value in values)
-        self.run("import", str(path), "--columns", "id=name,launch=launch,value=value", "--unit", "ns", "--baseline", name)
+        self.run("store", "import", str(path), "--columns", "id=name,launch=launch,value=value", "--unit", "ns", "--save-baseline", name)
 
 
 # ---- Comparing ----

@@ -23,7 +23,7 @@ fn cargo_bench(machine: &Machine, flags: &str) -> Finished {
         .env("PERFCHECK_STORE", machine.store())
         .env("PERFCHECK_CACHE", machine.home().join("cache"))
         .env("PERFCHECK_SECRET", machine.home().join("secret"))
-        .env("PERFCHECK_STORED", "1");
+        .env("PERFCHECK_NO_RERUN", "1");
     support::run(command)
 }
 
@@ -62,7 +62,7 @@ fn amounts_that_are_no_times_are_measured_like_times() {
     let run = machine
         .perfcheck()
         .testbench("")
-        .args(["-p", "for_criterion", "--exact", "steps", "--launches", "2"])
+        .args(["-p", "for_criterion", "--exact", "steps", "--rounds", "2"])
         .args(["--warm-up-time", "1ms", "--measurement-time", "10ms"])
         .args(["--message-format", "json"])
         .run()
@@ -78,7 +78,7 @@ fn values_of_custom_measurements_keep_their_unit_and_times_are_times() {
         .perfcheck()
         .testbench("")
         .args(["-p", "fakes_criterion", "--bench", "says"])
-        .args(["--launches", "3", "--message-format", "json"])
+        .args(["--rounds", "3", "--message-format", "json"])
         .run()
         .expect_code(0);
     assert!(!run.stderr.contains("Unable to complete"), "{run}");
@@ -132,7 +132,7 @@ fn criterion_that_knows_no_runner_is_measured_by_its_files_and_leaves_none() {
     };
     // Two benchmarks, three launches: a second for warm-up and one for samples, where 0.1 s and 0.4 s are wanted.
     let update = "takes times in whole seconds alone, Criterion 0.4 and later do not: an update would save 9 s of 12 s";
-    let first = run(&["--launches", "3"]).expect_stderr(&[update]);
+    let first = run(&["--rounds", "3"]).expect_stderr(&[update]);
     let measured = first.messages("benchmark-measured");
     let of = |id: &str| {
         let found = measured.iter().find(|one| one["benchmark"]["id"] == id);
@@ -146,7 +146,7 @@ fn criterion_that_knows_no_runner_is_measured_by_its_files_and_leaves_none() {
     let unit = serde_json::json!({"kind": "amount", "unit": "10^-3 step"});
     assert_eq!(of("steps")["metric"], unit);
     assert_eq!(of("steps")["summary"]["median_ns"]["estimate"], 3000.0);
-    let second = run(&["--launches", "3"]).expect_stderr(&[update]);
+    let second = run(&["--rounds", "3"]).expect_stderr(&[update]);
     let verdicts = second.messages("benchmark-compared");
     assert_eq!(verdicts[0]["verdict"], "unchanged", "{second}");
     let left = std::fs::read_dir(&temporary).expect("it is there").count();
@@ -166,9 +166,9 @@ fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little
             .run()
             .expect_code(0)
     };
-    run(&["--launches", "3"]);
+    run(&["--rounds", "3"]);
     // No launch fits, and everybody has one.
-    let short = run(&["--launches", "5", "--time-budget", "1ns"]);
+    let short = run(&["--rounds", "5", "--time-budget", "1ns"]);
     let measured = &short.messages("benchmark-measured")[0];
     assert_eq!(measured["launches"].as_array().map(Vec::len), Some(1));
     let compared = &short.messages("benchmark-compared")[0];
@@ -177,7 +177,7 @@ fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little
     assert!(compared["remarks"].to_string().contains(reason), "{short}");
     assert!(short.stderr.contains("1 of 5 launches"), "{short}");
     // Time enough changes nothing.
-    let whole = run(&["--launches", "3", "--time-budget", "10min"]);
+    let whole = run(&["--rounds", "3", "--time-budget", "10min"]);
     let compared = &whole.messages("benchmark-compared")[0];
     assert_eq!(compared["verdict"], "unchanged", "{whole}");
 }
@@ -189,7 +189,7 @@ fn criterion_in_whole_seconds_keeps_its_authors_shorter_times_and_tells_them_bef
         .perfcheck()
         .testbench("")
         .args(["-p", "fakes_criterion", "--bench", "whole_seconds"])
-        .args(["--launches", "6", "--message-format", "json"])
+        .args(["--rounds", "6", "--message-format", "json"])
         .run()
         .expect_code(0);
     let in_force: Vec<serde_json::Value> = run

@@ -13,7 +13,7 @@ fn long_run(machine: &Machine) -> Running {
     machine
         .perfcheck()
         .testbench("")
-        .args(["-p", "forks", "--bench", "forks", "--launches", "100"])
+        .args(["-p", "forks", "--bench", "forks", "--rounds", "100"])
         .args(["--warm-up-time", "5ms", "--measurement-time", "20ms"])
         .start()
 }
@@ -42,7 +42,7 @@ fn interrupted_in_the_third_launch(interrupt: impl Fn(&Running)) {
     assert!(left_behind.is_empty(), "{left_behind:#?} after\n{run}");
     assert_eq!(run.stdout, "");
 
-    let runs = stored(&machine, &["runs"]).json();
+    let runs = stored(&machine, &["store", "runs"]).json();
     assert_eq!(runs.len(), 1, "{runs:#?}");
     assert_eq!(runs[0]["status"], "incomplete", "{runs:#?}");
     let shown = stored(&machine, &["show", "1"]).messages("benchmark-measured");
@@ -98,7 +98,7 @@ fn an_interrupted_run_is_no_reference() {
     }
     interrupt();
     // What the complete run measured is what is known last.
-    let listed = stored(&machine, &["list"]).messages("benchmark");
+    let listed = stored(&machine, &["history"]).messages("benchmark");
     assert_eq!(listed.len(), 3);
     for message in listed {
         assert_eq!(message["last_run"], 2, "{message}");
@@ -148,7 +148,7 @@ fn an_interrupt_while_statistics_are_computed_is_obeyed_at_once() {
     let run = machine
         .perfcheck()
         .testbench("")
-        .args(["-p", "steady", "--exact", "arithmetic", "--launches", "10"])
+        .args(["-p", "steady", "--exact", "arithmetic", "--rounds", "10"])
         .args(["--warm-up-time", "1ms", "--measurement-time", "1ms"])
         .args(["--sampling-mode", "flat", "--samples", "1000000"])
         .start();
@@ -157,20 +157,25 @@ fn an_interrupt_while_statistics_are_computed_is_obeyed_at_once() {
     let said = "error: interrupted; run 1 is stored as incomplete with the launches that had ended";
     ends_at_once(run, Signal::TERM, said);
     assert_eq!(machine.left_behind(), Vec::<String>::new());
-    let runs = stored(&machine, &["runs"]).json();
+    let runs = stored(&machine, &["store", "runs"]).json();
     assert_eq!(runs[0]["status"], "incomplete", "{runs:#?}");
 
     let page = machine.home().join("page.html");
     for arguments in [
         vec!["show", "1", "--stats"],
-        vec!["export", "1", "--format", "csv", "--output"],
-        vec!["report", "1", "--html"],
+        vec!["store", "export", "1", "--format", "csv", "--output"],
+        vec!["report", "1", "--report"],
     ] {
         let is_written = arguments[0] != "show";
+        let place = if arguments[0] == "report" {
+            format!("html={}", page.display())
+        } else {
+            page.display().to_string()
+        };
         let command = machine
             .perfcheck()
             .args(&arguments)
-            .args(is_written.then_some(&page))
+            .args(is_written.then_some(place))
             .testbench("")
             .start();
         std::thread::sleep(Duration::from_secs(1));
@@ -192,7 +197,7 @@ fn a_signal_while_stored_runs_are_compared_is_obeyed_at_once() {
     for _ in 0..2 {
         machine
             .perfcheck()
-            .arg("import")
+            .args(["store", "import"])
             .arg(&table)
             .args([
                 "--columns",
@@ -299,7 +304,7 @@ fn two_runs_at_once_on_one_store_both_succeed() {
             .expect("a number")
     });
     assert_ne!(numbers[0], numbers[1]);
-    let runs = stored(&machine, &["runs"]).json();
+    let runs = stored(&machine, &["store", "runs"]).json();
     assert_eq!(runs.len(), 2, "{runs:#?}");
     assert!(
         runs.iter().all(|run| run["status"] == "complete"),

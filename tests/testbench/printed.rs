@@ -94,8 +94,9 @@ fn a_target_with_tests_alone_is_passed_over_in_silence() {
     let machine = Machine::new();
     let listed = machine
         .perfcheck()
+        .arg("list")
         .testbench("")
-        .args(["-p", "prints_results", "--no-run"])
+        .args(["-p", "prints_results"])
         .run()
         .expect_code(0);
     assert!(!listed.stderr.contains("tests_alone` of"), "{listed}");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::support::Machine;
 use crate::testbench::situation::QUICK;
 
-/// `package/target: id` of everything that is measured with these arguments, or with `--no-run` listed.
+/// `package/target: id` of everything that is measured with these arguments, or with `list` listed.
 fn measured(arguments: &[&str]) -> BTreeSet<String> {
     let machine = Machine::new();
     let run = machine

@@ -85,7 +85,7 @@ fn an_iteration_longer_than_a_sample_should_be_is_a_sample() {
     let run = machine
         .perfcheck()
         .testbench("")
-        .args(["-p", "slow_iteration", "30ms", "--launches", "2"])
+        .args(["-p", "slow_iteration", "30ms", "--rounds", "2"])
         .args(["--warm-up-time", "1ms", "--measurement-time", "300ms"])
         .args(["--message-format", "json"])
         .run()

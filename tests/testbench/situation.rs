@@ -6,7 +6,7 @@ use crate::support::{Finished, Machine};
 
 /// Quick settings: nobody looks at these times.
 pub const QUICK: [&str; 6] = [
-    "--launches",
+    "--rounds",
     "3",
     "--warm-up-time",
     "5ms",

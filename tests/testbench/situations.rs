@@ -54,7 +54,7 @@ situations! {
         ]);
     }
     skips {
-        skips: |target| target.measured(["runs"]).skipped("declines", "needs a quantum computer");
+        skips: |target| target.measured(["store", "runs"]).skipped("declines", "needs a quantum computer");
     }
     slow_iteration {
         slow_iteration: |target| target.measured(["30ms", "1200ms"]);
@@ -396,7 +396,7 @@ fn no_control_character_of_an_id_reaches_the_terminal() {
     let machine = Machine::new();
     for (arguments, code) in [
         (&["-p", "names"][..], 0),
-        (&["-p", "names", "--no-run"], 0),
+        (&["list", "-p", "names"], 0),
         (&["-p", "panics", "--bench", "panics"], 4),
     ] {
         let run = machine

@@ -49,7 +49,7 @@ fn kill_minus_nine_at_any_moment_leaves_no_process_and_a_whole_store() {
             .perfcheck()
             .testbench("")
             .args(["-p", moment.package, "--bench", moment.package])
-            .args(["--launches", "1000", "--warm-up-time", "1ms"])
+            .args(["--rounds", "1000", "--warm-up-time", "1ms"])
             .args(["--measurement-time", "5ms"])
             .start();
         if moment.after_launch {
@@ -70,14 +70,7 @@ fn kill_minus_nine_at_any_moment_leaves_no_process_and_a_whole_store() {
     machine
         .perfcheck()
         .testbench("")
-        .args([
-            "-p",
-            "steady",
-            "--launches",
-            "2",
-            "--measurement-time",
-            "5ms",
-        ])
+        .args(["-p", "steady", "--rounds", "2", "--measurement-time", "5ms"])
         .run()
         .expect_code(0);
     assert_eq!(integrity(&machine), "ok");
@@ -95,7 +88,7 @@ fn whole_launches(machine: &Machine) -> usize {
             .expect_code(0)
     };
     let mut whole = 0;
-    for run in stored(&["runs", "--limit", "100000"]).json() {
+    for run in stored(&["store", "runs", "--last", "100000"]).json() {
         assert_eq!(run["status"], "incomplete");
         let shown = stored(&["show", &run["run"].to_string()]);
         for message in shown.messages("benchmark-measured") {

@@ -145,12 +145,12 @@ fn what_the_drift_between_runs_could_explain_is_suspect_and_the_last_line_says_w
         0.04,
     );
     expect(
-        &steady_json(&machine, "104", &["--screen"]).expect_code(1),
+        &steady_json(&machine, "104", &["--ignore-drift"]).expect_code(1),
         "regressed",
         0.04,
     );
     expect(
-        &steady_json(&machine, "104", &["--screen", "--fail-on", "none"]).expect_code(0),
+        &steady_json(&machine, "104", &["--ignore-drift", "--fail-on", "none"]).expect_code(0),
         "regressed",
         0.04,
     );

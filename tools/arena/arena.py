@@ -45,13 +45,13 @@ class Row:
 
 def rows(layouts, links):
     table = {
-        "identical": Row("base", "base", 84, ("--control",)),
+        "identical": Row("base", "base", 84, ("--measure-identical",)),
         "plus2": Row("slow-2", "base", 34),
         "plus5": Row("slow-5", "base", 34),
         "minus5": Row("fast-5", "base", 34),
         "plus1": Row("slow-1", "base", 34, ("--noise-threshold", "0.5%", "--time-budget", "10s"), alone=True),
         "slow-path": Row("slow-path", "slow-path-base", 100, ("--time-budget", "10s"), ("slow_path",)),
-        "slow-path-same": Row("slow-path-base", "slow-path-base", 34, ("--control",), ("slow_path",)),
+        "slow-path-same": Row("slow-path-base", "slow-path-base", 34, ("--measure-identical",), ("slow_path",)),
         "same": Row("same", "base", 2),
         "layout": [Row(tag, "base", 4) for tag in layouts],
         "layout-long": [Row(tag, "base", 1, ("--noise-threshold", "0.25%", "--time-budget", "60s"), alone=True, conditions=("quiet",))

@@ -88,7 +88,7 @@ def in_turn(bench):
 
     def compare(bin_directory, cost):
         store = bin_directory / "store.db"
-        words = [TOOL, "perfcheck", "--manifest-path", CRATE / "Cargo.toml", "--bench", bench, "--control", "--store", store,
+        words = [TOOL, "perfcheck", "--manifest-path", CRATE / "Cargo.toml", "--bench", bench, "--measure-identical", "--store", store,
                  "--against-executable", bin_directory / f"{bench}-base", "--message-format", "json", "--quiet"]
         told, exit_code = run(words, bin_directory, ARENA_PER_MILLE=str(cost))
         messages = [json.loads(line) for line in told.splitlines() if line.startswith("{")]

@@ -23,7 +23,7 @@ Exit status: 0, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
 
 /// What is to be accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-#[command(after_help = AFTER_ACCEPT)]
+#[command(after_long_help = AFTER_ACCEPT)]
 pub struct AcceptOptions {
     /// A run (number, baseline, `latest` or `@commit`), or benchmarks: ids, or parts of ids of those that were regressed or suspect
     #[arg(value_name = "RUN|BENCH", required = true)]
@@ -165,7 +165,7 @@ fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
 fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
     if store.run(run)?.pair.is_some() {
         return Err(AppError::Usage(format!(
-            "run {run} is a side of an A/B measurement, which is sampled in another way and no reference for later runs\n  help: a plain `cargo perfcheck` measures a run that can be accepted; `--run RUN` names another one; `cargo perfcheck runs` lists them"
+            "run {run} is a side of an A/B measurement, which is sampled in another way and no reference for later runs\n  help: a plain `cargo perfcheck` measures a run that can be accepted; `--run RUN` names another one; `cargo perfcheck store runs` lists them"
         )));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `cargo perfcheck runs adopt [FROM]`: runs follow a workspace that moved.
+//! `cargo perfcheck store adopt [FROM]`: runs follow a workspace that moved.
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
@@ -46,7 +46,7 @@ pub fn adopt(
         .collect();
     let [found] = matching[..] else {
         return Err(AppError::Usage(format!(
-            "`{from}` is {} workspace in the store\n  help: `cargo perfcheck runs adopt` lists them with their keys",
+            "`{from}` is {} workspace in the store\n  help: `cargo perfcheck store adopt` lists them with their keys",
             if matching.is_empty() {
                 "no"
             } else {

@@ -27,7 +27,7 @@ Exit status: 0 whatever the verdict is, 2 usage or no such benchmark, 5 store un
 
 /// Which verdict is to be explained.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = AFTER_EXPLAIN)]
+#[command(after_long_help = AFTER_EXPLAIN)]
 pub struct ExplainOptions {
     /// The benchmark: its id, the name of a bench target that has no other, or a part of the id
     pub bench: String,
@@ -180,7 +180,7 @@ fn no_such(bench: &str, all: &[&BenchmarkKey], whose: &str) -> AppError {
         list("did you mean", &near)
     };
     AppError::Usage(format!(
-        "{whose} no benchmark `{bench}`{named}\n  help: `cargo perfcheck list` lists the benchmarks in the store"
+        "{whose} no benchmark `{bench}`{named}\n  help: `cargo perfcheck history` lists the benchmarks in the store"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! `cargo perfcheck export RUN...`: stored runs for other machines and other programs.
+//! `cargo perfcheck store export RUN...`: stored runs for other machines and other programs.
 
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ use perfcheck_engine::store::{Store, WorkspaceId};
 /// A format that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// Everything that the store has of a run, for `import`
+    /// Everything the store has of a run, for `store import`
     #[value(name = "jsonl")]
     Portable,
     /// The tree that Criterion writes, each run a baseline
     Criterion,
-    /// Lines for benchstat, one a launch
+    /// Lines for benchstat, one per process
     #[value(alias = "go")]
     Benchstat,
     /// Bencher Metric Format
@@ -49,28 +49,26 @@ impl ExportFormat {
 
 const AFTER_HELP: &str = "\
 Examples:
-  cargo perfcheck export main --output main.jsonl          a run, whole, for another machine or CI job
-  cargo perfcheck import main.jsonl                        ... and there
-  cargo perfcheck export 12 13 --format criterion --output target/criterion
-  cargo perfcheck export old --format benchstat > old.txt  with another one: benchstat old.txt new.txt
-  cargo perfcheck export --format bmf | bencher run --adapter json --file /dev/stdin
-  cargo perfcheck export latest --format csv --output samples.csv
-
-docs/EXCHANGE.md says what each format keeps and loses.
+  cargo perfcheck store export main --output main.jsonl          a run, whole, for another machine or CI job
+  cargo perfcheck store import main.jsonl                        ... and there
+  cargo perfcheck store export 12 13 --format criterion --output target/criterion
+  cargo perfcheck store export old --format benchstat > old.txt  with another one: benchstat old.txt new.txt
+  cargo perfcheck store export --format bmf | bencher run --adapter json --file /dev/stdin
+  cargo perfcheck store export latest --format csv --output samples.csv
 
 Exit status: 0, 2 usage, 5 store unusable, or a file that cannot be written, 6 no such run.";
 
 /// What is exported, and where to.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_long_help = AFTER_HELP)]
 pub struct ExportOptions {
-    /// Runs: numbers, baselines, `latest` or `@commit`
+    /// Export these runs: numbers, baselines, `latest` or `@commit`
     #[arg(value_name = "RUN", default_value = "latest")]
     pub runs: Vec<String>,
-    /// Format to write
+    /// Write this format
     #[arg(long, value_name = "FMT", default_value = "jsonl")]
     pub format: ExportFormat,
-    /// File to write to, or directory of Criterion's format; `-` is the standard output
+    /// Write to this file, or directory of Criterion's format; `-` is stdout
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }

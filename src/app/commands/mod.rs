@@ -30,12 +30,12 @@ pub use compare::{
 pub use doctor::{DoctorOptions, WORKLOADS_ARGUMENT, doctor, run_workloads};
 pub use explain::{ExplainOptions, explain};
 pub use export::{ExportOptions, export};
-pub use history::{HistoryBranch, HistoryOptions, history};
+pub use history::{HistoryBranch, HistoryOptions, history, overview};
 pub use import::{ImportOptions, StatedFact, import};
-pub use list::list;
-pub use prune::{PruneOptions, prune, remove_runs};
+pub use list::{ListOptions, list};
+pub use prune::{ExecutablesOptions, PruneOptions, prune, prune_executables, remove_runs};
 pub use report::{PageOptions, report};
-pub use run::{AgainstOptions, RunOptions, run};
+pub use run::{AgainstOptions, LEAST_ROUNDS, RunOptions, run};
 pub use runs::runs;
 pub use self_test::{SelfTestOptions, self_test};
 pub use show::{RunView, show};

@@ -1,4 +1,4 @@
-//! `cargo perfcheck runs`: the stored runs, newest first.
+//! `cargo perfcheck store runs`: the stored runs, newest first.
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;

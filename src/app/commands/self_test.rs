@@ -1,4 +1,4 @@
-//! `cargo perfcheck self-test`: each executable against itself, and against itself slowed down by a known amount.
+//! `cargo perfcheck doctor --benches`: each executable against itself, and against itself slowed down by a known amount.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

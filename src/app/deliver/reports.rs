@@ -17,7 +17,7 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::report::{
-    MessageFormat, ReportContext, ReportKind, write_page, write_report, write_warning,
+    MessageFormat, ReportContext, ReportKind, TableFormat, write_page, write_report, write_warning,
 };
 use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
@@ -51,17 +51,33 @@ pub enum WantedKind {
     Findings(ReportKind),
     /// The page, which has more than the findings: what the store knows of both sides.
     Page,
+    /// The table itself in this form, which the command writes that has it.
+    Table(TableFormat),
+    /// A picture, which the command draws that has one.
+    Picture,
 }
 
 impl WantedKind {
-    const PAGE: &str = "html";
+    /// The words of those that are no form of findings.
+    const OTHERS: [(&str, Self); 5] = [
+        ("html", Self::Page),
+        ("text", Self::Table(TableFormat::Text)),
+        ("csv", Self::Table(TableFormat::Csv)),
+        ("markdown-table", Self::Table(TableFormat::Markdown)),
+        ("svg", Self::Picture),
+    ];
 
     /// Whether it is a result by itself: on stdout it stands in place of the table, not below it.
     fn is_whole(self) -> bool {
         match self {
             Self::Findings(kind) => kind.is_whole(),
-            Self::Page => true,
+            Self::Page | Self::Table(_) | Self::Picture => true,
         }
+    }
+
+    /// Whether it is about verdicts, as runs have them.
+    pub(in crate::app) fn is_about_verdicts(self) -> bool {
+        matches!(self, Self::Findings(_) | Self::Page)
     }
 }
 
@@ -69,7 +85,10 @@ impl fmt::Display for WantedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Findings(kind) => kind.fmt(f),
-            Self::Page => f.write_str(Self::PAGE),
+            other => {
+                let known = Self::OTHERS.iter().find(|(_, kind)| kind == other);
+                f.write_str(known.map_or("", |(word, _)| word))
+            }
         }
     }
 }
@@ -78,11 +97,12 @@ impl FromStr for WantedKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == Self::PAGE {
-            return Ok(Self::Page);
+        if let Some((_, kind)) = Self::OTHERS.iter().find(|(word, _)| *word == text) {
+            return Ok(*kind);
         }
         let found = text.parse().map(Self::Findings);
-        found.map_err(|error: String| format!("{error}, {}", Self::PAGE))
+        let others = Self::OTHERS.map(|(word, _)| word).join(", ");
+        found.map_err(|error: String| format!("{error}, {others}"))
     }
 }
 
@@ -140,6 +160,27 @@ impl ReportOptions {
             }
         }
         Ok(())
+    }
+
+    /// Refuses kinds that the command does not have.
+    pub(in crate::app) fn refuse(
+        &self,
+        is_known: impl Fn(WantedKind) -> bool,
+        why: &str,
+    ) -> Result<(), AppError> {
+        let mut kinds = self.wanted.iter().map(|wanted| wanted.kind);
+        match kinds.find(|kind| !is_known(*kind)) {
+            Some(kind) => Err(AppError::Usage(format!("`--report {kind}`: {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The forms of the table that are asked for, each with its file; `None`: stdout.
+    pub(in crate::app) fn tables(&self) -> impl Iterator<Item = (TableFormat, Option<&Path>)> {
+        self.wanted.iter().filter_map(|wanted| match wanted.kind {
+            WantedKind::Table(form) => Some((form, wanted.file.as_deref())),
+            _ => None,
+        })
     }
 
     /// Whether a report stands on stdout in place of the table.
@@ -251,19 +292,23 @@ impl Reporting<'_> {
         context: &ReportContext<'_>,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
+        if !wanted.kind.is_about_verdicts() {
+            // The command has written it.
+            return Ok(());
+        }
         let interrupt = world.interrupt;
         let text = interrupt.while_computing(&unreported(findings), || match wanted.kind {
-            WantedKind::Page => self.page(findings, world),
             WantedKind::Findings(kind) => {
                 let mut text = Vec::new();
                 write_report(&mut text, kind, findings, context)?;
                 Ok(text)
             }
+            _ => self.page(findings, world),
         })?;
         let stdout = &mut world.stdout;
         match (&wanted.file, wanted.kind) {
             (Some(file), WantedKind::Page) => write_whole(&file_at(file)?, &text)?,
-            (Some(file), WantedKind::Findings(_)) => write_whole(file, &text)?,
+            (Some(file), _) => write_whole(file, &text)?,
             (None, WantedKind::Findings(ReportKind::GitHub)) => {
                 world.commands.let_through(|| stdout.write_all(&text))?;
             }
@@ -293,7 +338,7 @@ fn unreported(findings: &Findings<'_>) -> String {
 }
 
 /// Whether two paths lead to one file, which has room for one report. Devices and pipes take several.
-pub(in crate::app) fn is_same_file(a: &Path, b: &Path) -> bool {
+fn is_same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| {
         let known = fs::canonicalize(path).ok();
         known.or_else(|| {
@@ -376,10 +421,13 @@ mod tests {
     #[test]
     fn every_kind_is_read_as_it_is_written() {
         let findings = ReportKind::ALL.map(WantedKind::Findings).into_iter();
-        for kind in findings.chain([WantedKind::Page]) {
+        for kind in findings.chain(WantedKind::OTHERS.map(|(_, kind)| kind)) {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
         let error = "xml".parse::<WantedKind>().expect_err("no kind");
-        assert!(error.ends_with("junit, html"), "{error}");
+        assert!(
+            error.ends_with("junit, html, text, csv, markdown-table, svg"),
+            "{error}"
+        );
     }
 }

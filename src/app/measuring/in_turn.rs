@@ -1,5 +1,5 @@
 //! Two builds measured in turn and stored as two runs that belong together: what `--against`, the confirmation of hits, `bisect`
-//! and `self-test` have in common.
+//! and `doctor --benches` have in common.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

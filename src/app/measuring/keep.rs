@@ -138,7 +138,7 @@ pub(in crate::app) fn keep(
         write_warning(
             world.stderr,
             &format!(
-                "kept executables take {} MiB, more than {} MiB\n  help: `cargo perfcheck baseline prune` shows what could go",
+                "kept executables take {} MiB, more than {} MiB\n  help: `cargo perfcheck store prune --executables` shows what could go",
                 plan.stored_bytes >> 20,
                 plan.quota_bytes >> 20
             ),

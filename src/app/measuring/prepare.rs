@@ -116,7 +116,7 @@ pub(in crate::app) fn nothing_found(filter: &Filter, discovered: &Discovered) ->
         "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml a bench target has the functions alone that are marked `#[bench]`; those of a library are measured with `--lib`".to_owned()
     } else {
         format!(
-            "there is {}\n  help: `cargo perfcheck --no-run` lists them",
+            "there is {}\n  help: `cargo perfcheck list` lists them",
             no_match(filter)
         )
     })

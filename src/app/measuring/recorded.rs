@@ -1,4 +1,4 @@
-//! Rounds of an A/B measurement that nobody stores: `self-test` and `doctor` compare them as they are.
+//! Rounds of an A/B measurement that nobody stores: `doctor --benches` and `doctor` compare them as they are.
 
 use std::collections::BTreeMap;
 

@@ -38,7 +38,7 @@ fn portable(
     let RunSummary { run, exit_code, .. } = store.run_summary(id)?;
     let (Some(finished), Some(exit_code)) = (run.finished, exit_code) else {
         return Err(AppError::Usage(format!(
-            "run {id} has not ended: only whole runs can be exported\n  help: `cargo perfcheck runs` lists them"
+            "run {id} has not ended: only whole runs can be exported\n  help: `cargo perfcheck store runs` lists them"
         )));
     };
     let pair = match (run.pair, store.purpose(id)?) {

@@ -13,7 +13,7 @@ use super::{divan, go, libtest};
 pub enum FileFormat {
     /// A table of separated values, with `--columns`
     Csv,
-    /// What `cargo perfcheck export` writes
+    /// What `cargo perfcheck store export` writes
     #[value(name = "jsonl")]
     Portable,
     /// A `target/criterion` directory: every baseline a run

@@ -36,7 +36,7 @@ pub fn read_portable(
     };
     if !looks_like(&file.bytes) {
         return Err(reader.refuse(
-            "it does not begin as runs that `cargo perfcheck export` writes: {\"reason\":\"perfcheck-export\", ...",
+            "it does not begin as runs that `cargo perfcheck store export` writes: {\"reason\":\"perfcheck-export\", ...",
         ));
     }
     for line in file.text()?.lines() {
@@ -91,7 +91,7 @@ impl PortableReader<'_> {
         match line {
             PortableLine::PerfcheckExport(_) if self.line == 1 => Ok(()),
             PortableLine::PerfcheckExport(_) => Err(self.refuse(
-                "a second file begins here: name files one by one, as in `import a.jsonl b.jsonl`",
+                "a second file begins here: name files one by one, as in `store import a.jsonl b.jsonl`",
             )),
             PortableLine::Run(head) => {
                 check::head(&head).map_err(|reason| self.refuse(&reason))?;

@@ -91,7 +91,7 @@ fn estimate(
             level(run_sd),
         );
     } else {
-        text.push_str(" How far launches differ among themselves says how uncertain that is; drift between runs is left out (`--screen`).");
+        text.push_str(" How far launches differ among themselves says how uncertain that is; drift between runs is left out (`--ignore-drift`).");
     }
     Statement::new(
         text,
@@ -338,7 +338,7 @@ fn otherwise(comparison: &Comparison, test: Test) -> Statement {
     };
     let text = match (comparison.verdict, comparison.change) {
         (_, None) => {
-            "Longer samples or more launches (`--measurement-time`, `--launches`) would have allowed a test.".to_owned()
+            "Longer samples or more launches (`--measurement-time`, `--rounds`) would have allowed a test.".to_owned()
         }
         (Verdict::Regressed, Some(change)) => {
             let smallest = comparison.smallest_callable.map_or(f64::NAN, |smallest| smallest);

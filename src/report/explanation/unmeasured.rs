@@ -36,7 +36,7 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         Verdict::Unchanged if let Some(same) = same => {
             (
                 format!("{}, so it was not measured beside {named}.", what_is_same(same)),
-                "`--control` measures all the same.".to_owned(),
+                "`--measure-identical` measures all the same.".to_owned(),
             )
         }
         _ => return statements,

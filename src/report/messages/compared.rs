@@ -45,7 +45,7 @@ pub(crate) struct BenchmarkCompared<'a> {
     significance_level: f64,
     /// How many resamples the bootstrap draws.
     resamples: u32,
-    /// How the verdict was reached: `bootstrap-t`; `t-score` (with `--screen`); `paired`: both sides were measured in turn; `metric`: by the rules
+    /// How the verdict was reached: `bootstrap-t`; `t-score` (with `--ignore-drift`); `paired`: both sides were measured in turn; `metric`: by the rules
     /// for what `metric` names; or the word of `--test`.
     decided_by: &'static str,
     /// What was taken of each launch, with A/B of all samples of a side; null where nothing was tested.

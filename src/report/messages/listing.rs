@@ -8,7 +8,7 @@ use perfcheck_analysis::model::{
     Tally, Verdict,
 };
 
-/// A benchmark was found and not measured (`cargo perfcheck --no-run`).
+/// A benchmark was found and not measured (`cargo perfcheck list`).
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BenchmarkFound<'a> {
@@ -16,7 +16,7 @@ pub(crate) struct BenchmarkFound<'a> {
     pub benchmark: &'a BenchmarkKey,
 }
 
-/// A benchmark that the store knows (`list`).
+/// A benchmark that the store knows (`history` without a benchmark).
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchmarkLine {
@@ -58,7 +58,7 @@ pub struct RunLine {
     pub accepted_benchmarks: Vec<BenchmarkKey>,
 }
 
-/// A stored run (`runs`).
+/// A stored run (`store runs`).
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ListedRun<'a> {
@@ -128,7 +128,7 @@ pub struct BaselineLine {
     pub pair: Option<Pair>,
 }
 
-/// A run whose executables could go (`baseline prune`), or went with `--yes`.
+/// A run whose executables could go (`store prune --executables`), or went with `--yes`.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KeptLine {
@@ -146,7 +146,7 @@ pub struct KeptLine {
     pub freed_bytes: u64,
 }
 
-/// A workspace that the store knows (`runs adopt`).
+/// A workspace that the store knows (`store adopt`).
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorkspaceLine {

@@ -23,7 +23,7 @@ pub enum RunFate {
     Together,
 }
 
-/// A run that goes, or that only a protection keeps (`prune`, `runs remove`).
+/// A run that goes, or that only a protection keeps (`store prune`, `store remove`).
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PruneLine {

@@ -12,7 +12,7 @@ use perfcheck_analysis::model::{
     Thresholds, Verdict,
 };
 
-/// A rule (`--fail`, `fail` in Cargo.toml) that a benchmark did not keep.
+/// A rule (`--limit`, `limit` in Cargo.toml) that a benchmark did not keep.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RuleViolated<'a> {

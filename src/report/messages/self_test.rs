@@ -1,4 +1,4 @@
-//! A trial of the machine and the settings (`self-test`).
+//! A trial of the machine and the settings (`doctor --benches`).
 
 use serde::Serialize;
 use std::time::Duration;

@@ -216,7 +216,9 @@ fn conclusion(findings: &DoctorFindings) -> String {
         (0, improvable) => format!("{improvable} to improve"),
         (bad, improvable) => format!("{bad} bad, {improvable} to improve"),
     };
-    format!("{state}. `cargo perfcheck self-test` tells the same of your own benchmarks, by trial.")
+    format!(
+        "{state}. `cargo perfcheck doctor --benches` tells the same of your own benchmarks, by trial."
+    )
 }
 
 fn write_messages(writer: &mut dyn Write, findings: &DoctorFindings) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! The limits of a run (`--fail`) in words: which of them benchmarks exceed, and which of them decide nothing.
+//! The limits of a run (`--limit`) in words: which of them benchmarks exceed, and which of them decide nothing.
 
 use std::io::{self, Write};
 

@@ -57,7 +57,10 @@ pub(crate) fn remark(remark: &Remark) -> String {
 
 /// Why nothing was measured of what is the same on both sides.
 pub(crate) fn why_same(same: Sameness) -> String {
-    format!("{} (`--control` measures all the same)", what_is_same(same))
+    format!(
+        "{} (`--measure-identical` measures all the same)",
+        what_is_same(same)
+    )
 }
 
 /// What both sides have in common.

@@ -182,7 +182,7 @@ pub(crate) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What is wrong with a benchmark: the verdict's word, or `rule` where it is a rule of `--fail` that was not kept; and a sentence.
+/// What is wrong with a benchmark: the verdict's word, or `rule` where it is a rule of `--limit` that was not kept; and a sentence.
 pub(crate) fn complaint(
     row: &Row<'_>,
     findings: &Findings<'_>,

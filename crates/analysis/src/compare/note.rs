@@ -197,7 +197,7 @@ impl Note {
         match self {
             Self::TooFewObservations { smaller, needed } => write!(
                 f,
-                "not tested: this test needs {needed} observations on each side, and one has {smaller} (more `--launches`, or `--observations samples`)"
+                "not tested: this test needs {needed} observations on each side, and one has {smaller} (more `--rounds`, or `--observations samples`)"
             ),
             Self::NoCenter { center: Statistic::Slope } => f.write_str(
                 "not tested: a side has no linear phase and so no slope (`--sampling-mode linear`, or another `--center`)",

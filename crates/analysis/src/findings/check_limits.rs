@@ -1,4 +1,4 @@
-//! What comes of the limits of a run (`--fail`, `fail = [...]`): which of them a benchmark exceeds, and which of them decide nothing.
+//! What comes of the limits of a run (`--limit`, `limit = [...]`): which of them a benchmark exceeds, and which of them decide nothing.
 //!
 //! A limit never changes a verdict. A benchmark exceeds it only where the whole interval lies above it.
 

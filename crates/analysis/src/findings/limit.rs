@@ -1,4 +1,4 @@
-//! A limit that benchmarks must keep: `[PATTERN=]STATISTIC:LIMIT`, as people write it behind `--fail` and in Cargo.toml; and what came of all
+//! A limit that benchmarks must keep: `[PATTERN=]STATISTIC:LIMIT`, as people write it behind `--limit` and in Cargo.toml; and what came of all
 //! limits of a run.
 
 use std::str::FromStr;

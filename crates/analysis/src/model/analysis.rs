@@ -66,7 +66,7 @@ words! {
         /// The project's own procedure.
         BootstrapT = "bootstrap-t": "The procedure of this tool: bootstrap t-score and prediction interval",
         /// The first half of that procedure: drift between runs is left out.
-        TScore = "t-score": "The bootstrap t-score alone, without drift between runs (as --screen)",
+        TScore = "t-score": "The bootstrap t-score alone, without drift between runs (as --ignore-drift)",
         /// The t-score against pooled resamples.
         PooledT = "pooled-t": "The t-score of the means against resamples of both sides pooled (Criterion)",
         /// Welch's t-test of the means.

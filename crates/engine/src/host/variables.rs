@@ -27,8 +27,8 @@ pub struct Variables {
     pub store: Option<PathBuf>,
     /// `PERFCHECK_CACHE`: where revisions are built.
     pub cache: Option<PathBuf>,
-    /// `PERFCHECK_STORED`: compare with stored numbers alone.
-    pub stored: bool,
+    /// `PERFCHECK_NO_RERUN`: compare with stored numbers alone.
+    pub no_rerun: bool,
     /// `PERFCHECK_SCRIPTED_CLOCK`: belongs to an executable that is kept as its arguments do.
     pub scripted_clock: Option<String>,
     /// `PERFCHECK_SCRIPTED_CONTROL`: times of the control workload beside a scripted clock.
@@ -64,7 +64,7 @@ impl Variables {
             cargo: path("CARGO").unwrap_or_else(|| "cargo".into()),
             store: path("PERFCHECK_STORE"),
             cache: path("PERFCHECK_CACHE"),
-            stored: text("PERFCHECK_STORED").is_some(),
+            no_rerun: text("PERFCHECK_NO_RERUN").is_some(),
             scripted_clock: text("PERFCHECK_SCRIPTED_CLOCK"),
             scripted_control: text("PERFCHECK_SCRIPTED_CONTROL"),
             secret: path("PERFCHECK_SECRET"),

@@ -214,9 +214,9 @@ impl StoreError {
             }
             Self::Moved { .. } => "put the file back and run again".into(),
             Self::Sqlite { .. } => "if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more".into(),
-            Self::NoSuchRun { .. } => "`cargo perfcheck runs` lists the runs".into(),
+            Self::NoSuchRun { .. } => "`cargo perfcheck store runs` lists the runs".into(),
             Self::RunEnded { .. } => "start a new run".into(),
-            Self::BaseSide { .. } => "name the candidate side, or another run; `cargo perfcheck runs` lists them".into(),
+            Self::BaseSide { .. } => "name the candidate side, or another run; `cargo perfcheck store runs` lists them".into(),
             Self::AmbiguousCommit { .. } => "give more digits of the commit".into(),
             Self::NoSuchBaseline { existing, .. } if existing.is_empty() => {
                 "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".into()

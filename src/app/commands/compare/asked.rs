@@ -1,8 +1,14 @@
 //! What a call of `compare` knows when it begins: the store, and what is asked about it.
 
+use std::io::{self, Write};
+
 use super::options::CompareOptions;
-use crate::app::context::Context;
+use crate::app::context::{Context, World};
+use crate::app::deliver::place::write_to;
+use crate::app::error::AppError;
+use crate::app::options::OutputOptions;
 use crate::app::stored::comparison::StoredComparison;
+use crate::report::{MessageFormat, TableFormat, View};
 use perfcheck_analysis::compare::clean;
 use perfcheck_analysis::model::{Measurement, Run, SampleFilter};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
@@ -43,5 +49,31 @@ impl<'a> Asked<'a> {
             filter: &self.options.filter,
             options: &self.options.comparison,
         }
+    }
+
+    /// Writes the result on stdout, unless a report takes its place there, and in each form and file that is asked for: all that can be written, then
+    /// the first error.
+    pub(super) fn write(
+        &self,
+        output: &OutputOptions,
+        world: &mut World<'_>,
+        write: impl Fn(&mut dyn Write, MessageFormat, TableFormat, &View) -> io::Result<()>,
+    ) -> Result<(), AppError> {
+        let reports = &self.options.reports;
+        let mut result = Ok(());
+        if !reports.replaces_table() {
+            let view = output.view();
+            result = write_to(None, world, |writer| {
+                write(writer, output.format, TableFormat::Text, &view)
+            });
+        }
+        for (form, file) in reports.tables() {
+            let view = output.view_in(file);
+            let written = write_to(file, world, |writer| {
+                write(writer, MessageFormat::Human, form, &view)
+            });
+            result = result.and(written);
+        }
+        result
     }
 }

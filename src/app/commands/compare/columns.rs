@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::asked::Asked;
 use crate::app::context::{World, resolve_run};
-use crate::app::deliver::place::write_to;
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::comparison::{incomplete, same_run};
 use crate::app::stored::imported::absurdities;
 use crate::report::{
-    ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, TableFormat, Together, write_columns,
-    write_warning,
+    ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Together, write_columns, write_warning,
 };
 use perfcheck_analysis::compare::{
     AcrossRuns, Comparison, Difference, Question, Readings, Reference, Rules, across_runs,
@@ -142,10 +140,8 @@ pub(in crate::app) fn columns(
         ),
         exit_code: exit_code.number(),
     };
-    let form = options.format.unwrap_or(TableFormat::Text);
-    let view = common.output.view_in(options.output.as_deref());
-    write_to(options.output.as_deref(), world, |writer| {
-        write_columns(writer, &found, common.output.format, form, view.columns)
+    asked.write(&common.output, world, |writer, format, form, view| {
+        write_columns(writer, &found, format, form, view.columns)
     })?;
     Ok(exit_code)
 }

@@ -1,21 +1,17 @@
 //! The command: verdicts about one candidate, or another view of the runs that are named.
 
-use std::path::Path;
-
 use super::asked::Asked;
 use super::columns::columns;
-use super::grouping::{group_by, split_by};
+use super::grouping::group_by;
 use super::options::{CompareOptions, CompareView};
 use super::pivot::pivot;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::method::explain_method;
 use crate::app::deliver::next_steps::nothing_compared;
-use crate::app::deliver::place::{check_place, write_to};
-use crate::app::deliver::reports::{Reporting, is_same_file};
+use crate::app::deliver::reports::{Reporting, WantedKind};
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::comparison::BothRuns;
 use crate::report::{
     MessageFormat, Shown, TableFormat, VersionDifference, write_json, write_table, write_versions,
 };
@@ -44,45 +40,33 @@ pub fn compare(
         context: &context,
         options,
     };
-    if options.format.is_some() && common.output.format == MessageFormat::Json {
-        return Err(AppError::Usage(
-            "`--format` and `--message-format json` are two forms of one result: give one of them"
-                .to_owned(),
-        ));
-    }
     match (&options.view, &options.candidates[..]) {
         (CompareView::Verdicts, [candidate]) => two(&asked, candidate, common, world),
         (CompareView::Verdicts, _) => columns(&asked, Shown::Judged, common, world),
         (CompareView::Pivot(request), _) => pivot(&asked, request, common, world),
-        (CompareView::GroupBy(pattern, Some(file)), _) => split_by(&asked, pattern, file, world),
-        (CompareView::GroupBy(pattern, None), _) => group_by(&asked, pattern, common, world),
+        (CompareView::GroupBy(pattern), _) => group_by(&asked, pattern, common, world),
         (CompareView::Columns(shown), _) => columns(&asked, *shown, common, world),
     }
 }
 
-/// Reports are about verdicts, which one candidate has.
+/// Most reports are about verdicts, which one candidate has.
 fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), AppError> {
     let has_verdicts = options.view == CompareView::Verdicts && options.candidates.len() == 1;
-    if !has_verdicts && !options.reports.wanted.is_empty() {
-        return Err(AppError::Usage(
-            "`--report` is about the verdicts of one candidate, not about columns or pivots\n  help: for those there are `--format` and `--output`".to_owned(),
-        ));
-    }
-    options.reports.check(common.output.format)?;
-    let Some(output) = &options.output else {
-        return Ok(());
+    let has_picture = matches!(options.view, CompareView::GroupBy(_));
+    let is_known = |kind: WantedKind| match kind {
+        WantedKind::Findings(_) | WantedKind::Page => has_verdicts,
+        WantedKind::Picture => has_picture,
+        WantedKind::Table(_) => true,
     };
-    if output != Path::new("-") {
-        check_place(output)?;
-    }
-    let mut files = options.reports.wanted.iter().map(|wanted| &wanted.file);
-    if files.any(|file| file.as_ref().is_some_and(|file| is_same_file(file, output))) {
-        return Err(AppError::Usage(format!(
-            "`--report` and `--output` are both written to {}\n  help: give each a file of its own",
-            output.display()
-        )));
-    }
-    Ok(())
+    options.reports.refuse(
+        is_known,
+        if has_verdicts {
+            "pictures are of groups (--group-by), and of one benchmark (`cargo perfcheck show RUN BENCH`)"
+        } else {
+            "this is no comparison with one candidate, whose verdicts it would be about\n  help: text, csv and markdown-table write the table in a file or in another form"
+        },
+    )?;
+    options.reports.check(common.output.format)
 }
 
 /// Compares two runs and writes the verdicts.
@@ -109,12 +93,18 @@ fn two(
     }
     common.output.order.sort(&mut concluded.rows);
     let findings = Findings::of(&both.heads.candidate, concluded);
-    let is_elsewhere = options.output.is_some();
-    let shown = if is_elsewhere || !options.reports.replaces_table() {
-        write_result(asked, &both, &findings, common, world)
-    } else {
-        Ok(())
+    let difference = |row: &Row<'_>| {
+        let mut before = both.measured.base.iter();
+        let base = before.find(|found| found.benchmark.key == row.key);
+        version_difference(row, base, &findings.thresholds())
     };
+    let shown = asked.write(&common.output, world, |writer, format, form, view| {
+        match (format, form) {
+            (MessageFormat::Json, _) => write_json(writer, &findings),
+            (MessageFormat::Human, TableFormat::Text) => write_table(writer, &findings, view),
+            (MessageFormat::Human, form) => write_versions(writer, &findings, &difference, form),
+        }
+    });
     let fail_on = options.comparison.fail_on(&asked.context.tables.workspace);
     let reporting = Reporting {
         options: &options.reports,
@@ -124,36 +114,6 @@ fn two(
     // Where the result has no room, the reports may have some.
     shown.and(reporting.write_reports(&findings, world))?;
     Ok(exit_code)
-}
-
-/// Writes the result in the form that the user wants.
-fn write_result(
-    asked: &Asked<'_>,
-    both: &BothRuns,
-    findings: &Findings<'_>,
-    common: &StoreOptions,
-    world: &mut World<'_>,
-) -> Result<(), AppError> {
-    let options = asked.options;
-    let place = options.output.as_deref();
-    let format = match (common.output.format, options.format) {
-        (MessageFormat::Json, _) => {
-            return write_to(place, world, |writer| write_json(writer, findings));
-        }
-        (MessageFormat::Human, None | Some(TableFormat::Text)) => {
-            let view = common.output.view_in(place);
-            return write_to(place, world, |writer| write_table(writer, findings, &view));
-        }
-        (MessageFormat::Human, Some(format)) => format,
-    };
-    let difference = |row: &Row<'_>| {
-        let mut before = both.measured.base.iter();
-        let base = before.find(|found| found.benchmark.key == row.key);
-        version_difference(row, base, &findings.thresholds())
-    };
-    write_to(place, world, |writer| {
-        write_versions(writer, findings, &difference, format)
-    })
 }
 
 /// How large the difference to `base` is. Rounds of an A/B measurement have no effect sizes of their own: there they are of all samples.

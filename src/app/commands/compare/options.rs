@@ -1,12 +1,10 @@
 //! What `compare` is asked for.
 
-use std::path::PathBuf;
-
 use super::grouping::GroupPattern;
 use super::pivot::PivotRequest;
 use crate::app::deliver::reports::ReportOptions;
 use crate::app::options::ComparisonOptions;
-use crate::report::{Shown, TableFormat, ValueTerms};
+use crate::report::{Shown, ValueTerms};
 use perfcheck_engine::measure::Filter;
 
 /// Compare stored runs.
@@ -24,11 +22,7 @@ pub struct CompareOptions {
     pub view: CompareView,
     /// In which terms columns are.
     pub terms: ValueTerms,
-    /// The form of the table; `None`: text.
-    pub format: Option<TableFormat>,
-    /// Where it is written; `None` or `-`: to stdout.
-    pub output: Option<PathBuf>,
-    /// What is written beside the result.
+    /// What is written beside the table, or in its place.
     pub reports: ReportOptions,
 }
 
@@ -41,6 +35,6 @@ pub enum CompareView {
     Columns(Shown),
     /// The measurements of all runs by dimensions.
     Pivot(PivotRequest),
-    /// One run, by a part of the ids: as a table, or as a picture in this file.
-    GroupBy(GroupPattern, Option<PathBuf>),
+    /// One run, by a part of the ids.
+    GroupBy(GroupPattern),
 }

@@ -55,9 +55,9 @@ pub(super) fn measure(
         PairedPlan {
             rounds: options
                 .rounds
-                .unwrap_or_else(|| most_rounds(options.time(), benchmarks)),
+                .unwrap_or_else(|| most_rounds(options.time, benchmarks)),
             round: RoundSettings::default(),
-            time_budget: Some(options.time()),
+            time_budget: Some(options.time),
             patience: None,
             bind: true,
             seed,

@@ -117,7 +117,7 @@ fn meant(
             .first()
             .map_or_else(Vec::new, |word| alike(word, &all));
         return Err(AppError::Usage(format!(
-            "no benchmark in the store has `{words}` in its id{}\n  help: `cargo perfcheck list` shows all",
+            "no benchmark in the store has `{words}` in its id{}\n  help: `cargo perfcheck history` lists all",
             list("did you mean", &near)
         )));
     }

@@ -2,6 +2,8 @@
 
 mod command;
 pub(super) mod options;
+mod overview;
 
 pub use command::history;
 pub use options::{HistoryBranch, HistoryOptions};
+pub use overview::overview;

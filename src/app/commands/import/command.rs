@@ -19,7 +19,7 @@ pub fn import(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    if let Some(name) = &options.baseline {
+    if let Some(name) = &options.save_baseline {
         check_baseline_name(name)?;
     }
     let context = Context::load(&world.variables, common)?;
@@ -129,7 +129,7 @@ fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppEr
     let is_ours = format == FileFormat::Portable;
     if is_table && options.columns.is_empty() {
         return Err(AppError::Usage(
-            "a table of values needs its column map\n  help: `--columns id=NAME,value=TIME --unit ns`, see `cargo perfcheck import --help`"
+            "a table of values needs its column map\n  help: `--columns id=NAME,value=TIME --unit ns`, see `cargo perfcheck store import --help`"
                 .to_owned(),
         ));
     }
@@ -144,7 +144,7 @@ fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppEr
         ("--drop-first", is_ours && options.filter.drop_first),
         ("--as", is_ours && options.place.is_some()),
         ("--fact", is_ours && !options.facts.is_empty()),
-        ("--only", is_table && !options.only.is_empty()),
+        ("--run", is_table && !options.runs.is_empty()),
         ("--move-names", is_table && options.move_names),
     ];
     match useless.into_iter().find(|(_, given)| *given) {

@@ -62,7 +62,7 @@ pub(super) fn store_runs(
             source: source(&read, options, thresholds, &rows),
             rows,
             environment: environment(&facts(foreign, options))?,
-            baseline: options.baseline.clone(),
+            baseline: options.save_baseline.clone(),
             foreign,
         });
     }
@@ -140,25 +140,25 @@ fn reading<'a>(
     }
 }
 
-/// Leaves those runs that `--only` names, and sees that `--baseline` is to name one.
+/// Leaves those runs that `--run` names, and sees that `--save-baseline` is to name one.
 fn keep_named(found: &mut Vec<ForeignRun>, options: &ImportOptions) -> Result<(), AppError> {
     let names: Vec<String> = found.iter().filter_map(|run| run.name.clone()).collect();
     let there = names.join(", ");
-    for wanted in &options.only {
+    for wanted in &options.runs {
         if !names.contains(wanted) {
             return Err(AppError::Usage(format!(
-                "`--only {wanted}`: there is no run of this name; there are {there}"
+                "`--run {wanted}`: there is no run of this name; there are {there}"
             )));
         }
     }
-    if !options.only.is_empty() {
+    if !options.runs.is_empty() {
         let wanted =
-            |run: &ForeignRun| (run.name.as_ref()).is_some_and(|name| options.only.contains(name));
+            |run: &ForeignRun| (run.name.as_ref()).is_some_and(|name| options.runs.contains(name));
         found.retain(wanted);
     }
-    match &options.baseline {
+    match &options.save_baseline {
         Some(name) if found.len() > 1 => Err(AppError::Usage(format!(
-            "there are several runs ({there}), and `{name}` can name only one\n  help: `--only NAME` picks it; without `--baseline` each keeps its name"
+            "there are several runs ({there}), and `{name}` can name only one\n  help: `--run NAME` picks it; without `--save-baseline` each keeps its name"
         ))),
         _ => Ok(()),
     }
@@ -186,7 +186,7 @@ fn name(
     };
     if check_baseline_name(name).is_err() {
         let said = format!(
-            "`{name}` cannot name a run here: this one has no name; `--only` and `--baseline` give it one"
+            "`{name}` cannot name a run here: this one has no name; `--run` and `--save-baseline` give it one"
         );
         report::write_warning(world.stderr, &said)?;
         return Ok(());
@@ -194,7 +194,7 @@ fn name(
     match store.baseline(workspace, name)? {
         Some(taken) if !options.move_names => {
             let said = format!(
-                "`{name}` names run {taken} already, and stays there; `--move-names` moves it, `--baseline` gives another name"
+                "`{name}` names run {taken} already, and stays there; `--move-names` moves it, `--save-baseline` gives another name"
             );
             report::write_warning(world.stderr, &said)?;
         }

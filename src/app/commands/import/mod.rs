@@ -1,4 +1,4 @@
-//! `cargo perfcheck import FILE...`: what another program, or this one elsewhere, measured becomes a run like any other.
+//! `cargo perfcheck store import FILE...`: what another program, or this one elsewhere, measured becomes a run like any other.
 
 mod command;
 mod facts;

@@ -1,4 +1,4 @@
-//! What `import` is asked for.
+//! What `store import` is asked for.
 
 use std::path::PathBuf;
 
@@ -45,9 +45,9 @@ pub struct ImportOptions {
     /// What is known of the machine and the build.
     pub facts: Vec<StatedFact>,
     /// The name of the run.
-    pub baseline: Option<String>,
+    pub save_baseline: Option<String>,
     /// Of files with several runs, those of these names.
-    pub only: Vec<String>,
+    pub runs: Vec<String>,
     /// Names that files give their runs move to these, where others have them.
     pub move_names: bool,
     /// Only say what would be stored.

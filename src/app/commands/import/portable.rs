@@ -128,10 +128,10 @@ fn read<'a>(
             baselines: Vec::new(),
         }));
     }
-    if options.only.is_empty() {
+    if options.runs.is_empty() {
         return Ok(all);
     }
-    pick(all, &options.only)
+    pick(all, &options.runs)
 }
 
 /// The runs of these names, and the other sides of those that are sides of a pair.
@@ -139,7 +139,7 @@ fn pick<'a>(all: Vec<FileRun<'a>>, only: &[String]) -> Result<Vec<FileRun<'a>>, 
     for wanted in only {
         if !(all.iter()).any(|one| one.run.head.baselines.contains(wanted)) {
             return Err(AppError::Usage(format!(
-                "`--only {wanted}`: no run of the files has this name"
+                "`--run {wanted}`: no run of the files has this name"
             )));
         }
     }
@@ -207,11 +207,11 @@ fn name(
     workspace: WorkspaceId,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
-    if let Some(name) = &options.baseline {
+    if let Some(name) = &options.save_baseline {
         let mut candidates: Vec<_> = found.iter_mut().filter(|one| !is_base(&one.run)).collect();
         let [only] = candidates.as_mut_slice() else {
             return Err(AppError::Usage(format!(
-                "there are {} runs, and `{name}` can name only one\n  help: `--only NAME` picks one by the name it had; without `--baseline` runs keep their names",
+                "there are {} runs, and `{name}` can name only one\n  help: `--run NAME` picks one by the name it had; without `--save-baseline` runs keep their names",
                 candidates.len()
             )));
         };
@@ -225,7 +225,7 @@ fn name(
                 Some(taken) if Some(taken) == one.known => {}
                 Some(taken) if !options.move_names => {
                     let said = format!(
-                        "`{name}` names run {taken} already, and stays there; `--move-names` moves it, `--baseline` gives another name"
+                        "`{name}` names run {taken} already, and stays there; `--move-names` moves it, `--save-baseline` gives another name"
                     );
                     report::write_warning(world.stderr, &said)?;
                 }

@@ -1,4 +1,4 @@
-//! `cargo perfcheck prune` and `runs remove`: a policy becomes a plan, the plan is shown, and only what was shown goes.
+//! `cargo perfcheck store prune` and `store remove`: a policy becomes a plan, the plan is shown, and only what was shown goes.
 
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,22 +16,8 @@ use perfcheck_engine::store::{Reason, StoredRun, WorkspaceId};
 /// An incomplete run that began less long ago may be under way.
 const UNDER_WAY_NANOSECONDS: i64 = 24 * 3_600_000_000_000;
 
-const AFTER_PRUNE: &str = "\
-A run goes if none of the given rules keeps it. These stay in any case: runs that a baseline names, those that the next run of a \
-branch that git still knows would be compared with (the present level of each benchmark, up to 20 runs: how far runs drift is known \
-from these), and incomplete runs of the last day. Both sides of an A/B measurement go or stay together, and what confirmed a run \
-stays with it. Kept executables that no run needs go, too.
-
-Examples:
-  cargo perfcheck prune --keep-last 100                          shows what would go
-  cargo perfcheck prune --older-than 90d --keep-per-branch 10 --yes
-  cargo perfcheck prune --branch old-idea --keep-last 0 --yes
-
-Exit status: 0, 2 usage, 5 store unusable.";
-
 /// Which runs go. A run goes if no rule keeps it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-#[command(after_help = AFTER_PRUNE)]
 pub struct PruneOptions {
     /// Keep the newest N runs
     #[arg(long, value_name = "N")]
@@ -39,18 +25,18 @@ pub struct PruneOptions {
     /// Keep the newest N runs of each branch
     #[arg(long, value_name = "N")]
     pub keep_per_branch: Option<usize>,
-    /// Keep runs since this date, or for so long: 2026-01-31, 90d
+    /// Keep runs since this date, or of this time: 2026-01-31, 90d
     #[arg(long, value_name = "WHEN")]
     pub older_than: Option<String>,
-    /// Keep runs of all other branches
+    /// Remove runs of this branch only
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
-    /// Remove what would go
+    /// Remove what would be removed
     #[arg(long = "yes")]
     pub execute: bool,
 }
 
-/// Runs `prune`.
+/// Runs `store prune`.
 pub fn prune(
     options: &PruneOptions,
     common: &StoreOptions,
@@ -63,7 +49,7 @@ pub fn prune(
         })
     {
         return Err(AppError::Usage(
-            "what is to stay?\n  help: e.g. `cargo perfcheck prune --keep-last 100` or `--older-than 90d --keep-per-branch 10`; without `--yes` nothing is removed"
+            "what is to stay?\n  help: e.g. `cargo perfcheck store prune --keep-last 100` or `--older-than 90d --keep-per-branch 10`; without `--yes` nothing is removed"
                 .to_owned(),
         ));
     }
@@ -98,7 +84,7 @@ pub fn prune(
     )
 }
 
-/// Runs `runs remove`.
+/// Runs `store remove`.
 pub fn remove_runs(
     words: &[String],
     common: &StoreOptions,

@@ -1,6 +1,8 @@
-//! `cargo perfcheck prune`: which runs a policy removes, and what the next run rests on, which stays.
+//! `cargo perfcheck store prune`: which runs a policy removes, and what the next run rests on, which stays.
 
 mod command;
+mod executables;
 mod references;
 
 pub use command::{PruneOptions, prune, remove_runs};
+pub use executables::{ExecutablesOptions, prune_executables};

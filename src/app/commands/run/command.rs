@@ -17,11 +17,11 @@ use crate::app::measuring::counting::count_alone;
 use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete};
 use crate::app::measuring::keep::{keep, keep_candidate, watch};
 use crate::app::measuring::pairing::{Pairing, failed_targets, name};
-use crate::app::measuring::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
+use crate::app::measuring::prepare::{build, find_benchmarks, nothing_found, timeout};
 use crate::app::measuring::request::{Request, git_state};
 use crate::app::measuring::rerun::RunAgain;
 use crate::app::measuring::trial::settle_by_trial;
-use crate::app::naming::command_like;
+use crate::app::naming::shell_quoted;
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::end_of;
 use crate::app::stored::names::give_name;
@@ -72,10 +72,7 @@ pub fn run(
             git: git_state(&context, world),
         },
     };
-    if options.no_run {
-        return command.list(world);
-    }
-    command.doubt_filter(world)?;
+    command.doubt_filter()?;
     match command.other_build(world)? {
         Other::Built(built, found) => command.in_turn(&built, found, world),
         Other::Stored(remarks) => command.alone(remarks, world),
@@ -136,18 +133,15 @@ impl RunCommand<'_> {
         })
     }
 
-    /// Says of a filter that looks like a command that it is none, before anything is built for it. One that has found benchmarks before is a filter.
-    fn doubt_filter(&self, world: &mut World<'_>) -> Result<(), AppError> {
-        let word = self.options.filter.words.first();
-        if let Some((word, command)) = word.and_then(|word| Some((word, command_like(word)?)))
-            && !self.has_been_found()
-        {
-            let said = format!(
-                "`{word}` is taken for a part of benchmarks' ids; did you mean the command `{command}`?"
-            );
-            report::write_warning(world.stderr, &said)?;
+    /// Refuses a filter that looks like a mistyped command, before anything is built for it. One that has found benchmarks before is a filter.
+    fn doubt_filter(&self) -> Result<(), AppError> {
+        match &self.options.doubt {
+            Some((word, command)) if !self.has_been_found() => Err(AppError::Usage(format!(
+                "there is no command `{word}`; did you mean `cargo perfcheck {command}`?\n  help: `cargo perfcheck run {word}` measures the benchmarks with `{word}` in their id",
+                word = shell_quoted(word)
+            ))),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether a stored benchmark of the workspace is one that the filter wants. A store that cannot be read is told of when it is needed.
@@ -158,14 +152,6 @@ impl RunCommand<'_> {
         };
         let known = store.benchmarks(workspace).unwrap_or_default();
         known.iter().any(|one| request.filter.wants(&one.key.id))
-    }
-
-    /// Lists what the work tree has, for which nothing else need be built.
-    fn list(&self, world: &mut World<'_>) -> Result<ExitCode, AppError> {
-        let request = &self.request;
-        let (_, targets) = build(request.context, request.common, world)?;
-        let discovered = find_benchmarks(request.filter, request.timeout, targets, world)?;
-        list_only(&discovered, request.common.output.format, world)
     }
 
     /// Measures two builds in turn.
@@ -179,7 +165,10 @@ impl RunCommand<'_> {
         if found.candidate.is_empty() {
             return Err(nothing_found(&options.filter, &found.candidate));
         }
-        let wants_control = options.against.as_ref().is_some_and(|how| how.control);
+        let wants_control = options
+            .against
+            .as_ref()
+            .is_some_and(|how| how.measure_identical);
         let measures_all = wants_control || options.save_baseline.is_some();
         let mut pairing = Pairing::of(
             found,
@@ -527,7 +516,6 @@ impl RunCommand<'_> {
     fn not_for_rounds(&self) -> Option<RunRemark> {
         let layer = &self.options.layer;
         let given = [
-            ("--launches", layer.launches.is_some()),
             ("--samples", layer.samples.is_some()),
             ("--measurement-time", layer.measurement.is_some()),
             ("--sampling-mode", layer.mode.is_some()),

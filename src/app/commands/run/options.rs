@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::app::context::World;
-use crate::app::deliver::reports::ReportOptions;
+use crate::app::deliver::reports::{ReportOptions, WantedKind};
 use crate::app::error::AppError;
 use crate::app::measuring::builds::Against;
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
@@ -11,6 +11,9 @@ use crate::settings::{Layer, WorkspaceOnly};
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::sides::BenchesFrom;
 use perfcheck_engine::store::check_baseline_name;
+
+/// Fewer rounds of two builds decide nothing.
+pub const LEAST_ROUNDS: u32 = 5;
 
 /// How two builds are measured in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +23,7 @@ pub struct AgainstOptions {
     /// Whose benchmarks it has.
     pub benches_from: BenchesFrom,
     /// Whether what is byte for byte the same is measured, too.
-    pub control: bool,
+    pub measure_identical: bool,
 }
 
 /// Measure, compare, store.
@@ -28,6 +31,8 @@ pub struct AgainstOptions {
 pub struct RunOptions {
     /// Which benchmarks are wanted.
     pub filter: Filter,
+    /// The first filter and the command that it may have been meant for, where that is in doubt.
+    pub doubt: Option<(String, String)>,
     /// The run to compare with.
     pub baseline: Option<String>,
     /// The other build to measure in turn with the work tree.
@@ -35,11 +40,9 @@ pub struct RunOptions {
     /// How much is measured where two builds are measured in turn.
     pub effort: Effort,
     /// Whether stored numbers alone count: no reference is measured again.
-    pub stored: bool,
+    pub no_rerun: bool,
     /// The name to give to this run.
     pub save_baseline: Option<String>,
-    /// Whether benchmarks are built and listed only.
-    pub no_run: bool,
     /// The part of every deadline that does not depend on what a bench is asked.
     pub timeout: Option<Duration>,
     /// Sampling and noise threshold as the command line has them.
@@ -56,7 +59,20 @@ impl RunOptions {
         // What is asked for against stored runs is checked with the workspace's tables.
         if self.against.is_some() {
             self.comparison.check_in_turn()?;
+            if self
+                .effort
+                .rounds
+                .is_some_and(|rounds| rounds < LEAST_ROUNDS)
+            {
+                return Err(AppError::Usage(format!(
+                    "two builds are compared over at least {LEAST_ROUNDS} rounds\n  help: `--rounds {LEAST_ROUNDS}`, or more; `--time-budget` shortens a run, too"
+                )));
+            }
         }
+        self.reports.refuse(
+            WantedKind::is_about_verdicts,
+            "a run has no such form\n  help: `cargo perfcheck compare` and `cargo perfcheck show` write it of stored runs",
+        )?;
         self.reports.check(common.output.format)?;
         if let Some(name) = &self.save_baseline {
             check_baseline_name(name)?;
@@ -70,9 +86,6 @@ impl RunOptions {
         workspace: &WorkspaceOnly,
         world: &World<'_>,
     ) -> bool {
-        self.stored
-            || world.variables.stored
-            || self.comparison.is_judged_elsewhere(workspace)
-            || self.no_run
+        self.no_rerun || world.variables.no_rerun || self.comparison.is_judged_elsewhere(workspace)
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo perfcheck show RUN [BENCH]`: what a stored run measured; with `--stats` every statistic of it, with `--svg` a picture.
+//! `cargo perfcheck show RUN [BENCH]`: what a stored run measured; with `--stats` every statistic of it, with `--report svg` a picture.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -30,8 +30,8 @@ pub enum RunView {
     Table,
     /// Every statistic; samples are described as this says, or as the run was judged.
     Statistics(Option<Analysis>),
-    /// A picture in this file; `-` is stdout.
-    Picture(PathBuf),
+    /// A picture in this file; `None`: on stdout.
+    Picture(Option<PathBuf>),
 }
 
 /// Runs the command.
@@ -86,7 +86,7 @@ pub fn show(
             };
             statistics(&context, &store, &head, &shown, common, world)
         }
-        RunView::Picture(file) => draw(&store.run(run)?, &measurements, file, world),
+        RunView::Picture(file) => draw(&store.run(run)?, &measurements, file.as_deref(), world),
     }
 }
 

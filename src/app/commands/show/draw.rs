@@ -1,9 +1,9 @@
-//! `cargo perfcheck show RUN BENCH --svg FILE`: the picture of one benchmark.
+//! `cargo perfcheck show RUN BENCH --report svg[=FILE]`: the picture of one benchmark.
 
 use std::path::Path;
 
 use crate::app::context::World;
-use crate::app::deliver::whole_file::write_whole;
+use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::naming::shell_quoted;
 use crate::report::{Picture, write_picture};
@@ -12,11 +12,11 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::summarize_all;
 use perfcheck_analysis::model::{Measurement, Run, Work};
 
-/// Draws the only one of `measurements` into `file`, or to stdout where that is `-`.
+/// Draws the only one of `measurements` into `file`, or to stdout where there is none.
 pub(in crate::app) fn draw(
     run: &Run,
     measurements: &[Measurement],
-    file: &Path,
+    file: Option<&Path>,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let [measurement] = measurements else {
@@ -26,12 +26,15 @@ pub(in crate::app) fn draw(
             .map(|found| shell_quoted(&found.benchmark.key.id))
             .collect();
         return Err(AppError::Usage(format!(
-            "a picture is of one benchmark, and run {} has {}\n  help: name one, e.g. cargo perfcheck show {} {} --svg {}",
+            "a picture is of one benchmark, and run {} has {}\n  help: name one, e.g. cargo perfcheck show {} {} --report svg{}",
             run.id,
             measurements.len(),
             run.id,
             ids.first().map_or("ID", String::as_str),
-            shell_quoted(&file.display().to_string()),
+            file.map_or_else(String::new, |file| format!(
+                "={}",
+                shell_quoted(&file.display().to_string())
+            )),
         )));
     };
     let key = &measurement.benchmark.key;
@@ -59,12 +62,6 @@ pub(in crate::app) fn draw(
             .as_ref()
             .and_then(|found| found.distribution.as_ref()),
     };
-    if file == Path::new("-") {
-        write_picture(world.stdout, &picture)?;
-        return Ok(ExitCode::Clean);
-    }
-    let mut svg = Vec::new();
-    write_picture(&mut svg, &picture)?;
-    write_whole(file, &svg)?;
+    write_to(file, world, |writer| write_picture(writer, &picture))?;
     Ok(ExitCode::Clean)
 }

@@ -362,7 +362,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
     }
     if found.hidden > 0 {
         lines.push(format!(
-            "{} not shown (--only); counts and geometric means are of all.",
+            "{} not shown (--verdict); counts and geometric means are of all.",
             units::counted(found.hidden, "benchmark")
         ));
     }

@@ -63,7 +63,7 @@ pub(super) fn write_conclusion(
     }
     if hidden > 0 {
         let reason = match view.only {
-            Some(_) => "--only",
+            Some(_) => "--verdict",
             None => "--quiet",
         };
         let text = format!(
@@ -91,7 +91,7 @@ fn compared_with(verdicts: &Verdicts, in_turn: InTurnShare) -> String {
     }
     let decider = match verdicts.method {
         Method::Stored(Test::BootstrapT) => "drift between runs included",
-        Method::Stored(Test::TScore) => "t-score alone (--screen)",
+        Method::Stored(Test::TScore) => "t-score alone (--ignore-drift)",
         Method::Stored(_) => {
             return format!("Compared with {reference} {}.", analysis::method(decision));
         }

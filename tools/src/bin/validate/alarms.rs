@@ -20,9 +20,10 @@ const ROWS: [(&str, Alarm); 5] = [
     ("run level, threshold 0", |effect, numbers| {
         stored_alarm(Test::BootstrapT, 0.0, effect, numbers)
     }),
-    ("t-score (`--screen`), threshold 0", |effect, numbers| {
-        stored_alarm(Test::TScore, 0.0, effect, numbers)
-    }),
+    (
+        "t-score (`--ignore-drift`), threshold 0",
+        |effect, numbers| stored_alarm(Test::TScore, 0.0, effect, numbers),
+    ),
     ("in turn, threshold 0", |effect, numbers| {
         turned_alarm(0.0, effect, numbers)
     }),

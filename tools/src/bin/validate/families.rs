@@ -1,4 +1,4 @@
-//! What many benchmarks do to verdicts of `--metric` and to rules of `--fail`: a gate on identical code may fail no more often than its level says.
+//! What many benchmarks do to verdicts of `--metric` and to rules of `--limit`: a gate on identical code may fail no more often than its level says.
 
 use super::band::binomial_band;
 use super::{simulated, stored, turns};
@@ -110,8 +110,8 @@ impl Noise {
     }
 }
 
-/// What is asked: verdicts of `--metric p95`, rules `--fail median:LIMIT`; each by its own interval, and as all of them share the level.
-const ASKED: [(&str, usize); 2] = [("`--metric p95`", 0), ("`--fail median:`", 2)];
+/// What is asked: verdicts of `--metric p95`, rules `--limit median:LIMIT`; each by its own interval, and as all of them share the level.
+const ASKED: [(&str, usize); 2] = [("`--metric p95`", 0), ("`--limit median:`", 2)];
 
 /// The null at its edge, and with a margin.
 const LIMITS: [f64; 2] = [0.0, 0.01];
@@ -124,7 +124,7 @@ pub fn print(runs: u64) {
     let (low, high) = binomial_band(runs, NOMINAL);
     println!("### Many benchmarks\n");
     println!(
-        "{FAMILY} identical benchmarks, {runs} runs a cell: how often any of them is `regressed` with `--metric p95`, or breaks a rule `--fail median:LIMIT`, in per cent with the exact 95 % interval. Nominal {} % (half of 1 less {} %); the band that holds 99 % of such counts is {:.1} to {:.1}. \
+        "{FAMILY} identical benchmarks, {runs} runs a cell: how often any of them is `regressed` with `--metric p95`, or breaks a rule `--limit median:LIMIT`, in per cent with the exact 95 % interval. Nominal {} % (half of 1 less {} %); the band that holds 99 % of such counts is {:.1} to {:.1}. \
          *Each* is what it was when every benchmark had an interval of {} % to itself, without the drift between runs; *shared* is what decides. The limit 0 (for percentiles a noise threshold of 0, to which the histogram adds 0.1 %) is the null at its edge. Launches differ with a standard deviation of {} %. \
          Power: how often one of the {FAMILY} that is 10 % slower is found at limit 1 %.\n",
         100.0 * NOMINAL,

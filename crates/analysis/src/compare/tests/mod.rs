@@ -328,7 +328,7 @@ fn every_note_reads_as_a_sentence_without_braces() {
     assert!(texts[5].starts_with("the fastest launch of the new run has the next 23.5 % above it"));
     assert_eq!(
         texts[7],
-        "not tested: this test needs 5 observations on each side, and one has 1 (more `--launches`, or `--observations samples`)"
+        "not tested: this test needs 5 observations on each side, and one has 1 (more `--rounds`, or `--observations samples`)"
     );
     assert!(texts[8].ends_with("the p is of 19999, and none below 5.0e-5 can be found"));
     assert!(

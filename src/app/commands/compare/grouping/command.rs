@@ -1,23 +1,21 @@
-//! The command: finds the place of each benchmark, sets each row's contenders beside the fastest.
+//! The command: sets each row's contenders beside the fastest.
 
 use std::collections::BTreeMap;
 
-use super::pattern::{GroupPattern, Place};
+use super::gathered::{gathered, places};
+use super::pattern::GroupPattern;
+use super::split::split_by;
 use crate::app::commands::compare::asked::Asked;
-use crate::app::context::{World, resolve_run};
-use crate::app::deliver::place::write_to;
+use crate::app::context::World;
+use crate::app::deliver::reports::WantedKind;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::imported::absurdities;
-use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped, write_warning};
+use crate::report::{Grouped, GroupedCell, GroupedRow, write_grouped};
 use perfcheck_analysis::compare::{LaunchMedians, against_fastest, left_out_of};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{Measurement, RunId, in_natural_order};
+use perfcheck_analysis::model::{Measurement, in_natural_order};
 use perfcheck_stats::GeometricMean;
-
-/// A row's name (package and target, then the rest of the id) with the benchmarks by column.
-pub(super) type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
 
 /// Lays out the run that `asked` names for.
 pub(in crate::app) fn group_by(
@@ -28,6 +26,11 @@ pub(in crate::app) fn group_by(
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
     let gathered = gathered(asked, world)?;
+    for wanted in &options.reports.wanted {
+        if wanted.kind == WantedKind::Picture {
+            split_by(&gathered, pattern, wanted.file.as_deref(), world)?;
+        }
+    }
     let measurements = &gathered.measurements;
     let run = gathered.run;
     let (columns, rows, left_out) = places(run, measurements, pattern)?;
@@ -86,33 +89,10 @@ pub(in crate::app) fn group_by(
         level,
         terms: options.terms,
     };
-    let form = options.format.unwrap_or(TableFormat::Text);
-    let view = common.output.view_in(options.output.as_deref());
-    write_to(options.output.as_deref(), world, |writer| {
-        write_grouped(writer, &grouped, common.output.format, form, view.columns)
+    asked.write(&common.output, world, |writer, format, form, view| {
+        write_grouped(writer, &grouped, format, form, view.columns)
     })?;
     Ok(ExitCode::Clean)
-}
-
-/// What a run measured of the benchmarks that are wanted.
-pub(super) struct GroupedRun {
-    pub(super) run: RunId,
-    pub(super) measurements: Vec<Measurement>,
-}
-
-/// Reads the run that is asked for, and says what is absurd of it.
-pub(super) fn gathered(asked: &Asked<'_>, world: &mut World<'_>) -> Result<GroupedRun, AppError> {
-    let options = asked.options;
-    let run = resolve_run(asked.store, asked.workspace, &options.base)?;
-    let measurements = asked.described(&asked.store.run(run)?)?;
-    if measurements.is_empty() {
-        return Err(asked.comparison().nothing_to_compare(run, run));
-    }
-    let thresholds = &asked.context.tables.workspace.thresholds;
-    for said in absurdities(&options.base, &measurements, thresholds) {
-        write_warning(world.stderr, &said)?;
-    }
-    Ok(GroupedRun { run, measurements })
 }
 
 /// The geometric mean of each column's ratios to the fastest of the row, over the rows that have all columns. `None` for fewer than two.
@@ -131,50 +111,6 @@ fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
             GeometricMean::of(&ratios).map(|found| found.mean)
         })
         .collect()
-}
-
-/// Columns and rows by name, and how many benchmarks have no place. Two for one place are refused: one would hide the other.
-pub(super) fn places<'m>(
-    run: RunId,
-    measurements: &'m [Measurement],
-    pattern: &GroupPattern,
-) -> Result<(Vec<String>, Rows<'m>, usize), AppError> {
-    let found: Vec<(Place, &Measurement)> = measurements
-        .iter()
-        .filter_map(|one| Some((pattern.place(&one.benchmark.key.id)?, one)))
-        .collect();
-    let mut columns: Vec<String> = found
-        .iter()
-        .map(|(place, _)| place.column.clone())
-        .collect();
-    columns.sort_by(|a, b| in_natural_order(a, b));
-    columns.dedup();
-    let mut rows = Rows::new();
-    let left_out = measurements.len() - found.len();
-    for (place, measurement) in found {
-        let key = &measurement.benchmark.key;
-        let name = (key.package.clone(), key.target.clone(), place.row);
-        let Some(column) = columns.iter().position(|known| *known == place.column) else {
-            continue;
-        };
-        let before = rows.entry(name).or_default().insert(column, measurement);
-        if let Some(before) = before {
-            return Err(AppError::Usage(format!(
-                "`{}` puts `{}` and `{}` into one cell\n  help: fewer or other groups tell them apart",
-                pattern.as_str(),
-                before.benchmark.key.id.escape_debug(),
-                key.id.escape_debug()
-            )));
-        }
-    }
-    if rows.is_empty() {
-        return Err(AppError::Usage(format!(
-            "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures what columns are told apart by",
-            pattern.as_str(),
-            measurements[0].benchmark.key.id.escape_debug()
-        )));
-    }
-    Ok((columns, rows, left_out))
 }
 
 /// One cell for each column. What measures something else than the first benchmark of the row stays empty.

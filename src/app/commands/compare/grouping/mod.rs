@@ -3,9 +3,9 @@
 //! Describes and decides nothing: there are no verdicts, and the exit status does not depend on the numbers.
 
 mod command;
+mod gathered;
 mod pattern;
 mod split;
 
 pub(super) use command::group_by;
 pub use pattern::GroupPattern;
-pub(super) use split::split_by;

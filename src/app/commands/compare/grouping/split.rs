@@ -2,24 +2,21 @@
 
 use std::path::Path;
 
-use super::command::{gathered, places};
+use super::gathered::{GroupedRun, places};
 use super::pattern::GroupPattern;
-use crate::app::commands::compare::asked::Asked;
 use crate::app::context::World;
 use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::report::{SplitPicture, SplitRow, write_split};
 use perfcheck_analysis::compare::{Shape, ShapeDetail, left_out_of};
-use perfcheck_analysis::exit_code::ExitCode;
 
-/// Draws the run that `asked` names into `file`, two benchmarks a row.
-pub(in crate::app) fn split_by(
-    asked: &Asked<'_>,
+/// Draws a run into `file`, or to stdout where none is given; two benchmarks a row.
+pub(super) fn split_by(
+    gathered: &GroupedRun,
     pattern: &GroupPattern,
-    file: &Path,
+    file: Option<&Path>,
     world: &mut World<'_>,
-) -> Result<ExitCode, AppError> {
-    let gathered = gathered(asked, world)?;
+) -> Result<(), AppError> {
     let (columns, rows, _) = places(gathered.run, &gathered.measurements, pattern)?;
     let [first, second] = &columns[..] else {
         return Err(AppError::Usage(format!(
@@ -47,6 +44,5 @@ pub(in crate::app) fn split_by(
         rows: rows.collect(),
         note: left_out_of(&gathered.measurements).map(|left_out| left_out.in_words()),
     };
-    write_to(Some(file), world, |writer| write_split(writer, &picture))?;
-    Ok(ExitCode::Clean)
+    write_to(file, world, |writer| write_split(writer, &picture))
 }

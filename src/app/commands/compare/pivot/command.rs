@@ -9,11 +9,10 @@ use super::request::PivotRequest;
 use super::value::PivotValue;
 use crate::app::commands::compare::asked::Asked;
 use crate::app::context::{World, resolve_run};
-use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::imported::absurdities;
-use crate::report::{PivotFilter, PivotRow, PivotTable, TableFormat, write_pivot};
+use crate::report::{PivotFilter, PivotRow, PivotTable, write_pivot};
 use perfcheck_analysis::compare::{Readings, left_out_of};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
@@ -110,10 +109,8 @@ pub(in crate::app) fn pivot(
             .chain(absurd(&sides, thresholds))
             .collect(),
     };
-    let form = options.format.unwrap_or(TableFormat::Text);
-    let columns = common.output.view_in(options.output.as_deref()).columns;
-    write_to(options.output.as_deref(), world, |writer| {
-        write_pivot(writer, &table, common.output.format, form, columns)
+    asked.write(&common.output, world, |writer, format, form, view| {
+        write_pivot(writer, &table, format, form, view.columns)
     })?;
     Ok(ExitCode::Clean)
 }

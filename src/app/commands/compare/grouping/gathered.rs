@@ -1,0 +1,79 @@
+//! The run whose benchmarks are grouped, and the place of each of them.
+
+use std::collections::BTreeMap;
+
+use super::pattern::{GroupPattern, Place};
+use crate::app::commands::compare::asked::Asked;
+use crate::app::context::{World, resolve_run};
+use crate::app::error::AppError;
+use crate::app::stored::imported::absurdities;
+use crate::report::write_warning;
+use perfcheck_analysis::model::{Measurement, RunId, in_natural_order};
+
+/// A row's name (package and target, then the rest of the id) with the benchmarks by column.
+pub(super) type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
+
+/// What a run measured of the benchmarks that are wanted.
+pub(super) struct GroupedRun {
+    pub(super) run: RunId,
+    pub(super) measurements: Vec<Measurement>,
+}
+
+/// Reads the run that is asked for, and says what is absurd of it.
+pub(super) fn gathered(asked: &Asked<'_>, world: &mut World<'_>) -> Result<GroupedRun, AppError> {
+    let options = asked.options;
+    let run = resolve_run(asked.store, asked.workspace, &options.base)?;
+    let measurements = asked.described(&asked.store.run(run)?)?;
+    if measurements.is_empty() {
+        return Err(asked.comparison().nothing_to_compare(run, run));
+    }
+    let thresholds = &asked.context.tables.workspace.thresholds;
+    for said in absurdities(&options.base, &measurements, thresholds) {
+        write_warning(world.stderr, &said)?;
+    }
+    Ok(GroupedRun { run, measurements })
+}
+
+/// Columns and rows by name, and how many benchmarks have no place. Two for one place are refused: one would hide the other.
+pub(super) fn places<'m>(
+    run: RunId,
+    measurements: &'m [Measurement],
+    pattern: &GroupPattern,
+) -> Result<(Vec<String>, Rows<'m>, usize), AppError> {
+    let found: Vec<(Place, &Measurement)> = measurements
+        .iter()
+        .filter_map(|one| Some((pattern.place(&one.benchmark.key.id)?, one)))
+        .collect();
+    let mut columns: Vec<String> = found
+        .iter()
+        .map(|(place, _)| place.column.clone())
+        .collect();
+    columns.sort_by(|a, b| in_natural_order(a, b));
+    columns.dedup();
+    let mut rows = Rows::new();
+    let left_out = measurements.len() - found.len();
+    for (place, measurement) in found {
+        let key = &measurement.benchmark.key;
+        let name = (key.package.clone(), key.target.clone(), place.row);
+        let Some(column) = columns.iter().position(|known| *known == place.column) else {
+            continue;
+        };
+        let before = rows.entry(name).or_default().insert(column, measurement);
+        if let Some(before) = before {
+            return Err(AppError::Usage(format!(
+                "`{}` puts `{}` and `{}` into one cell\n  help: fewer or other groups tell them apart",
+                pattern.as_str(),
+                before.benchmark.key.id.escape_debug(),
+                key.id.escape_debug()
+            )));
+        }
+    }
+    if rows.is_empty() {
+        return Err(AppError::Usage(format!(
+            "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures what columns are told apart by",
+            pattern.as_str(),
+            measurements[0].benchmark.key.id.escape_debug()
+        )));
+    }
+    Ok((columns, rows, left_out))
+}

@@ -1,0 +1,78 @@
+//! `cargo perfcheck history` without a benchmark: all that are in the store, with their latest times.
+
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::report::{BenchmarkLine, write_benchmarks};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{BenchmarkKey, RunStatus};
+use perfcheck_engine::store::{BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter};
+
+/// Values of so many runs are drawn.
+const LAST_RUNS: usize = 16;
+
+/// Runs the command.
+pub fn overview(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let Some((store, workspace)) = context.stored()? else {
+        return context.note_nothing_stored(common, world);
+    };
+    let found = store.benchmarks(workspace)?;
+    let keys: Vec<BenchmarkKey> = found.iter().map(|found| found.key.clone()).collect();
+    let query = HistoryQuery {
+        branch: BranchFilter::Any,
+        runs: RunFilter::Any,
+        before: None,
+        limit: LAST_RUNS,
+    };
+    let history = store.history(workspace, &keys, &query)?;
+    let mut lines: Vec<BenchmarkLine> = found
+        .into_iter()
+        .filter(|found| common.output.shows(found.verdict))
+        .map(|found| BenchmarkLine {
+            last_values_ns: last_values(&history, &found.key),
+            key: found.key,
+            runs: found.runs,
+            last_run: found.last_run,
+            last_started: perfcheck_engine::host::to_rfc3339(found.last_started),
+            typical_ns: found.typical_ns,
+            metric: found.metric,
+            change: found.change,
+            verdict: found.verdict,
+        })
+        .collect();
+    let change = |line: &BenchmarkLine| line.change.unwrap_or(f64::NEG_INFINITY);
+    let time = |line: &BenchmarkLine| line.typical_ns.unwrap_or(f64::NEG_INFINITY);
+    let rank = |line: &BenchmarkLine| (line.verdict.is_none(), line.verdict);
+    // What is alike in the rest stays in this order.
+    lines.sort_by(|a, b| a.key.in_natural_order(&b.key));
+    match common.output.order {
+        Order::Name => {}
+        Order::Change => lines.sort_by(|a, b| change(b).total_cmp(&change(a))),
+        Order::Time => lines.sort_by(|a, b| time(b).total_cmp(&time(a))),
+        Order::WorstFirst => {
+            lines.sort_by(|a, b| (rank(a).cmp(&rank(b))).then(change(b).total_cmp(&change(a))));
+        }
+    }
+    let view = common.output.view();
+    write_benchmarks(world.stdout, &lines, common.output.format, &view)?;
+    Ok(ExitCode::Clean)
+}
+
+/// What the last runs measured, oldest first, as long as they measured the same: a new version or metric begins anew.
+fn last_values(history: &History, key: &BenchmarkKey) -> Vec<Option<f64>> {
+    let past = history.benchmarks.get(key).map_or(&[][..], Vec::as_slice);
+    let is_complete = |found: &&PastMeasurement| {
+        let head = history.runs.get(&found.run);
+        head.is_some_and(|head| head.status == RunStatus::Complete)
+    };
+    let mut past = past.iter().filter(is_complete).peekable();
+    let Some(newest) = past.peek().copied() else {
+        return Vec::new();
+    };
+    let alike = past.take_while(|run| run.version == newest.version && run.metric == newest.metric);
+    let mut values: Vec<Option<f64>> = alike.map(|run| run.typical_ns).collect();
+    values.reverse();
+    values
+}
