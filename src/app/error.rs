@@ -9,7 +9,6 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::RunId;
 use perfcheck_engine::cargo::CargoError;
 use perfcheck_engine::host::GitError;
-use perfcheck_engine::host::SecretError;
 use perfcheck_engine::sides::SidesError;
 use perfcheck_engine::store::StoreError;
 
@@ -54,9 +53,6 @@ pub enum AppError {
         /// Why it cannot be read.
         reason: String,
     },
-    /// There is no secret to mark or check kept executables with.
-    #[error("{error}\n  help: {hint}", error = .0, hint = .0.hint())]
-    Secret(#[from] SecretError),
     /// What was to be imported cannot be read.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
@@ -116,9 +112,7 @@ impl AppError {
             Self::Git(error) => of_git(error),
             Self::Sides(error) => of_sides(error),
             Self::Store(error) => of_store(error),
-            Self::ForeignConclusion { .. } | Self::Secret(_) | Self::Output(_) => {
-                ExitCode::StoreUnusable
-            }
+            Self::ForeignConclusion { .. } | Self::Output(_) => ExitCode::StoreUnusable,
             Self::NoSuchRun { .. }
             | Self::NothingStored { .. }
             | Self::NoStore { .. }
@@ -191,7 +185,6 @@ fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::Moved { .. }
         | StoreError::Sqlite { .. }
         | StoreError::RunEnded { .. }
-        | StoreError::Kept(_)
         | StoreError::NotFinite { .. } => ExitCode::StoreUnusable,
     }
 }

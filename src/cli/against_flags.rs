@@ -34,8 +34,8 @@ pub(super) struct AgainstFlags {
     )]
     benches_from: BenchesFromFlag,
     /// Measure identical executables, too, which shows this machine's noise
-    #[arg(long, requires = "against-what")]
-    measure_identical: bool,
+    #[arg(long)]
+    pub(super) measure_identical: bool,
     // Not clap's `env`: a variable that is empty is none.
     #[arg(
         long,
@@ -101,13 +101,13 @@ impl From<BenchesFromFlag> for BenchesFrom {
 }
 
 impl AgainstFlags {
-    /// How much is measured side by side. A baseline may be run again so, and never with too few rounds.
-    pub(super) fn effort(&self, has_baseline: bool) -> Effort {
+    /// How much is measured in turn; never too few rounds, where the same number is that of the processes of a first run.
+    pub(super) fn effort(&self) -> Effort {
+        let rounds = self.rounds.filter(|_| !self.no_rerun);
         let rounds = if self.is_side_by_side() {
-            self.rounds
+            rounds
         } else {
-            let of_baseline = self.rounds.filter(|_| has_baseline && !self.no_rerun);
-            of_baseline.map(|rounds| rounds.max(LEAST_ROUNDS))
+            rounds.map(|rounds| rounds.max(LEAST_ROUNDS))
         };
         Effort {
             rounds,
@@ -134,7 +134,6 @@ impl AgainstFlags {
         Some(AgainstOptions {
             reference,
             benches_from: self.benches_from.into(),
-            measure_identical: self.measure_identical,
         })
     }
 }

@@ -220,7 +220,7 @@ impl Subcommands {
 impl RunArguments {
     fn translate(self, doubt: Option<(String, String)>) -> Parsed {
         let color = self.output.color.word();
-        let effort = self.against.effort(self.baseline.is_some());
+        let effort = self.against.effort();
         let mut layer = self.sampling.layer(self.against.rounds_alone());
         let comparison = self.comparison.options();
         layer.noise_threshold = comparison.said_noise_threshold();
@@ -240,6 +240,7 @@ impl RunArguments {
                 doubt,
                 baseline: self.baseline,
                 effort,
+                measure_identical: self.against.measure_identical,
                 no_rerun: self.against.no_rerun,
                 against: self.against.options(),
                 save_baseline: self.save_baseline,
@@ -305,12 +306,8 @@ mod tests {
             };
             (options.layer.launches, options.effort.rounds)
         };
-        assert_eq!(parse("--rounds 3"), (Some(3), None));
+        assert_eq!(parse("--rounds 3"), (Some(3), Some(5)));
+        assert_eq!(parse("--rounds 3 --no-rerun"), (Some(3), None));
         assert_eq!(parse("--rounds 30 --against main"), (None, Some(30)));
-        assert_eq!(parse("--rounds 3 --baseline main"), (Some(3), Some(5)));
-        assert_eq!(
-            parse("--rounds 3 --baseline main --no-rerun"),
-            (Some(3), None)
-        );
     }
 }

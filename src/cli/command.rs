@@ -3,9 +3,9 @@
 use clap_complete::Shell;
 
 use crate::app::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions,
-    ExecutablesOptions, ExplainOptions, ExportOptions, HistoryOptions, ImportOptions, ListOptions,
-    OutputOptions, PageOptions, PruneOptions, RunOptions, RunView, SelfTestOptions, StoreOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExplainOptions,
+    ExportOptions, HistoryOptions, ImportOptions, ListOptions, OutputOptions, PageOptions,
+    PruneOptions, RunOptions, RunView, SelfTestOptions, StoreOptions,
 };
 use crate::report::{MessageFormat, Verbosity};
 use perfcheck_analysis::findings::Order;
@@ -58,8 +58,6 @@ pub enum Command {
     Accept(AcceptOptions),
     /// Remove runs by a policy.
     Prune(PruneOptions),
-    /// Remove kept executables.
-    PruneExecutables(ExecutablesOptions),
     /// Remove these runs.
     RemoveRuns {
         /// Numbers, baselines, `latest`, `@commit`.

@@ -1,11 +1,11 @@
 //! The command line of `store`: everything about stored runs that is not about one result.
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
 use super::command::{Command, Parsed};
 use super::import_flags::ImportArguments;
 use super::store_flags::{OnStore, StoredArguments};
-use crate::app::{ExecutablesOptions, ExportOptions, PruneOptions};
+use crate::app::{ExportOptions, PruneOptions};
 
 const AFTER_RUNS: &str = "\
 Examples:
@@ -29,13 +29,12 @@ Exit status: 0, 2 usage, 5 store unusable.";
 const AFTER_PRUNE: &str = "\
 A run goes if none of the given rules keeps it. These stay in any case: runs that a baseline names; runs that the next run of a branch would be compared \
 with, if git still knows the branch (the present level of each benchmark, up to 20 runs: they say how far runs drift); and incomplete runs of the last day. \
-Both sides of an A/B measurement go or stay together, and a run that confirmed another stays with it. Kept executables that no run needs go, too.
+Both sides of an A/B measurement go or stay together.
 
 Examples:
   cargo perfcheck store prune --keep-last 100                    show what would go
   cargo perfcheck store prune --older-than 90d --keep-per-branch 10 --yes
   cargo perfcheck store prune --branch old-idea --keep-last 0 --yes
-  cargo perfcheck store prune --executables --quota 500 --yes    keep at most 500 MiB of executables
 
 Exit status: 0, 2 usage, 5 store unusable.";
 
@@ -67,28 +66,13 @@ pub(super) enum StoreCommand {
         #[command(flatten)]
         stored: StoredArguments,
     },
-    /// Show which runs or executables a rule would remove; remove them with --yes
+    /// Show which runs a rule would remove; remove them with --yes
     #[command(after_long_help = AFTER_PRUNE)]
-    Prune(OnStore<PruneArguments>),
+    Prune(OnStore<PruneOptions>),
     /// Import results from other tools or machines
     Import(Box<ImportArguments>),
     /// Export runs for other machines and tools
     Export(OnStore<ExportOptions>),
-}
-
-#[derive(Debug, Args)]
-pub(super) struct PruneArguments {
-    #[command(flatten)]
-    rules: PruneOptions,
-    /// Remove kept executables and keep the numbers
-    #[arg(long, conflicts_with_all = ["keep_last", "keep_per_branch", "older_than", "branch"])]
-    executables: bool,
-    /// Keep executables up to this size, compressed [default: 2048]
-    #[arg(long, value_name = "MIB", requires = "executables")]
-    quota: Option<u64>,
-    /// Remove executables of runs that a baseline names, too
-    #[arg(long, requires = "executables")]
-    named: bool,
 }
 
 impl StoreCommand {
@@ -97,23 +81,9 @@ impl StoreCommand {
             Self::Runs { last, stored } => stored.with(Command::Runs { last }),
             Self::Remove { runs, stored } => stored.with(Command::RemoveRuns { runs }),
             Self::Adopt { from, stored } => stored.with(Command::Adopt { from }),
-            Self::Prune(arguments) => arguments.with(PruneArguments::command),
+            Self::Prune(arguments) => arguments.with(Command::Prune),
             Self::Import(arguments) => arguments.translate(),
             Self::Export(arguments) => arguments.with(Command::Export),
-        }
-    }
-}
-
-impl PruneArguments {
-    fn command(self) -> Command {
-        if self.executables {
-            Command::PruneExecutables(ExecutablesOptions {
-                quota_mib: self.quota,
-                named: self.named,
-                execute: self.rules.execute,
-            })
-        } else {
-            Command::Prune(self.rules)
         }
     }
 }

@@ -27,10 +27,10 @@ pub use layout::TableFormat;
 pub use messages::{
     BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
     DoctorFinding, DoctorFindings, Grouped, GroupedCell, GroupedRow, ImportFindings,
-    ImportedBenchmark, KeptLine, MethodExplained, MethodSetting, NoiseFindings, PerSecond,
-    PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable, Progressed, PruneLine, Rate,
-    Resolvable, RunFate, RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity,
-    SkippedBenchmark, TakenOver, ValueBounds, WorkspaceLine,
+    ImportedBenchmark, MethodExplained, MethodSetting, NoiseFindings, PerSecond, PivotCell,
+    PivotFilter, PivotKind, PivotRow, PivotTable, Progressed, PruneLine, Rate, Resolvable, RunFate,
+    RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity, SkippedBenchmark,
+    TakenOver, ValueBounds, WorkspaceLine,
 };
 pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use text::{
@@ -38,9 +38,9 @@ pub use text::{
     PruneSummary, RunColumn, Shown, SideBySide, SinceBaseline, Together, ValueTerms,
     VersionDifference, planned, write_announced, write_baselines, write_benchmarks, write_bisect,
     write_bisect_step, write_build_event, write_columns, write_doctor, write_error, write_exported,
-    write_grouped, write_histories, write_import, write_kept, write_method, write_older_runs,
-    write_pivot, write_prune, write_run_head, write_runs, write_self_test, write_statistics,
-    write_table, write_taken_over, write_versions, write_warning, write_workspaces,
+    write_grouped, write_histories, write_import, write_method, write_older_runs, write_pivot,
+    write_prune, write_run_head, write_runs, write_self_test, write_statistics, write_table,
+    write_taken_over, write_versions, write_warning, write_workspaces,
 };
 pub use theme::without_colours;
 pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};

@@ -1,6 +1,5 @@
-//! Baselines that are run again: by their kept executables, by a new build of their commit, or not at all.
+//! Runs beside the builds of earlier ones: the last accepted ones, and baselines; by the builds that were kept, by new builds of commits, or not at all.
 
-use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;
 
@@ -8,47 +7,46 @@ use crate::against::project::{Project, compared};
 use crate::commands::scripted::{QUICK, finish, verdict};
 use crate::support::{Finished, Machine};
 
-/// Leaves a file behind whenever it runs and reads one, both of the package directory.
-const TRACES: &str = r#"
-    let data = std::fs::read_to_string("data.txt").expect("the data");
-    let _ = std::fs::write("trace.txt", &data);
+/// A third benchmark beside the usual two.
+const THREE: &str = r#"
     suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
     suite.bench("constant", |b| takes(b, 50));
+    suite.bench("third", |b| takes(b, planted::NANOSECONDS));
 "#;
 
-/// A project with the baseline `kept` of its only commit.
-fn with_baseline(machine: &Machine) -> Project<'_> {
+/// A project with one run of its only commit.
+fn with_run<'m>(machine: &'m Machine, words: &[&str]) -> Project<'m> {
     let project = Project::new(machine);
-    project.benchmarks(TRACES);
-    project.write("data.txt", "first\n");
-    project.write(".gitignore", "Cargo.lock\n/target\ntrace.txt\n");
-    project.commit();
-    project
-        .measure(&QUICK)
-        .args(["--save-baseline", "kept"])
-        .run()
-        .expect_code(0);
+    let first = project.measure(&QUICK).args(words).run().expect_code(0);
+    assert_eq!(verdict(&first, "cost"), "new", "{first}");
     project
 }
 
-fn kept_executables(machine: &Machine) -> PathBuf {
-    let mut name = machine.store().into_os_string();
-    name.push(".kept");
-    PathBuf::from(name)
+/// The builds that are kept.
+fn kept(machine: &Machine) -> Vec<PathBuf> {
+    let workspaces = fs::read_dir(machine.cache()).expect("a cache");
+    let mut found = Vec::new();
+    for workspace in workspaces {
+        let shelf = workspace.expect("an entry").path().join("kept");
+        let builds = fs::read_dir(shelf).into_iter().flatten();
+        found.extend(builds.map(|entry| entry.expect("an entry").path()));
+    }
+    found
 }
 
-fn trace(project: &Project<'_>) -> PathBuf {
-    project.root().join("trace.txt")
+fn forget_builds(machine: &Machine) {
+    for build in kept(machine) {
+        fs::remove_dir_all(build).expect("removed");
+    }
 }
 
-/// Whether the verdict about `cost` is of measuring in turn, and what the baseline was called.
+/// Whether the verdict about `cost` is of measuring in turn, and what was compared with.
 #[track_caller]
 fn expect_in_turn(run: &Finished, words: &str) {
     assert_eq!(verdict(run, "cost"), "regressed", "{run}");
     assert_eq!(verdict(run, "constant"), "unchanged", "{run}");
     assert_eq!(compared(run, "cost")["decided_by"], "paired", "{run}");
-    let reference = finish(run)["reference"].to_string();
-    assert!(reference.contains(words), "{reference}");
+    assert_eq!(finish(run)["reference"], words, "{run}");
 }
 
 /// The same for stored numbers, with the reason in the report.
@@ -56,123 +54,141 @@ fn expect_in_turn(run: &Finished, words: &str) {
 fn expect_stored_numbers(run: &Finished, reason: &str) {
     assert_eq!(compared(run, "cost")["decided_by"], "bootstrap-t", "{run}");
     let remarks = finish(run)["remarks"].to_string();
-    for text in ["stored numbers alone", reason] {
+    for text in ["stored numbers", reason] {
         assert!(remarks.contains(text), "{text} in {remarks}");
     }
 }
 
 #[test]
-fn a_saved_baseline_is_run_again_and_files_that_have_changed_since_are_named() {
+fn a_plain_run_is_measured_in_turn_with_the_last_accepted_one() {
     let machine = Machine::new();
-    let project = with_baseline(&machine);
-    assert!(kept_executables(&machine).is_dir());
-    let same = project.measure(&["--baseline", "kept"]).run();
-    let same = same.expect_code(0);
+    let project = with_run(&machine, &[]);
+    let before = project.state();
+    // Nothing has changed: nothing is measured.
+    let same = project.measure(&[]).run().expect_code(0);
     assert_eq!(verdict(&same, "cost"), "unchanged", "{same}");
-    assert!(!finish(&same)["remarks"].to_string().contains("data.txt"));
-
+    assert_eq!(before, project.state());
     project.takes(200);
-    let run = project.measure(&["--baseline", "kept"]).run();
-    let run = run.expect_code(1);
-    expect_in_turn(&run, "run again");
-    assert!(!finish(&run)["remarks"].to_string().contains("data.txt"));
-
-    project.write("data.txt", "second, and longer\n");
-    let run = project.measure(&["--baseline", "kept"]).run();
-    let run = run.expect_code(1);
-    expect_in_turn(&run, "run again");
-    let remarks = finish(&run)["remarks"].to_string();
-    assert!(remarks.contains("data.txt"), "{run}");
-    let table = project
-        .perfcheck(&["--baseline", "kept", "--offline", "--seed", "7"])
-        .run()
-        .expect_code(1);
-    assert!(table.stdout.contains("data.txt"), "{table}");
+    let slower = project.measure(&[]).run().expect_code(1);
+    // The run before was accepted, as it had found nothing.
+    expect_in_turn(&slower, "run 3");
+    // What was found slower is no reference by itself; what the user accepts is.
+    let again = project.measure(&[]).run().expect_code(1);
+    expect_in_turn(&again, "run 3");
+    let run = finish(&again)["run"].to_string();
+    project.perfcheck(&["accept", &run]).run().expect_code(0);
+    let meant = project.measure(&[]).run().expect_code(0);
+    assert_eq!(verdict(&meant, "cost"), "unchanged", "{meant}");
+    assert_eq!(finish(&meant)["reference"], format!("run {run}"));
     assert_eq!(machine.left_behind(), [""; 0]);
 }
 
 #[test]
-fn a_baseline_saved_by_measuring_in_turn_knows_its_files_too_and_runs_in_the_checkout() {
+fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     let machine = Machine::new();
-    let project = with_baseline(&machine);
-    project.takes(100);
-    let saved = ["--against", "HEAD", "--save-baseline", "turns"];
-    project.measure(&saved).run().expect_code(0);
-    let of_turns = |code| {
-        let run = project.measure(&["--baseline", "turns"]).run();
-        let run = run.expect_code(code);
-        expect_in_turn(&run, "run again");
-        finish(&run)["remarks"].to_string().contains("data.txt")
-    };
+    let project = Project::new(&machine);
+    project.benchmarks(THREE);
+    project.measure(&QUICK).run().expect_code(0);
     project.takes(200);
-    assert!(!of_turns(1));
-    project.write("data.txt", "second, and longer\n");
-    assert!(of_turns(1));
-    // What the next one saves in turn is the checkout's, too.
-    let words = ["--baseline", "turns", "--save-baseline", "later"];
+    // Nobody asks for what became slower, so that nobody accepts it.
+    project.measure(&["constant"]).run().expect_code(0);
+    let all = project.measure(&[]).run().expect_code(1);
+    assert_eq!(verdict(&all, "cost"), "regressed", "{all}");
+    assert_eq!(verdict(&all, "third"), "regressed", "{all}");
+    assert_eq!(verdict(&all, "constant"), "unchanged", "{all}");
+    assert_eq!(finish(&all)["reference"], "run 3, run 1", "{all}");
+    // A level that was accepted alone is the reference of that benchmark alone.
+    let run = finish(&all)["run"].to_string();
+    let words = ["accept", "cost", "--run", &run];
+    project.perfcheck(&words).run().expect_code(0);
+    let later = project.measure(&[]).run().expect_code(1);
+    assert_eq!(verdict(&later, "cost"), "unchanged", "{later}");
+    assert_eq!(verdict(&later, "third"), "regressed", "{later}");
+}
+
+#[test]
+fn a_benchmark_that_is_new_or_gone_is_told_beside_the_last_run() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &[]);
+    project.benchmarks(THREE);
+    let more = project.measure(&[]).run().expect_code(0);
+    assert_eq!(verdict(&more, "third"), "new", "{more}");
+    project.takes(200);
+    // It is known from now on, although it was not measured.
+    let slower = project.measure(&[]).run().expect_code(1);
+    assert_eq!(verdict(&slower, "third"), "regressed", "{slower}");
+    project.benchmarks(r#"suite.bench("constant", |b| takes(b, 50));"#);
+    let fewer = project.measure(&[]).run().expect_code(0);
+    assert_eq!(verdict(&fewer, "cost"), "missing", "{fewer}");
+}
+
+#[test]
+fn a_branch_is_measured_in_turn_with_the_one_that_it_left() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &[]);
+    project.git(&["switch", "-q", "-c", "topic"]);
+    project.takes(200);
+    project.commit();
+    let run = project.measure(&[]).run().expect_code(1);
+    expect_in_turn(&run, "run 1");
+}
+
+#[test]
+fn a_named_baseline_differs_in_which_run_it_names_and_in_nothing_else() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &["--save-baseline", "kept"]);
+    project.takes(200);
+    let run = project.measure(&["--baseline", "kept"]).run();
+    expect_in_turn(&run.expect_code(1), "`kept` (run 1)");
+    // A run in turn can have a name, and its build is what later ones are measured beside.
+    let words = ["--baseline", "kept", "--save-baseline", "slow"];
     project.measure(&words).run().expect_code(1);
-    project.write("data.txt", "third\n");
-    let run = project.measure(&["--baseline", "later"]).run();
-    let run = run.expect_code(0);
-    assert!(
-        finish(&run)["remarks"].to_string().contains("data.txt"),
-        "{run}"
-    );
+    project.takes(400);
+    let run = project.measure(&["--baseline", "slow"]).run();
+    expect_in_turn(&run.expect_code(1), "`slow` (run 5)");
 }
 
 #[test]
-fn a_baseline_without_its_executables_is_built_again_from_its_clean_commit() {
+fn a_run_whose_build_is_gone_is_built_again_from_its_clean_commit() {
     let machine = Machine::new();
-    let project = with_baseline(&machine);
-    fs::remove_dir_all(kept_executables(&machine)).expect("removed");
+    let project = with_run(&machine, &[]);
+    forget_builds(&machine);
     project.takes(200);
-    let run = project.measure(&["--baseline", "kept"]).run();
-    let run = run.expect_code(1);
-    expect_in_turn(&run, "built again");
+    let run = project.measure(&[]).run();
+    expect_in_turn(&run.expect_code(1), "run 1, built again");
 }
 
 #[test]
-fn a_baseline_of_uncommitted_sources_without_its_executables_is_compared_by_its_numbers() {
+fn a_run_of_uncommitted_sources_whose_build_is_gone_is_compared_by_its_numbers() {
     let machine = Machine::new();
-    let project = with_baseline(&machine);
+    let project = Project::new(&machine);
     project.takes(110);
-    project
-        .measure(&QUICK)
-        .args(["--no-rerun", "--save-baseline", "dirty"])
-        .run();
-    fs::remove_dir_all(kept_executables(&machine)).expect("removed");
+    project.measure(&QUICK).run().expect_code(0);
+    forget_builds(&machine);
     project.takes(200);
-    let run = project
-        .measure(&["--baseline", "dirty"])
-        .args(QUICK)
-        .run()
-        .expect_code(1);
-    expect_stored_numbers(&run, "not a commit that could be built again");
+    let run = project.measure(&QUICK).run();
+    let run = run.expect_code(1);
+    expect_stored_numbers(&run, "the build of run 1 is not kept any more");
+    let stored = project.measure(&QUICK).arg("--no-rerun").run();
+    let remarks = finish(&stored.expect_code(1))["remarks"].to_string();
+    assert!(!remarks.contains("stored numbers"), "{remarks}");
 }
 
 #[test]
-fn what_was_kept_with_another_secret_is_never_run() {
+fn a_name_of_a_build_in_a_store_leads_nowhere_but_to_the_shelf() {
     let machine = Machine::new();
-    let project = with_baseline(&machine);
-    // The sources are not a commit, so that nothing else runs the old benchmark.
-    let store = Connection::open(machine.store()).expect("opens");
-    let dirty = store.execute("UPDATE runs SET git_dirty = 1", ());
-    assert_eq!(dirty, Ok(1));
+    let project = with_run(&machine, &[]);
+    let build = kept(&machine).pop().expect("a build");
+    let elsewhere = machine.home().join("elsewhere");
+    fs::rename(&build, &elsewhere).expect("moved");
+    let store = rusqlite::Connection::open(machine.store()).expect("opens");
+    let changed = store.execute(
+        "UPDATE runs SET git_dirty = 1, build = ?1",
+        [elsewhere.to_str().expect("text")],
+    );
+    assert_eq!(changed, Ok(1));
     drop(store);
-    // The current benchmark leaves no trace.
-    project.benchmarks(crate::against::project::TWO);
     project.takes(200);
-    fs::remove_file(trace(&project)).expect("it left one");
-    let run = project
-        .measure(&["--baseline", "kept"])
-        .args(QUICK)
-        .env("PERFCHECK_SECRET", machine.home().join("of-another-user"))
-        .run();
-    assert!(!trace(&project).exists(), "it was run:\n{run}");
-    let run = run.expect_code(1);
-    expect_stored_numbers(&run, "not a commit that could be built again");
-    // With the right secret it is.
-    let run = project.measure(&["--baseline", "kept"]).run();
-    expect_in_turn(&run.expect_code(1), "run again");
-    assert!(trace(&project).exists());
+    let run = project.measure(&QUICK).run();
+    expect_stored_numbers(&run.expect_code(1), "not kept any more");
 }

@@ -1,9 +1,9 @@
-//! `explain` and `show --stats` of two builds that were measured in turn, and of hits that were measured again.
+//! `explain` and `show --stats` of two builds that were measured in turn.
 
 use serde_json::Value;
 
-use crate::against::project::{Project, TWO, compared, store_faster};
-use crate::commands::scripted::{QUICK, about, explanation, says, verdict};
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::{about, explanation, says};
 use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -87,68 +87,4 @@ fn executables_that_are_the_same_and_benchmarks_of_one_side_are_explained_withou
     assert_eq!(told["verdict"], "new");
     says(&told, "otherwise", &["--benches-from worktree"]);
     assert_eq!(explain(&project, &["cost"])["verdict"], "missing");
-}
-
-#[test]
-fn a_hit_that_was_measured_again_is_explained_by_that() {
-    let machine = Machine::new();
-    let project = Project::new(&machine);
-    project.measure(&QUICK).run().expect_code(0);
-    project.takes(200);
-    let run = project.measure(&QUICK).run().expect_code(1);
-    assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
-    let told = explain(&project, &["cost"]);
-    assert_eq!(
-        (&told["run"], &told["decided_by"]),
-        (&2.into(), &"paired".into())
-    );
-    says(
-        &told,
-        "confirmation",
-        &[
-            "The stored numbers said regressed",
-            "runs 3 and 4",
-            "confirmed it",
-        ],
-    );
-    let interval = about(&told, "interval")["numbers"].clone();
-    assert_eq!(interval["change"], compared(&run, "cost")["change"]);
-    // The others were not: stored numbers decide about them.
-    assert_eq!(
-        explain(&project, &["constant"])["decided_by"],
-        "bootstrap-t"
-    );
-}
-
-#[test]
-fn a_hit_that_was_refuted_says_what_it_had_been() {
-    let machine = Machine::new();
-    let project = Project::new(&machine);
-    store_faster(&project);
-    project.measure(&QUICK).run().expect_code(0);
-    let told = explain(&project, &["cost"]);
-    assert_eq!(told["verdict"], "unchanged");
-    says(&told, "confirmation", &["byte for byte"]);
-}
-
-#[test]
-fn a_hit_that_measuring_refuted_is_explained_by_what_was_measured() {
-    let machine = Machine::new();
-    let project = Project::new(&machine);
-    store_faster(&project);
-    // Another constant takes no other time.
-    project.benchmarks(&format!("std::hint::black_box(4711_u64);\n{TWO}"));
-    let run = project.measure(&QUICK).run().expect_code(0);
-    let told = explain(&project, &["cost"]);
-    assert_eq!(
-        (&told["verdict"], &told["decided_by"]),
-        (&"unchanged".into(), &"paired".into())
-    );
-    says(
-        &told,
-        "confirmation",
-        &["The stored numbers said regressed", "refuted it"],
-    );
-    let change = &about(&told, "interval")["numbers"]["change"];
-    assert_eq!(*change, compared(&run, "cost")["change"]);
 }

@@ -20,6 +20,7 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
     let number = RunId(number.expect("a number"));
     let like = store.run_summary(number).expect("reads");
     let run = NewRun {
+        build: None,
         started: like.run.started,
         git: like.run.git,
         environment: like.run.environment,

@@ -89,7 +89,7 @@ fn project(machine: &Machine) -> Project<'_> {
 fn alone(project: &Project<'_>, words: &[&str]) -> Perfcheck {
     project
         .measure(&["--rounds", "2", "--measurement-time", "10ms"])
-        .args(["--warm-up-time", "1ms", "--resamples", "1000"])
+        .args(["--warm-up-time", "1ms", "--resamples", "1000", "--no-rerun"])
         .args(words)
 }
 

@@ -4,11 +4,11 @@
 
 mod baselines;
 mod benchmarks;
-mod confirming;
 mod exchanging;
 mod executables;
 mod explaining;
 mod extras;
+mod histories;
 mod hosts;
 mod instructions;
 mod layouts;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::commands::crates::Crate;
-use crate::commands::scripted::{CLOCK, QUICK, message, script};
+use crate::commands::scripted::message;
 use crate::support::{Finished, Machine, Perfcheck};
 
 /// It takes what the library says, whatever the machine does. Samples differ, as those of a real clock do.
@@ -171,16 +171,6 @@ fn files_below(directory: &Path, into: &mut Vec<PathBuf>) {
             into.push(path);
         }
     }
-}
-
-/// Stores a run in which `cost` took 10 ns by a clock of ours: all that comes later looks slower.
-#[track_caller]
-pub fn store_faster(project: &Project<'_>) {
-    project
-        .measure(&QUICK)
-        .env(CLOCK, script(&["cost"], &[("cost", 10.0)]))
-        .run()
-        .expect_code(0);
 }
 
 /// What was said about one benchmark when it was compared.

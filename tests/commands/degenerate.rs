@@ -66,6 +66,7 @@ fn store(
     let like = RunId(1);
     let summary = store.run_summary(like).expect("reads");
     let mut run = NewRun {
+        build: None,
         started: summary.run.started,
         git: summary.run.git,
         environment: summary.run.environment,

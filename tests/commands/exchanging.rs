@@ -426,6 +426,7 @@ fn a_conclusion_of_another_version_is_the_stores_trouble() {
     let mut store = Store::open(&machine.store()).unwrap();
     let RunSummary { run, workspace, .. } = store.run_summary(RunId(1)).unwrap();
     let begun = NewRun {
+        build: None,
         started: run.started,
         git: run.git,
         environment: run.environment,

@@ -441,6 +441,7 @@ fn decision() -> DecisionSettings {
 
 fn run() -> Run {
     Run {
+        build: None,
         id: RUN,
         started: Timestamp(1_767_225_600_000_000_000),
         finished: Some(Timestamp(1_767_225_660_000_000_000)),

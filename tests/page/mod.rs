@@ -117,6 +117,7 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
     };
     let points: Vec<CoursePoint> = (0..runs)
         .map(|run| CoursePoint {
+            shown: None,
             value: value(run),
             accepted: false,
         })

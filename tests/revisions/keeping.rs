@@ -2,6 +2,8 @@
 
 use perfcheck_engine::sides::Provenance;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use crate::revisions::repository::{Repository, identical, printed};
 
@@ -73,33 +75,60 @@ fn files_that_a_benchmark_changed_in_the_old_tree_are_right_again_the_next_time(
 }
 
 #[test]
-fn only_so_many_are_kept_and_those_in_use_always() {
-    let made = Repository::new();
-    let (first, _) = made.try_commit("HEAD");
-    let first = first.expect("a side");
-    for number in 0..18 {
-        made.write(
-            "benches/first.rs",
-            &format!("fn main() {{ println!(\"{number}\"); }}\n"),
-        );
+fn builds_that_were_not_used_for_long_give_room_to_others() {
+    let mut made = Repository::new();
+    let build = |made: &Repository, number: usize| {
+        let line = format!("fn main() {{ println!(\"{number}\"); }}\n");
+        made.write("benches/first.rs", &line);
         made.commit();
-        let (side, _) = made.try_commit("HEAD");
-        assert_eq!(printed(&side.expect("a side"), "first"), number.to_string());
+        let (side, said) = made.try_commit("HEAD");
+        let side = side.expect("a side");
+        assert_eq!(printed(&side, "first"), number.to_string());
+        (side, said)
+    };
+    let (in_use, _) = build(&made, 0);
+    let (spared, _) = build(&made, 1);
+    made.spared = vec![spared.name.clone()];
+    drop(spared);
+    for number in 2..6 {
+        build(&made, number);
     }
     let count = |name: &str| {
         fs::read_dir(made.folder().join(name))
             .expect("a shelf")
             .count()
     };
-    // The newest ones, and the one that is in use.
-    assert_eq!(count("kept"), 17);
-    assert_eq!(count("trees"), 5);
-    assert_eq!(printed(&first, "first"), "41");
-    drop(first);
+    assert_eq!((count("kept"), count("trees")), (6, 5));
+    let one = disk_usage(&made.folder().join("kept").join(&in_use.name));
+    made.room = one * 5 / 2;
+    let (_, said) = build(&made, 6);
+    assert!(said.contains(&"removed 3".to_owned()), "{said:?}");
+    // The two that were used last, the one that somebody runs, and the one that is needed.
+    let count = |name: &str| {
+        fs::read_dir(made.folder().join(name))
+            .expect("a shelf")
+            .count()
+    };
+    assert_eq!(count("kept"), 4);
+    assert_eq!(printed(&in_use, "first"), "0");
+    drop(in_use);
     let (sides, _) = made.against("HEAD");
-    // The link to the work tree is no checkout.
-    assert_eq!((count("kept"), count("trees")), (16, 4 + 1));
     assert!(identical(&sides, "first"));
+    assert!(made.folder().join("kept").join(&made.spared[0]).is_dir());
+}
+
+fn disk_usage(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let sizes = entries.map(|entry| {
+        let entry = entry.expect("an entry");
+        let metadata = entry.metadata().expect("there");
+        if metadata.is_dir() {
+            disk_usage(&entry.path())
+        } else {
+            metadata.blocks() * 512
+        }
+    });
+    sizes.sum()
 }
 
 #[test]

@@ -20,6 +20,10 @@ pub struct Repository {
     pub root: PathBuf,
     pub options: CargoOptions,
     pub benches_from: BenchesFrom,
+    /// What kept builds may take, in bytes.
+    pub room: u64,
+    /// Builds that stay whatever they take.
+    pub spared: Vec<String>,
 }
 
 /// What was said while a side was built.
@@ -38,6 +42,8 @@ impl Repository {
             root,
             options: CargoOptions::default(),
             benches_from: BenchesFrom::default(),
+            room: u64::MAX,
+            spared: Vec::new(),
         };
         made.write("Cargo.toml", MANIFEST);
         made.write("src/lib.rs", "pub fn answer() -> u32 {\n    41\n}\n");
@@ -158,6 +164,8 @@ impl Repository {
                 workspace: &self.workspace(),
                 checkout: &self.checkout(),
                 benches_from: self.benches_from,
+                room: self.room,
+                spared: &self.spared,
                 stand_in: None,
                 supervisor: &Supervisor::new(),
                 interrupt: &Interrupt::never(),
@@ -242,6 +250,7 @@ fn describe(event: BuildEvent<'_>) -> String {
     match event {
         BuildEvent::Waiting { .. } => "waiting".to_owned(),
         BuildEvent::Found { revision } => format!("found {}", of(revision)),
+        BuildEvent::Removed { builds, .. } => format!("removed {builds}"),
         BuildEvent::CheckingOut { revision } => format!("checking out {}", revision.name),
         BuildEvent::Building { revision } => format!("building {}", of(revision)),
     }
@@ -357,6 +366,8 @@ pub fn be_another_process() {
             workspace: &workspace,
             checkout: &checkout,
             benches_from: BenchesFrom::default(),
+            room: u64::MAX,
+            spared: &[],
             stand_in: None,
             supervisor: &Supervisor::new(),
             interrupt: &interrupt,

@@ -43,6 +43,7 @@ pub fn key(id: &str) -> BenchmarkKey {
 
 pub fn new_run(commit: &str, branch: &str) -> NewRun {
     NewRun {
+        build: None,
         started: Timestamp(1_700_000_000_000_000_000),
         git: Some(GitState {
             commit: commit.into(),

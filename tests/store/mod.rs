@@ -4,12 +4,6 @@ mod baselines;
 mod builders;
 mod damage;
 mod history;
-#[cfg(unix)]
-mod kept;
-#[cfg(unix)]
-mod kept_refused;
-#[cfg(unix)]
-mod kept_removal;
 mod opening;
 mod pairs;
 mod processes;

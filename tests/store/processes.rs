@@ -41,15 +41,6 @@ fn another_process() {
                 .expect("the parent reads");
         }),
         "read only" => read_only(path),
-        #[cfg(unix)]
-        "keep for ever" => crate::store::kept::keep_for_ever(path, |line| {
-            let mut out = std::io::stdout();
-            writeln!(out, "{line}")
-                .and_then(|()| out.flush())
-                .expect("the parent reads");
-        }),
-        #[cfg(unix)]
-        "keep large" => crate::store::kept::keep_large(path),
         role => panic!("no role {role}"),
     }
 }
@@ -65,22 +56,6 @@ fn other_process(program: &Path, role: &str, path: &Path) -> Command {
         ])
         .env(ROLE, role)
         .env(STORE, path);
-    command
-}
-
-/// The other process as the last argument of a program that starts it.
-pub fn under(program: &[&str], role: &str, path: &Path) -> Command {
-    let inner = other_process(&std::env::current_exe().expect("known"), role, path);
-    let mut command = Command::new(program[0]);
-    command
-        .args(&program[1..])
-        .arg(inner.get_program())
-        .args(inner.get_args())
-        .envs(
-            inner
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
     command
 }
 

@@ -93,6 +93,11 @@ impl Machine {
         self.home().join("perfcheck.db")
     }
 
+    /// Where its builds are.
+    pub fn cache(&self) -> PathBuf {
+        self.home().join("cache")
+    }
+
     /// `cargo-perfcheck perfcheck`, to be given arguments.
     pub fn perfcheck(&self) -> Perfcheck {
         let mut command = self.command(env!("CARGO_BIN_EXE_cargo-perfcheck"));

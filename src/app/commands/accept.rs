@@ -6,7 +6,9 @@ use crate::app::naming::{alike, candidates, list, listed};
 use crate::app::options::StoreOptions;
 use clap::Args;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{Acceptance, BenchmarkKey, RunId, RunStatus, RunVerdict, Verdict};
+use perfcheck_analysis::model::{
+    Acceptance, BenchmarkKey, Purpose, RunId, RunStatus, RunVerdict, Side, Verdict,
+};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, WorkspaceId};
 
@@ -163,9 +165,14 @@ fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
 }
 
 fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
-    if store.run(run)?.pair.is_some() {
+    if !matches!(store.purpose(run)?, None | Some(Purpose::Comparison))
+        || store
+            .run(run)?
+            .pair
+            .is_some_and(|pair| pair.side == Side::Base)
+    {
         return Err(AppError::Usage(format!(
-            "run {run} is a side of an A/B measurement, which is sampled in another way and no reference for later runs\n  help: a plain `cargo perfcheck` measures a run that can be accepted; `--run RUN` names another one; `cargo perfcheck store runs` lists them"
+            "run {run} measured an earlier build again or was a step of a search, so that it cannot be a reference\n  help: `--run RUN` names another one; `cargo perfcheck store runs` lists them"
         )));
     }
     Ok(())

@@ -59,22 +59,14 @@ pub fn explain(
     let (Some(row), Some(known)) = (row, columns.iter().find(|known| known.key == key)) else {
         return Err(without_verdict(&key, &head));
     };
-    let candidate = match (row.measured_again(), row.measurement) {
-        (Some((_, runs)), _) => match runs.candidate {
-            Some(run) => side_of(&store, run, &key)?,
-            None => None,
-        },
-        (None, Some(measurement)) => Some(measured_side(&head, measurement)),
-        (None, None) => None,
-    };
+    let candidate = row
+        .measurement
+        .map(|measurement| measured_side(&head, measurement));
     let mut base = Vec::new();
-    for run in row.compared_runs().into_iter().flatten() {
+    for run in row.compared_runs(&head).into_iter().flatten() {
         base.extend(side_of(&store, run, &key)?);
     }
-    let method = findings
-        .verdicts
-        .as_ref()
-        .map(|found| row.method(found.method));
+    let method = findings.verdicts.as_ref().map(|found| found.method);
     let plan = plan_of(&head);
     let explanation = Explanation {
         key: &key,

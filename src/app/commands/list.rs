@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::measuring::prepare::{build, find_benchmarks, list_only, timeout};
+use crate::app::measuring::prepare::{list_only, timeout};
+use crate::app::measuring::work_tree::WorkTree;
 use crate::app::options::StoreOptions;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_engine::measure::Filter;
@@ -25,8 +26,8 @@ pub fn list(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
-    let (_, targets) = build(&context, common, world)?;
-    let timeout = timeout(options.timeout, &context);
-    let discovered = find_benchmarks(&options.filter, timeout, targets, world)?;
-    list_only(&discovered, common.output.format, world)
+    let wanted = (&options.filter, timeout(options.timeout, &context));
+    let is_kept = !world.variables.no_rerun;
+    let tree = WorkTree::of((&context, common), wanted, is_kept, world)?;
+    list_only(&tree.found, common.output.format, world)
 }

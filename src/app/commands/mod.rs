@@ -33,7 +33,7 @@ pub use export::{ExportOptions, export};
 pub use history::{HistoryBranch, HistoryOptions, history, overview};
 pub use import::{ImportOptions, StatedFact, import};
 pub use list::{ListOptions, list};
-pub use prune::{ExecutablesOptions, PruneOptions, prune, prune_executables, remove_runs};
+pub use prune::{PruneOptions, prune, remove_runs};
 pub use report::{PageOptions, report};
 pub use run::{AgainstOptions, LEAST_ROUNDS, RunOptions, run};
 pub use runs::runs;

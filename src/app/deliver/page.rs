@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::app::error::AppError;
 use crate::app::stored::conclusions::plan_of;
 use crate::app::stored::histories::{HistoryRequest, histories};
 use crate::app::stored::sides::measured_side;
@@ -98,10 +99,10 @@ impl PageSubject {
         self,
         store: &Store,
         workspace: WorkspaceId,
-    ) -> Result<GatheredPage, StoreError> {
+    ) -> Result<GatheredPage, AppError> {
         let mut wanted: BTreeMap<RunId, BTreeSet<&BenchmarkKey>> = BTreeMap::new();
         for row in &self.rows {
-            let sides = row.sides(self.head.id);
+            let sides = row.sides(&self.head);
             let shown = sides.candidate.into_iter().chain(sides.base);
             for run in row.reference.iter().copied().flatten().chain(shown) {
                 wanted.entry(run).or_default().insert(&row.key);
@@ -129,7 +130,7 @@ impl PageSubject {
             .rows
             .iter()
             .flat_map(|row| {
-                let sides = row.sides(self.head.id);
+                let sides = row.sides(&self.head);
                 let both = sides.candidate.into_iter().chain(sides.base);
                 both.map(|run| (run, &row.key))
             })
@@ -151,7 +152,7 @@ impl PageSubject {
         &self,
         store: &Store,
         workspace: WorkspaceId,
-    ) -> Result<BTreeMap<BenchmarkKey, BenchmarkHistory>, StoreError> {
+    ) -> Result<BTreeMap<BenchmarkKey, BenchmarkHistory>, AppError> {
         let Some(limit) = runs_of_each(self.rows.len()) else {
             return Ok(BTreeMap::new());
         };
@@ -283,7 +284,7 @@ impl GatheredPage {
     }
 
     fn benchmark<'a>(&'a self, row: &'a Row<'static>, points: usize) -> PageBenchmark<'a> {
-        let sides = row.sides(self.subject.head.id);
+        let sides = row.sides(&self.subject.head);
         let of = |run: Option<RunId>| self.shown.get(&(run?, row.key.clone()));
         let (candidate, base) = (of(sides.candidate), of(sides.base));
         let side = |measurement: Option<&'a Measurement>, run: Option<RunId>| {
@@ -297,7 +298,7 @@ impl GatheredPage {
             row,
             metric,
             stored_change: self.stored_change(row),
-            method: self.method(row),
+            method: self.subject.method,
             candidate: side(candidate, sides.candidate),
             base: side(base, sides.base),
             change: candidate
@@ -312,11 +313,6 @@ impl GatheredPage {
     fn stored_change(&self, row: &Row<'_>) -> Option<f64> {
         let known = || self.subject.changes.get(&row.key).copied();
         row.change().or_else(known)
-    }
-
-    /// How the verdict of a row was reached, where anything was compared.
-    fn method(&self, row: &Row<'_>) -> Option<Method> {
-        Some(row.method(self.subject.method?))
     }
 
     fn side<'a>(
@@ -354,9 +350,9 @@ impl GatheredPage {
             verdict,
             change: self.stored_change(row),
             reference: row.reference.first().copied().flatten(),
-            candidate: row.sides(head.id).candidate.and_then(measured),
+            candidate: row.sides(head).candidate.and_then(measured),
             base: row
-                .compared_runs()
+                .compared_runs(head)
                 .into_iter()
                 .flatten()
                 .filter_map(measured)
@@ -367,7 +363,7 @@ impl GatheredPage {
                 .map_or_else(HostSigns::default, |(_, signs)| *signs),
             failures: candidate.map_or(&[][..], |found| &found.failures),
             row: self.subject.method.map(|_| row),
-            method: self.method(row),
+            method: self.subject.method,
             // The page names the functions once, for all benchmarks of a target.
             code: None,
             plan: self.subject.plan.as_ref(),

@@ -1,23 +1,17 @@
 //! One build measured alone, in launches that follow the schedules of the runs that it will be compared with.
 
-use std::path::PathBuf;
-
-use super::keep::{drain, opened, watch};
 use super::pins::pinned_schedules;
 use super::request::{Request, busy};
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::report::{Progress, Verbosity};
 use perfcheck_analysis::findings::References;
-use perfcheck_analysis::model::{Benchmark, Environment, Event, FileFact, NewRun, Observer, RunId};
+use perfcheck_analysis::model::{Benchmark, Environment, Event, NewRun, Observer, RunId};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
     Campaign, CampaignSink, DiscoveredTarget, Ended, Launcher, Resolved,
 };
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
-
-/// Files that benches opened, and the directory that they lie below.
-pub(in crate::app) type OpenedBelow = (PathBuf, Vec<FileFact>);
 
 /// A measurement of one build.
 pub(in crate::app) struct Alone<'a> {
@@ -25,8 +19,8 @@ pub(in crate::app) struct Alone<'a> {
     pub(in crate::app) environment: &'a Environment,
     /// What it will be compared with: it is sampled as these were.
     pub(in crate::app) references: &'a References,
-    /// Whether what the benches open is to be known: a baseline is to be run again some day, by then with other files perhaps.
-    pub(in crate::app) watches: bool,
+    /// The name that the build is kept under, if it is.
+    pub(in crate::app) build: Option<&'a str>,
 }
 
 impl Alone<'_> {
@@ -49,6 +43,7 @@ impl Alone<'_> {
                     .comparison
                     .decision(&request.context.tables.workspace),
                 tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+                build: self.build.map(str::to_owned),
             },
         )
     }
@@ -60,7 +55,7 @@ impl Alone<'_> {
         run: RunId,
         mut targets: Vec<DiscoveredTarget>,
         world: &mut World<'_>,
-    ) -> Result<Vec<OpenedBelow>, AppError> {
+    ) -> Result<(), AppError> {
         let request = self.request;
         let pins = pinned_schedules(store, self.references)?;
         let tables = &request.context.tables;
@@ -88,16 +83,6 @@ impl Alone<'_> {
         if let Some(step) = step.filter(|_| is_verbose) {
             progress.observe(&Event::ClockStep(step));
         }
-        let mut watches = if self.watches {
-            watch(
-                &targets
-                    .iter()
-                    .map(|found| &found.target)
-                    .collect::<Vec<_>>(),
-            )
-        } else {
-            Vec::new()
-        };
         for found in &mut targets {
             request.instruct(&mut found.target);
         }
@@ -111,17 +96,14 @@ impl Alone<'_> {
             .with_control(host::ControlProbe::of(&world.variables))
             .within(request.effort.time_budget);
         let mut sink = CampaignSink {
-            record: &mut |_, launch: &_| {
-                drain(&mut watches);
-                store.record_launch(run, launch)
-            },
+            record: &mut |_, launch: &_| store.record_launch(run, launch),
             // Every benchmark has its launches.
             settled: &mut |_, _, _| false,
         };
         let (ended, _) = campaign.run(&mut sink)?;
         drop(progress);
         match ended {
-            Ended::Complete => opened(watches, world),
+            Ended::Complete => Ok(()),
             Ended::Interrupted => Err(AppError::Interrupted(left_incomplete(run))),
         }
     }

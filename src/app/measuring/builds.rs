@@ -16,7 +16,9 @@ use perfcheck_analysis::model::{BySide, Environment, GitState};
 use perfcheck_engine::cargo::{BenchTarget, CargoError};
 use perfcheck_engine::host::{self, Revision};
 use perfcheck_engine::measure::Discovered;
-use perfcheck_engine::sides::{BenchesFrom, BuiltSide, SideTarget, SidesError, Stage, TargetPair};
+use perfcheck_engine::sides::{
+    BenchesFrom, BuiltSide, PreparedSides, SideTarget, SidesError, Stage, TargetPair,
+};
 
 /// What the work tree is measured against, in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub(in crate::app) struct BothBuilds {
     /// Targets that run the same on both sides.
     pub(in crate::app) alike: Alike,
     pub(in crate::app) environment: Environment,
+    /// The names that they are kept under.
+    pub(in crate::app) builds: BySide<Option<String>>,
     pub(in crate::app) base_git: Option<GitState>,
     pub(in crate::app) words: String,
     /// What can be linked anew.
@@ -52,6 +56,77 @@ pub(in crate::app) enum InUse {
     Sides(#[expect(dead_code, reason = "held")] Vec<BuiltSide>),
     /// They are copies.
     Stage(#[expect(dead_code, reason = "held")] Stage),
+}
+
+impl BothBuilds {
+    /// Two builds of the cache. `current_does_not_build`: the base has its own benchmarks although the current ones were asked for.
+    pub(in crate::app) fn of(
+        built: PreparedSides,
+        current_does_not_build: bool,
+        request: &Request<'_>,
+        world: &mut World<'_>,
+    ) -> Result<Self, AppError> {
+        let mut alike = Alike::new();
+        let mut remarks = Vec::new();
+        let mut on_both = Vec::new();
+        for pair in built.pairs() {
+            let TargetPair::Both { base, candidate } = pair else {
+                continue;
+            };
+            on_both.push(BySide { base, candidate });
+            let differing = base.differing_sources(candidate);
+            let code = world
+                .interrupt
+                .while_computing("", || code_of_sides(base, candidate));
+            // Beside what differs, other files and programs may change what runs.
+            if base.has_companions_of(candidate) && base.differing_data(candidate).is_empty() {
+                alike.extend(code.same.map(|same| (name(&candidate.target), same)));
+            }
+            remarks.extend(code.remark);
+            if !differing.is_empty() {
+                let files: Vec<String> = differing
+                    .iter()
+                    .map(|path| path.display().to_string())
+                    .collect();
+                remarks.push(RunRemark::BenchDiffers {
+                    target: candidate.target.target.clone(),
+                    files,
+                    current_does_not_build,
+                });
+            }
+        }
+        for dependency in &built.dependencies {
+            remarks.push(RunRemark::DependencyDiffers {
+                name: dependency.name.clone(),
+                versions: BySide {
+                    base: dependency.base.clone(),
+                    candidate: dependency.candidate.clone(),
+                },
+            });
+        }
+        let relinking = Relinking::of(on_both.into_iter(), request.effort.as_built, world)?;
+        Ok(BothBuilds {
+            targets: BySide {
+                base: built.base.bench_targets(),
+                candidate: built.candidate.bench_targets(),
+            },
+            alike,
+            environment: Environment {
+                host: host::detect(world.variables.ci),
+                build: built.facts.clone(),
+            },
+            builds: BySide {
+                base: Some(built.base.name.clone()),
+                candidate: Some(built.candidate.name.clone()),
+            },
+            base_git: None,
+            words: String::new(),
+            relinking,
+            remarks,
+            listed: None,
+            _in_use: InUse::Sides(vec![built.base, built.candidate]),
+        })
+    }
 }
 
 /// Builds the work tree and what it is to be measured against.
@@ -117,6 +192,7 @@ fn beside_executable(
             host: host::detect(world.variables.ci),
             build: toolchain,
         },
+        builds: BySide::default(),
         base_git: None,
         words: format!("the executable {}", path.display()),
         relinking: Relinking::Impossible("nobody knows what an executable was linked from"),
@@ -139,14 +215,10 @@ pub(in crate::app) fn beside_revision(
         benches_from,
         quiet: request.common.output.quiet,
     };
-    let targets = |side: &BuiltSide| -> Vec<BenchTarget> {
-        let targets = side.targets.iter();
-        targets.map(|side| side.target.clone()).collect()
-    };
     let mut listed = None;
     let mut has_wanted = |side: &BuiltSide, world: &mut World<'_>| {
         let (filter, timeout) = (request.filter, request.timeout);
-        let found = find_benchmarks(filter, timeout, targets(side), world)?;
+        let found = find_benchmarks(filter, timeout, side.bench_targets(), world)?;
         if found.is_empty() && found.failures.is_empty() {
             return Err(nothing_found(filter, &found));
         }
@@ -180,61 +252,12 @@ pub(in crate::app) fn beside_revision(
             }
             built => (built?, false),
         };
-    let mut alike = Alike::new();
-    let mut remarks = Vec::new();
-    let mut on_both = Vec::new();
-    for pair in built.pairs() {
-        let TargetPair::Both { base, candidate } = pair else {
-            continue;
-        };
-        on_both.push(BySide { base, candidate });
-        let differing = base.differing_sources(candidate);
-        let code = world
-            .interrupt
-            .while_computing("", || code_of_sides(base, candidate));
-        // Beside what differs, other files and programs may change what runs.
-        if base.has_companions_of(candidate) && base.differing_data(candidate).is_empty() {
-            alike.extend(code.same.map(|same| (name(&candidate.target), same)));
-        }
-        remarks.extend(code.remark);
-        if !differing.is_empty() {
-            let files: Vec<String> = differing
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect();
-            remarks.push(RunRemark::BenchDiffers {
-                target: candidate.target.target.clone(),
-                files,
-                current_does_not_build,
-            });
-        }
-    }
-    for dependency in &built.dependencies {
-        remarks.push(RunRemark::DependencyDiffers {
-            name: dependency.name.clone(),
-            versions: BySide {
-                base: dependency.base.clone(),
-                candidate: dependency.candidate.clone(),
-            },
-        });
-    }
-    let relinking = Relinking::of(on_both.into_iter(), request.effort.as_built, world)?;
+    let both = BothBuilds::of(built, current_does_not_build, request, world)?;
     Ok(BothBuilds {
-        targets: BySide {
-            base: targets(&built.base),
-            candidate: targets(&built.candidate),
-        },
-        alike,
-        environment: Environment {
-            host: host::detect(world.variables.ci),
-            build: built.facts.clone(),
-        },
         base_git: Some(revision.state()),
         words: in_words(revision),
-        relinking,
-        remarks,
         listed,
-        _in_use: InUse::Sides(vec![built.base, built.candidate]),
+        ..both
     })
 }
 

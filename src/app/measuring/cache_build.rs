@@ -6,16 +6,20 @@ use std::path::PathBuf;
 use super::prepare::name_left_out;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::report;
+use crate::report::{self, counted};
+use perfcheck_analysis::model::BuildFacts;
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
 use perfcheck_engine::sides::{
     BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesRequest, build_commit,
-    build_sides, default_cache,
+    build_sides, build_work_tree, default_cache, kept_build,
 };
 
 /// What the candidate is called, whatever commit it may be.
 const WORK_TREE: &str = "the work tree";
+
+/// What kept builds may take on the disk.
+const ROOM: u64 = 2 << 30;
 
 /// What is to be built, and how.
 pub(in crate::app) struct CacheBuild<'a> {
@@ -48,6 +52,29 @@ impl CacheBuild<'_> {
         Ok(built)
     }
 
+    /// The work tree alone, with the facts of its build.
+    pub(in crate::app) fn work_tree(
+        &self,
+        world: &mut World<'_>,
+    ) -> Result<(BuiltSide, BuildFacts), AppError> {
+        let (built, facts) = self.told(world, |request, events, _| {
+            Ok(build_work_tree(request, events)?)
+        })?;
+        self.ready(WORK_TREE, &built, world)?;
+        Ok((built, facts))
+    }
+
+    /// A build that was made before, if it is still kept.
+    pub(in crate::app) fn kept(
+        &self,
+        name: &str,
+        world: &mut World<'_>,
+    ) -> Result<Option<BuiltSide>, AppError> {
+        self.told(world, |request, events, _| {
+            Ok(kept_build(request, name, events)?)
+        })
+    }
+
     /// A revision alone.
     pub(in crate::app) fn commit(
         &self,
@@ -74,6 +101,10 @@ impl CacheBuild<'_> {
         if !self.quiet {
             name_left_out(self.context, self.cargo, world.stderr);
         }
+        let spared = match self.context.stored()? {
+            Some((store, workspace)) => store.needed_builds(workspace)?,
+            None => Vec::new(),
+        };
         let stand_in = std::env::current_exe().ok();
         let cargo = world.variables.cargo.clone();
         let request = SidesRequest {
@@ -83,6 +114,8 @@ impl CacheBuild<'_> {
             workspace: &self.context.workspace,
             checkout: self.context.require_checkout()?,
             benches_from: self.benches_from,
+            room: ROOM,
+            spared: &spared,
             stand_in: stand_in.as_deref(),
             supervisor: world.supervisor,
             interrupt: world.interrupt,
@@ -136,6 +169,14 @@ fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
             "Fresh",
             format!("{} (built before)", side_in_words(*revision)),
         ),
+        BuildEvent::Removed { builds, bytes } => {
+            let builds = counted(*builds, "build");
+            let mib = bytes >> 20;
+            (
+                "Removed",
+                format!("{builds} that had not been used for longest ({mib} MiB)"),
+            )
+        }
         BuildEvent::CheckingOut { revision } => ("Checking out", in_words(revision)),
         BuildEvent::Building { revision } => ("Building", side_in_words(*revision)),
     }

@@ -1,11 +1,9 @@
-//! Two builds measured in turn and stored as two runs that belong together: what `--against`, the confirmation of hits, `bisect`
-//! and `doctor --benches` have in common.
+//! Two builds measured in turn and stored as two runs that belong together: what runs, `bisect` and `doctor` have in common.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::counting::count_in_turn;
-use super::keep::{Watch, drain};
 use super::measured::MeasuredInTurn;
 use super::request::{Request, busy};
 use crate::app::context::World;
@@ -16,8 +14,9 @@ use crate::report::Progress;
 use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, Standing, standing};
 use perfcheck_analysis::findings::{Conclusion, RunRemark};
 use perfcheck_analysis::model::{
-    Acceptance, Benchmark, Bound, BySide, DecisionSettings, Environment, Event, GitState,
-    LaunchHead, LaunchRecord, NewRun, Observer, Purpose, RunEnd, RunId, Side, Silence, WarmUpGoal,
+    Acceptance, Benchmark, BenchmarkKey, Bound, BySide, DecisionSettings, Environment, Event,
+    GitState, LaunchHead, LaunchRecord, NewRun, Observer, Purpose, RunEnd, RunId, Side, Silence,
+    WarmUpGoal,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
@@ -76,8 +75,10 @@ pub(in crate::app) struct InTurn<'a> {
     pub(in crate::app) plan: Plan,
     /// How many times as long as the request says it may take.
     longer: u32,
-    /// What the candidate opens, where that is to be known.
-    pub(in crate::app) watches: Vec<Watch>,
+    /// The names that both builds are kept under.
+    pub(in crate::app) builds: BySide<Option<String>>,
+    /// The earlier runs whose builds the base is.
+    pub(in crate::app) earlier: BTreeMap<BenchmarkKey, RunId>,
     pub(in crate::app) purpose: Purpose,
 }
 
@@ -101,7 +102,8 @@ impl<'a> InTurn<'a> {
             decision,
             plan: plan(&decision, request.effort, planned, request.seed),
             longer: 1,
-            watches: Vec::new(),
+            builds: BySide::default(),
+            earlier: BTreeMap::new(),
             purpose,
         }
     }
@@ -123,7 +125,7 @@ impl<'a> InTurn<'a> {
         if self.purpose != Purpose::Control {
             self.plan.noise = self.known_noise(store, workspace, &pairs)?;
         }
-        let new_run = |git: &Option<GitState>| NewRun {
+        let new_run = |git: &Option<GitState>, build: &Option<String>| NewRun {
             started: host::now(),
             git: git.clone(),
             environment: self.environment.clone(),
@@ -131,25 +133,21 @@ impl<'a> InTurn<'a> {
             seed: self.plan.seed,
             decision: self.decision,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: build.clone(),
         };
         let plan = serde_json::to_string(&self.plan).unwrap_or_default();
         let (base, candidate) = store.begin_pair(
             workspace,
-            &new_run(&self.git.base),
-            &new_run(&self.git.candidate),
+            &new_run(&self.git.base, &self.builds.base),
+            &new_run(&self.git.candidate, &self.builds.candidate),
             &plan,
             self.purpose,
         )?;
         let runs = BySide { base, candidate };
-        let mut watches = std::mem::take(&mut self.watches);
-        let mut record = |side, launch: &_| {
-            drain(&mut watches);
-            store.record_launch(*runs.of(side), launch)
-        };
+        let mut record = |side, launch: &_| store.record_launch(*runs.of(side), launch);
         let left = pair_left_incomplete(&runs);
         let to_count = pairs.clone();
         let (ended, spent) = self.campaign(pairs, &mut record, &left, world)?;
-        self.watches = watches;
         if ended == Ended::Interrupted {
             return Err(AppError::Interrupted(left));
         }
@@ -169,6 +167,7 @@ impl<'a> InTurn<'a> {
             },
             plan: self.plan.clone(),
             decision: self.decision,
+            earlier: self.earlier.clone(),
             seconds: spent
                 .into_iter()
                 .map(|spent| (spent.key, spent.time.as_secs_f64()))
@@ -298,13 +297,14 @@ pub(in crate::app) fn pair_left_incomplete(runs: &BySide<RunId>) -> String {
     format!("; runs {base} and {candidate} are stored as incomplete with the rounds that had ended")
 }
 
-/// Ends both runs of a pair. Neither is a reference for stored runs: they sample in another way.
+/// Ends both runs of a pair. The candidate may be accepted, the base is measured again for its sake alone.
 pub(in crate::app) fn finish(
     store: &mut Store,
     runs: &BySide<RunId>,
     concluded: &Conclusion<'_>,
+    acceptance: Acceptance,
 ) -> Result<(), StoreError> {
-    let end = end_of(concluded, Acceptance::Pending);
+    let end = end_of(concluded, acceptance);
     let of_base = RunEnd {
         verdicts: Vec::new(),
         conclusion: None,

@@ -14,6 +14,8 @@ pub(in crate::app) struct MeasuredInTurn {
     pub(in crate::app) measured: BySide<Vec<Measurement>>,
     pub(in crate::app) plan: Plan,
     pub(in crate::app) decision: DecisionSettings,
+    /// The earlier runs whose builds the base is.
+    pub(in crate::app) earlier: BTreeMap<BenchmarkKey, RunId>,
     /// How long the rounds of each benchmark took, in seconds.
     pub(in crate::app) seconds: BTreeMap<BenchmarkKey, f64>,
     /// What a reader must know of it.
@@ -32,6 +34,7 @@ impl MeasuredInTurn {
     {
         RoundsEvidence {
             runs: self.runs,
+            earlier: &self.earlier,
             base: &self.measured.base,
             candidate: &self.measured.candidate,
             plan: &self.plan,

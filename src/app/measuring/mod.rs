@@ -1,14 +1,12 @@
-//! How commands measure: building, pairing, measuring alone and in turn, keeping executables and running them again.
+//! How commands measure: building, pairing, measuring alone and in turn.
 //!
 //! Must not print results. Invariant: whatever was measured is in the store before anything is decided about it.
 
 pub(in crate::app) mod alone;
 pub(in crate::app) mod builds;
 pub(in crate::app) mod cache_build;
-pub(in crate::app) mod confirm;
 pub(in crate::app) mod counting;
 pub(in crate::app) mod in_turn;
-pub(in crate::app) mod keep;
 pub(in crate::app) mod layouts;
 pub(in crate::app) mod machine_code;
 pub(in crate::app) mod measured;
@@ -17,7 +15,7 @@ pub(in crate::app) mod pins;
 pub(in crate::app) mod prepare;
 pub(in crate::app) mod recorded;
 pub(in crate::app) mod request;
-pub(in crate::app) mod rerun;
 pub(in crate::app) mod trial;
+pub(in crate::app) mod work_tree;
 
 pub use builds::Against;

@@ -53,8 +53,6 @@ pub(in crate::app) struct Pairing {
     /// Verdicts that need no measurement.
     pub(in crate::app) settled: Vec<Row<'static>>,
     pub(in crate::app) failed_targets: Vec<FailedTarget>,
-    /// The candidate's targets, measured or not.
-    pub(in crate::app) targets: Vec<BenchTarget>,
 }
 
 impl Pairing {
@@ -66,12 +64,6 @@ impl Pairing {
     ) -> Self {
         let mut pairing = Self {
             failed_targets: of_both_sides(&found),
-            targets: found
-                .candidate
-                .targets
-                .iter()
-                .map(|found| found.target.clone())
-                .collect(),
             ..Self::default()
         };
         let failed = |found: &Discovered| -> BTreeSet<TargetName> {
@@ -162,6 +154,13 @@ impl Pairing {
             }
         }
         pairing
+    }
+
+    /// Takes over what is measured beside another base.
+    pub(in crate::app) fn join(&mut self, other: Self) {
+        self.pairs.extend(other.pairs);
+        self.settled.extend(other.settled);
+        self.failed_targets.extend(other.failed_targets);
     }
 
     /// These need no measurement, as both sides run the same.

@@ -23,11 +23,7 @@ pub(in crate::app) fn build(
     world: &mut World<'_>,
 ) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
     let options = &common.cargo;
-    if !context.workspace.has_bench_targets(options) {
-        return Err(AppError::NothingToMeasure(
-            "the selected packages have no bench targets\n  help: `--workspace` selects all packages, `--lib` the `#[bench]` functions of a library; docs/GUIDE.md shows how to write a first benchmark".to_owned(),
-        ));
-    }
+    refuse_no_targets(context, common)?;
     name_left_out(context, options, world.stderr);
     let toolchain = Toolchain::detect(options)?;
     let built = cargo::build(
@@ -39,6 +35,19 @@ pub(in crate::app) fn build(
         world.interrupt,
     )?;
     Ok((toolchain.facts, built.targets))
+}
+
+/// Refuses a workspace that has nothing to measure.
+pub(in crate::app) fn refuse_no_targets(
+    context: &Context,
+    common: &StoreOptions,
+) -> Result<(), AppError> {
+    if !context.workspace.has_bench_targets(&common.cargo) {
+        return Err(AppError::NothingToMeasure(
+            "the selected packages have no bench targets\n  help: `--workspace` selects all packages, `--lib` the `#[bench]` functions of a library; docs/GUIDE.md shows how to write a first benchmark".to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// Names the bench targets that are not built because features that they need are off.

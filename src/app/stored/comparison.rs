@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::conclusions::{conclusion_of, plan_of, unmeasured};
+use super::conclusions::{conclusion_of, earlier_of, plan_of, unmeasured};
 use super::imported::{remarks_on_imports, suited};
 use super::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
 use crate::app::context::Context;
@@ -150,6 +150,7 @@ impl StoredComparison<'_> {
                 base: base.id,
                 candidate: candidate.id,
             },
+            earlier: &earlier_of(self.store, candidate)?,
             base: &both.measured.base,
             candidate: &both.measured.candidate,
             plan: &plan,

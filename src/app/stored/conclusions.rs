@@ -9,10 +9,10 @@ use perfcheck_analysis::findings::{
     Conclusion, Findings, RoundsEvidence, Row, Verdicts, summarize_all,
 };
 use perfcheck_analysis::model::{
-    Acceptance, BySide, Measurement, Run, RunEnd, RunVerdict, Side, Work,
+    Acceptance, BenchmarkKey, BySide, Measurement, Run, RunEnd, RunId, RunVerdict, Side, Work,
 };
 use perfcheck_engine::host;
-use perfcheck_engine::store::Store;
+use perfcheck_engine::store::{Store, StoreError};
 
 /// The end of a run of which this was concluded.
 pub(in crate::app) fn end_of(concluded: &Conclusion<'_>, acceptance: Acceptance) -> RunEnd {
@@ -101,6 +101,7 @@ fn judged_again<'m>(
             base: pair.partner,
             candidate: run.id,
         },
+        earlier: &earlier_of(store, run)?,
         base: &base,
         candidate: measured,
         plan: &plan,
@@ -112,6 +113,17 @@ fn judged_again<'m>(
     let host = context.host_class(&run.environment);
     let verdicts = evidence.basis(format!("run {}", pair.partner), host);
     Ok(Some((evidence.rows(), verdicts)))
+}
+
+/// The runs that the verdicts of a run are about, where it was measured in turn with an earlier build.
+pub(in crate::app) fn earlier_of(
+    store: &Store,
+    run: &Run,
+) -> Result<BTreeMap<BenchmarkKey, RunId>, StoreError> {
+    let verdicts = store.verdicts(run.id)?.into_iter();
+    Ok(verdicts
+        .filter_map(|known| Some((known.key, known.reference?)))
+        .collect())
 }
 
 /// The verdicts of a run about benchmarks that it did not measure, from the columns of the store.

@@ -1,19 +1,24 @@
 //! From the store to the histories of benchmarks: which runs count, their values, and the course that these take.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::conclusions::conclusion_of;
+use crate::app::error::AppError;
 use crate::app::naming::shell_quoted;
 use crate::report::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline};
 use perfcheck_analysis::compare::{
-    Circumstances, Course, CoursePoint, CourseRules, Difference, Fact, RunSeries, differences,
-    summarize,
+    Chain, ChainLink, Circumstances, Course, CoursePoint, CourseRules, Difference, Fact, RunSeries,
+    differences, summarize,
 };
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Run, RunId, Timestamp, Verdict};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{
-    BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
+    BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, RunLink, Store, StoreError,
+    WorkspaceId,
 };
 
+/// So many runs of a benchmark are followed back.
+const MOST_LINKS: usize = 10_000;
 /// Series of so many benchmarks are in memory at once.
 const AT_ONCE: usize = 16;
 /// Of the intervals of medians, which are for the eye.
@@ -37,24 +42,30 @@ pub(in crate::app) struct HistoryRequest<'a> {
 
 /// The histories of `benchmarks`, in their order; those that no such run measured are left out.
 ///
-/// A history has the complete runs that are no side of an A/B measurement, oldest first. Runs that the newest one cannot be compared with are in it, but
-/// not in its course.
+/// A history has the complete runs that a user asked for, oldest first. Runs that the newest one cannot be compared with are in it, but not in its course.
+/// A run that was measured in turn with an earlier build is placed by its change against that, however fast the machine was in each.
 pub(in crate::app) fn histories(
     store: &Store,
     workspace: WorkspaceId,
     benchmarks: &[BenchmarkKey],
     request: &HistoryRequest<'_>,
-) -> Result<Vec<BenchmarkHistory>, StoreError> {
+) -> Result<Vec<BenchmarkHistory>, AppError> {
     let query = HistoryQuery {
         branch: request.branch,
-        runs: RunFilter::Alone,
+        runs: RunFilter::Own,
         before: None,
         limit: request.limit,
     };
     let baselines = store.baselines(workspace)?;
     let mut found = Vec::new();
     for keys in benchmarks.chunks(AT_ONCE) {
-        let history = store.history(workspace, keys, &query)?;
+        let mut history = store.history(workspace, keys, &query)?;
+        let mut chains = BTreeMap::new();
+        for key in keys {
+            let links = store.links(workspace, key, MOST_LINKS)?;
+            add_unmeasured(&mut history, key, &links, store, request)?;
+            chains.insert(key, Chained::of(key, &links, &history, store)?);
+        }
         let mut measured: BTreeMap<(RunId, BenchmarkKey), Measurement> = BTreeMap::new();
         for run in history.runs.keys() {
             for measurement in store.measurements(*run, Some(keys))? {
@@ -68,7 +79,10 @@ pub(in crate::app) fn histories(
                 .map(|past| measured.get(&(past.run, key.clone())))
                 .collect();
             let named = baselines.iter().map(|one| (one.name.as_str(), one.run));
-            found.extend(history_of(key, &past, &runs, &history, named, request));
+            let chained = &chains[key];
+            found.extend(history_of(
+                key, &past, &runs, chained, &history, named, request,
+            ));
         }
     }
     Ok(found)
@@ -94,6 +108,7 @@ fn history_of<'n>(
     key: &BenchmarkKey,
     past: &[&PastMeasurement],
     runs: &[Option<&Measurement>],
+    chained: &Chained,
     history: &History,
     baselines: impl Iterator<Item = (&'n str, RunId)>,
     request: &HistoryRequest<'_>,
@@ -120,20 +135,28 @@ fn history_of<'n>(
             run.filter(|_| differing.is_empty() && past.verdict != Some(Verdict::Failed))
         })
         .collect();
-    let series = RunSeries::of(&usable);
+    let series = chained.series(past, runs, &usable);
     let is_elsewhere = elsewhere(&heads, request.branch);
     let counted: Vec<usize> = (0..past.len())
         .filter(|place| series.values[*place].is_some() && !is_elsewhere[*place])
         .collect();
-    let points: Vec<CoursePoint> = counted
+    let mut points: Vec<CoursePoint> = counted
         .iter()
         .filter_map(|place| {
             Some(CoursePoint {
                 value: series.values[*place]?,
                 accepted: past[*place].accepted || is_accepted(heads[*place]),
+                shown: None,
             })
         })
         .collect();
+    let pairs = points.clone();
+    for (place, two) in pairs.windows(2).enumerate() {
+        let runs = [place, place + 1].map(|at| past[counted[at]].run);
+        if two[0].value != two[1].value {
+            points[place + 1].shown = chained.shown(runs);
+        }
+    }
     let decision = &heads.last()?.decision;
     let rules = CourseRules {
         noise_threshold: runs
@@ -198,6 +221,157 @@ fn history_of<'n>(
         since_baselines,
         accept_words: shell_quoted(&key.id),
     })
+}
+
+/// The runs in which nothing of a benchmark was measured, as both sides ran the same code: each is at the level of its reference.
+fn add_unmeasured(
+    history: &mut History,
+    key: &BenchmarkKey,
+    links: &[RunLink],
+    store: &Store,
+    request: &HistoryRequest<'_>,
+) -> Result<(), StoreError> {
+    let Some(past) = history.benchmarks.get_mut(key) else {
+        return Ok(());
+    };
+    let Some(like) = past.first().cloned() else {
+        return Ok(());
+    };
+    let measured: BTreeSet<RunId> = past.iter().map(|past| past.run).collect();
+    let same = |link: &&RunLink| {
+        link.in_turn && link.verdict == Verdict::Unchanged && !measured.contains(&link.run)
+    };
+    for link in links.iter().filter(same).take(request.limit) {
+        let head = store.run(link.run)?;
+        let branch = head.git.as_ref().and_then(|git| git.branch.as_deref());
+        if matches!(request.branch, BranchFilter::Only(wanted) if wanted != branch) {
+            continue;
+        }
+        past.push(PastMeasurement {
+            run: link.run,
+            verdict: Some(link.verdict),
+            typical_ns: None,
+            change: None,
+            reference: link.reference,
+            accepted: false,
+            ..like.clone()
+        });
+        history.runs.insert(link.run, head);
+    }
+    past.sort_by_key(|past| std::cmp::Reverse(past.run));
+    past.truncate(request.limit);
+    Ok(())
+}
+
+/// How the runs of a benchmark hang together, with what is needed to put them on one scale.
+struct Chained {
+    chain: Chain,
+    /// Where chains begin outside of the history.
+    roots: BTreeMap<RunId, Measurement>,
+    /// Half the widths of the intervals of changes that were called, in logarithms.
+    halves: BTreeMap<RunId, f64>,
+}
+
+impl Chained {
+    fn of(
+        key: &BenchmarkKey,
+        links: &[RunLink],
+        history: &History,
+        store: &Store,
+    ) -> Result<Self, AppError> {
+        let in_turn = links.iter().filter(|link| link.in_turn);
+        let links = in_turn.filter_map(|link| {
+            let of_chain = ChainLink {
+                reference: link.reference?,
+                verdict: link.verdict,
+                change: link.change,
+            };
+            Some((link.run, of_chain))
+        });
+        let chain = Chain {
+            links: links.collect(),
+        };
+        let past = history.benchmarks.get(key).into_iter().flatten();
+        let known: BTreeSet<RunId> = past.clone().map(|past| past.run).collect();
+        let (mut roots, mut halves) = (BTreeMap::new(), BTreeMap::new());
+        for past in past {
+            let (root, _) = chain.root(past.run);
+            if !known.contains(&root) && !roots.contains_key(&root) {
+                let keys = std::slice::from_ref(key);
+                // It may have been deleted since.
+                let found = store.measurements(root, Some(keys)).unwrap_or_default();
+                roots.extend(found.into_iter().map(|found| (root, found)));
+            }
+            let is_called = matches!(past.verdict, Some(Verdict::Regressed | Verdict::Improved));
+            if is_called && chain.links.contains_key(&past.run) {
+                let concluded = conclusion_of(store, &history.runs[&past.run])?;
+                let mut rows = concluded.iter().flat_map(|concluded| &concluded.rows);
+                let row = rows.find(|row| row.key == *key);
+                let change = row.and_then(|row| row.comparison.as_ref()?.change);
+                let half = change.map(|change| (change.upper.ln_1p() - change.lower.ln_1p()) / 2.0);
+                halves.extend(half.map(|half| (past.run, half)));
+            }
+        }
+        Ok(Self {
+            chain,
+            roots,
+            halves,
+        })
+    }
+
+    /// The values of runs, oldest first, on one scale: that of the runs which were measured alone, at which chains begin.
+    ///
+    /// Of `runs` those are `usable` that can be compared with the newest. Others count where a chain begins with them: what was measured in turn could be compared.
+    fn series(
+        &self,
+        past: &[&PastMeasurement],
+        runs: &[Option<&Measurement>],
+        usable: &[Option<&Measurement>],
+    ) -> RunSeries {
+        let is_root = |run: RunId| !self.chain.links.contains_key(&run);
+        let chained = past.iter().filter(|past| !is_root(past.run));
+        let begun: BTreeSet<RunId> = chained.map(|past| self.chain.root(past.run).0).collect();
+        let own = past.iter().zip(runs.iter().zip(usable));
+        let own = own.map(|(past, (run, usable))| {
+            let run = run.filter(|_| begun.contains(&past.run));
+            (past.run, usable.or(run))
+        });
+        let roots = self
+            .roots
+            .iter()
+            .map(|(run, measured)| (*run, Some(measured)));
+        let beginnings: Vec<(RunId, Option<&Measurement>)> =
+            roots.chain(own.filter(|(run, _)| is_root(*run))).collect();
+        let measured: Vec<Option<&Measurement>> =
+            beginnings.iter().map(|(_, measured)| *measured).collect();
+        let of_beginnings = RunSeries::of(&measured);
+        let known: BTreeMap<RunId, f64> = beginnings
+            .iter()
+            .zip(&of_beginnings.values)
+            .filter_map(|((run, _), value)| Some((*run, (*value)?)))
+            .collect();
+        let value = |past: &&PastMeasurement| {
+            let (root, ratio) = self.chain.root(past.run);
+            Some(known.get(&root)? + ratio)
+        };
+        RunSeries {
+            location: of_beginnings.location,
+            values: past
+                .iter()
+                .map(|past| value(past).filter(|_| past.verdict != Some(Verdict::Failed)))
+                .collect(),
+        }
+    }
+
+    /// Half the width of the interval of the change between two runs that follow one another, in logarithms, where a measurement in turn showed it.
+    fn shown(&self, runs: [RunId; 2]) -> Option<f64> {
+        let [before, here] = runs;
+        if !self.chain.links.contains_key(&here) || self.chain.says_the_same(before, here) {
+            return None;
+        }
+        let half = self.halves.get(&here).or_else(|| self.halves.get(&before));
+        half.copied()
+    }
 }
 
 /// Which runs are of another branch than the newest, where all are asked for: branches may be at levels that no commit led from one to the other.

@@ -4,6 +4,7 @@
 
 pub(in crate::app) mod comparison;
 pub(in crate::app) mod conclusions;
+pub(in crate::app) mod earlier;
 pub(in crate::app) mod histories;
 pub(in crate::app) mod imported;
 pub(in crate::app) mod names;

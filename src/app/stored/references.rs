@@ -197,7 +197,7 @@ impl Chooser<'_> {
             let keys: Vec<BenchmarkKey> =
                 unserved.iter().map(|subject| subject.key.clone()).collect();
             let all = self.history(&keys, BranchFilter::Any, before, FORK_HORIZON)?;
-            if let Some(parent) = parent_branch(checkout, branch, &all) {
+            if let Some(parent) = parent_branch(checkout, branch, branches_of(&all).into_iter()) {
                 let ancestors = ancestors(checkout, &parent, &all);
                 for subject in unserved {
                     let of_parent = |run: &Run| branch_of(run) == Some(parent.as_str());
@@ -361,23 +361,28 @@ fn newest(chosen: &BTreeMap<BenchmarkKey, Chosen>) -> Option<RunId> {
         .copied()
 }
 
-/// The branch with accepted runs that `HEAD` left most recently.
-pub(in crate::app) fn parent_branch(
+/// That one of `branches` which `HEAD` left most recently.
+pub(in crate::app) fn parent_branch<'b>(
     checkout: &Checkout,
     own: Option<&str>,
-    history: &History,
+    branches: impl Iterator<Item = &'b str>,
 ) -> Option<String> {
-    let branches: BTreeSet<&str> = history
-        .runs
-        .values()
-        .filter_map(branch_of)
-        .filter(|branch| Some(*branch) != own)
-        .collect();
     branches
-        .into_iter()
+        .filter(|branch| Some(*branch) != own)
         .filter_map(|branch| Some((checkout.commits_since(branch)?, branch)))
         .min()
         .map(|(_, branch)| branch.to_owned())
+}
+
+/// The branches of a history's runs.
+pub(in crate::app) fn branches_of(history: &History) -> BTreeSet<&str> {
+    history.runs.values().filter_map(branch_of).collect()
+}
+
+/// Whether `HEAD` contains the commit of a run.
+pub(in crate::app) fn is_ancestor(checkout: &Checkout, run: &Run) -> bool {
+    let commit = run.git.as_ref().map(|git| &git.commit);
+    commit.is_some_and(|commit| checkout.is_ancestor(commit))
 }
 
 /// The runs of `branch` whose commit `HEAD` contains.

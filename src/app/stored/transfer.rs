@@ -67,6 +67,8 @@ fn portable(
     Ok(PortableRun {
         head: PortableHead {
             begun: NewRun {
+                // Another machine has another cache.
+                build: None,
                 started: run.started,
                 git: run.git,
                 environment: run.environment,

@@ -70,6 +70,7 @@ fn exported(measurements: Vec<Measurement>) -> ExportedRun {
     ExportedRun {
         name: "v/1".to_owned(),
         run: Run {
+            build: None,
             id: RunId(1),
             started: Timestamp(0),
             finished: None,

@@ -13,6 +13,7 @@ use perfcheck_analysis::model::*;
 fn head(pair: Option<PortablePair>) -> PortableHead {
     PortableHead {
         begun: NewRun {
+            build: None,
             started: Timestamp(1_700_000_000_123_456_789),
             git: Some(GitState {
                 commit: "a".repeat(40),

@@ -5,7 +5,7 @@ use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use crate::report::words::{sentences, source};
 use perfcheck_analysis::compare::HostSigns;
-use perfcheck_analysis::findings::{Method, Row};
+use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::Failure;
 
 /// More reference runs than these are counted and not named.
@@ -22,7 +22,9 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
     } else {
         alone(candidate)
     }];
-    let compared_with = explanation.row.map_or_else(Vec::new, Row::compared_runs);
+    let compared_with = explanation
+        .row
+        .map_or_else(Vec::new, |row| row.compared_runs(explanation.run));
     if method != Some(Method::Paired) && !(explanation.base.is_empty() && compared_with.is_empty())
     {
         statements.push(reference(explanation));
@@ -123,7 +125,7 @@ fn reference(explanation: &Explanation<'_>) -> Statement {
     );
     let compared_with = explanation
         .row
-        .map_or(base.len(), |row| row.compared_runs().len());
+        .map_or(base.len(), |row| row.compared_runs(explanation.run).len());
     let text = match &base[..] {
         [] => format!(
             "It was compared with {}, which this store does not have.",

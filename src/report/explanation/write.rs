@@ -7,10 +7,10 @@ use super::{alternative, extras, measured, paired, stored, unmeasured};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
 use crate::report::view::MessageFormat;
-use crate::report::words::remarks::{code_differs, named_runs, what_is_same};
+use crate::report::words::remarks::code_differs;
 use crate::report::words::sentences::capital;
 use crate::report::{theme, units};
-use perfcheck_analysis::findings::{CodeChange, FirstLook, Method, Remark, Row};
+use perfcheck_analysis::findings::{CodeChange, Method};
 use perfcheck_analysis::model::{Statistic, Verdict};
 
 /// Columns of the text, and of the words at its left.
@@ -44,11 +44,6 @@ pub fn explained(explanation: &Explanation<'_>) -> Vec<(&'static str, String)> {
 fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = vec![verdict(explanation)];
     statements.extend(measured::sides(explanation));
-    statements.extend(
-        explanation
-            .row
-            .and_then(|row| second_look(row, explanation.verdict)),
-    );
     statements.extend(explanation.code.map(changed_code));
     let subject = explanation.run.decision.analysis.subject;
     match (explanation.method, explanation.comparison()) {
@@ -96,53 +91,6 @@ fn verdict(explanation: &Explanation<'_>) -> Statement {
             reference_run: explanation.reference,
         },
     )
-}
-
-/// What came of measuring the benchmark again, in turn with its reference.
-fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
-    let said = |first: &FirstLook| {
-        let change = first.change.map_or_else(String::new, |change| {
-            format!(" ({})", units::change(change))
-        });
-        format!("The stored numbers said {}{change}", first.verdict)
-    };
-    let mut remarks = row.remarks.iter();
-    let (first, text, runs) = remarks.find_map(|remark| match remark {
-        Remark::FoundSame { first, same, .. } => {
-            let text = format!("{}, but {}.", said(first), what_is_same(*same));
-            Some((first, text, None))
-        }
-        Remark::MeasuredAgain {
-            first,
-            second,
-            runs,
-        } => {
-            let again = format!(
-                "{}, so both sides were measured again in turn, as {}",
-                said(first),
-                named_runs(runs)
-            );
-            let text = match verdict {
-                Verdict::Regressed => {
-                    format!("{again}, which confirmed it; what follows is about these.")
-                }
-                Verdict::Suspect => format!(
-                    "{again}. That was {second}, which neither confirms nor refutes it: it stays suspect. What follows is about these."
-                ),
-                _ => format!("{again}, which refuted it; what follows is about these."),
-            };
-            Some((first, text, Some(runs)))
-        }
-        _ => None,
-    })?;
-    Some(Statement::new(
-        text,
-        Numbers::Confirmation {
-            base_run: runs.and_then(|runs| runs.base),
-            candidate_run: runs.and_then(|runs| runs.candidate),
-            first_change: first.change,
-        },
-    ))
 }
 
 /// All that is known of the functions that differ.

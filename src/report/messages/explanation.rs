@@ -89,16 +89,6 @@ pub(crate) enum Numbers {
         /// The range of the control workload, as in `run-finished`.
         control_range: Option<f64>,
     },
-    /// The second measurement that took the place of the first.
-    Confirmation {
-        /// The run of the reference's side; null where the executable was that of the reference, so that nothing was measured, and where the store
-        /// of an imported run does not have it.
-        base_run: Option<RunId>,
-        /// The run of the candidate's side; null likewise.
-        candidate_run: Option<RunId>,
-        /// The change that the stored numbers alone had shown, a fraction; null where they gave none.
-        first_change: Option<f64>,
-    },
     /// The functions in which the executables of both sides differ.
     Code {
         /// Those that changed, then those that were added, then those that were removed, the longest first.
@@ -290,7 +280,6 @@ impl Numbers {
             Self::Measured { .. } => "measured",
             Self::Reference { .. } => "reference",
             Self::Place { .. } => "place",
-            Self::Confirmation { .. } => "confirmation",
             Self::Code { .. } => "code",
             Self::Failure { .. } => "failure",
             Self::Look { .. } => "look",

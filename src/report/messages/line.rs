@@ -11,9 +11,7 @@ use super::explanation::ExplanationMessage;
 use super::grouped::{GroupMessage, Grouped};
 use super::history::{HistoryCourse, HistoryPointMessage};
 use super::import::{BenchmarkImported, ExportFinished, ImportFinished, ReportWritten, TakenOver};
-use super::listing::{
-    BaselineLine, BenchmarkFound, BenchmarkLine, KeptLine, ListedRun, WorkspaceLine,
-};
+use super::listing::{BaselineLine, BenchmarkFound, BenchmarkLine, ListedRun, WorkspaceLine};
 use super::measured::BenchmarkMeasured;
 use super::method::MethodExplained;
 use super::pivot::{PivotRowMessage, PivotTable};
@@ -78,7 +76,6 @@ pub(crate) enum JsonMessage<'a> {
     Benchmark(&'a BenchmarkLine),
     Run(ListedRun<'a>),
     Baseline(&'a BaselineLine),
-    KeptExecutables(&'a KeptLine),
     Workspace(&'a WorkspaceLine),
     MethodExplained(&'a MethodExplained),
 }

@@ -1,4 +1,4 @@
-//! What is in the store: benchmarks, runs, baselines, kept executables, workspaces.
+//! What is in the store: benchmarks, runs, baselines, workspaces.
 
 use serde::Serialize;
 
@@ -126,24 +126,6 @@ pub struct BaselineLine {
     /// What that run is a side of.
     #[serde(skip)]
     pub pair: Option<Pair>,
-}
-
-/// A run whose executables could go (`store prune --executables`), or went with `--yes`.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct KeptLine {
-    /// The number of the run.
-    pub run: RunId,
-    /// When it began, RFC 3339.
-    pub started: String,
-    /// Its workspace, for people.
-    pub workspace: String,
-    /// The names of the baselines that point to it.
-    pub baselines: Vec<String>,
-    /// How many executables it has.
-    pub targets: usize,
-    /// How many compressed bytes removing them gives back.
-    pub freed_bytes: u64,
 }
 
 /// A workspace that the store knows (`store adopt`).

@@ -37,7 +37,7 @@ pub use import::{ImportFindings, ImportedBenchmark, PerSecond, TakenOver, ValueB
 pub use line::SCHEMA;
 pub(crate) use line::{JsonMessage, write_message};
 pub(crate) use listing::BenchmarkFound;
-pub use listing::{BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine};
+pub use listing::{BaselineLine, BenchmarkLine, RunLine, WorkspaceLine};
 pub(crate) use measured::BenchmarkMeasured;
 pub use method::{MethodExplained, MethodSetting, SettingSource};
 pub(crate) use pivot::PivotRowMessage;

@@ -1,7 +1,6 @@
 //! The document: its policy, style, script and data in one file.
 
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::benchmark::{BenchmarkData, DifferenceData, PageShared, differences};
@@ -12,7 +11,7 @@ use super::phrases::Phrasebook;
 use crate::escape::{html, json_in_script, one_line};
 use crate::report::messages::{JsonMessage, PageFormat, ReportWritten, SCHEMA, write_message};
 use crate::report::view::MessageFormat;
-use crate::report::words::remarks::{named_run, run_remark, why_same};
+use crate::report::words::remarks::{run_remark, why_same};
 use crate::report::words::{analysis, limits, sentences};
 use crate::report::{theme, units};
 use perfcheck_analysis::compare::PROBABILITIES;
@@ -236,21 +235,7 @@ fn notes(page: &Page<'_>) -> Vec<String> {
         };
         format!("{which}: {}.", why_same(same))
     });
-    let mut again: BTreeMap<(Option<RunId>, Option<RunId>), usize> = BTreeMap::new();
-    for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
-        if let Remark::MeasuredAgain { runs, .. } = remark {
-            *again.entry((runs.base, runs.candidate)).or_default() += 1;
-        }
-    }
-    let again = again.into_iter().map(|((base, candidate), count)| {
-        format!(
-            "{} measured again in turn with the reference, in {} beside {}: their medians, changes and charts are those of these runs.",
-            sentences::were(count),
-            named_run(candidate),
-            named_run(base)
-        )
-    });
-    same.chain(again).collect()
+    same.collect()
 }
 
 /// How the verdicts were reached, where any was.

@@ -6,8 +6,7 @@ use super::sparkline::sparkline;
 use crate::escape;
 use crate::report::layout::{Cell, Column, Table, cells_of};
 use crate::report::messages::{
-    BaselineLine, BenchmarkFound, BenchmarkLine, JsonMessage, KeptLine, RunLine, WorkspaceLine,
-    write_message,
+    BaselineLine, BenchmarkFound, BenchmarkLine, JsonMessage, RunLine, WorkspaceLine, write_message,
 };
 use crate::report::theme::{self, Ink};
 use crate::report::units::{self, NO_BREAK};
@@ -268,42 +267,6 @@ fn baselines_table(lines: &[BaselineLine], columns: usize) -> Table {
         ),
         Column::words("commit", commits),
         Column::name("branch", branches).dispensable(1),
-    ])
-}
-
-/// Writes runs whose executables could go, in lines of so many columns.
-pub fn write_kept(
-    writer: &mut dyn Write,
-    lines: &[KeptLine],
-    format: MessageFormat,
-    columns: usize,
-) -> io::Result<()> {
-    if lines.is_empty() {
-        return Ok(());
-    }
-    write_lines(
-        writer,
-        lines,
-        JsonMessage::KeptExecutables,
-        format,
-        columns,
-        || kept_table(lines, columns),
-    )
-}
-
-fn kept_table(lines: &[KeptLine], columns: usize) -> Table {
-    let cells = cells_of(lines);
-    let size = |line: &KeptLine| format!("{} MiB", line.freed_bytes >> 20);
-    Table::new(vec![
-        Column::number("run", cells(&|line| line.run.to_string())),
-        Column::fact(
-            heading_of_when(columns),
-            cells(&|line| when(&line.started, columns)),
-        ),
-        Column::words("baselines", cells(&|line| line.baselines.join(", "))),
-        Column::number("executables", cells(&|line| line.targets.to_string())).dispensable(1),
-        Column::number("size", cells(&size)),
-        Column::name("workspace", cells(&|line| line.workspace.clone())),
     ])
 }
 

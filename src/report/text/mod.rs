@@ -31,7 +31,7 @@ pub use grouped::write_grouped;
 pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
 pub use import::write_import;
 pub use listing::{
-    write_announced, write_baselines, write_benchmarks, write_kept, write_older_runs, write_runs,
+    write_announced, write_baselines, write_benchmarks, write_older_runs, write_runs,
     write_workspaces,
 };
 pub use method::write_method;

@@ -2,10 +2,8 @@
 
 use super::limits::whom;
 use crate::report::units;
-use perfcheck_analysis::findings::{
-    ChangedFunction, CodeChange, FirstLook, Obstacle, Remark, Row, RunRemark, Sameness,
-};
-use perfcheck_analysis::model::{BySide, MIN_LAUNCHES, RunId, Verdict};
+use perfcheck_analysis::findings::{ChangedFunction, CodeChange, Remark, Row, RunRemark, Sameness};
+use perfcheck_analysis::model::{MIN_LAUNCHES, RunId};
 
 /// The remarks on a benchmark, a sentence each.
 pub(crate) fn of_row(row: &Row<'_>) -> impl Iterator<Item = String> {
@@ -31,26 +29,6 @@ pub(crate) fn remark(remark: &Remark) -> String {
         Remark::TargetFailed { in_base } => {
             let whose = if *in_base { "the reference's" } else { "the" };
             format!("{whose} bench target failed before its benchmarks were known; the error is above")
-        }
-        Remark::MeasuredAgain {
-            first,
-            second,
-            runs,
-        } => measured_again(*first, *second, runs),
-        Remark::FoundSame {
-            first,
-            reference,
-            same,
-        } => {
-            format!(
-                "{}, but beside {} {}",
-                stored_numbers(*first),
-                named_run(*reference),
-                what_is_same(*same)
-            )
-        }
-        Remark::NotMeasuredAgain(obstacle) => {
-            format!("this rests on stored numbers alone, as {}", why(obstacle))
         }
     }
 }
@@ -112,58 +90,6 @@ pub(crate) fn changed_function(function: &ChangedFunction) -> String {
     }
 }
 
-/// What the stored numbers alone had said, and what measuring both sides in turn made of it.
-fn measured_again(first: FirstLook, second: Verdict, runs: &BySide<Option<RunId>>) -> String {
-    let words = match second {
-        Verdict::Regressed => "confirmed",
-        Verdict::Inconclusive | Verdict::Suspect => "not confirmed",
-        _ => "refuted",
-    };
-    format!(
-        "{}; {words} by measuring both in turn ({})",
-        stored_numbers(first),
-        named_runs(runs)
-    )
-}
-
-/// A run in words.
-pub(crate) fn named_run(run: Option<RunId>) -> String {
-    run.map_or_else(
-        || "a run that is not in this store".to_owned(),
-        |run| format!("run {run}"),
-    )
-}
-
-/// The runs of both sides in words.
-pub(crate) fn named_runs(runs: &BySide<Option<RunId>>) -> String {
-    match (runs.base, runs.candidate) {
-        (Some(base), Some(candidate)) => format!("runs {base} and {candidate}"),
-        (base, candidate) => format!("{} and {}", named_run(base), named_run(candidate)),
-    }
-}
-
-fn stored_numbers(first: FirstLook) -> String {
-    let change = first.change.map_or_else(String::new, |change| {
-        format!(" ({})", units::change(change))
-    });
-    format!("the stored numbers said {}{change}", first.verdict)
-}
-
-fn why(obstacle: &Obstacle) -> String {
-    match obstacle {
-        Obstacle::NoRerun(reason) => reason.clone(),
-        Obstacle::NotPaired { reference, why } => {
-            let why = why.as_deref().map(remark);
-            format!(
-                "measuring it beside {} did not come about: {}",
-                named_run(*reference),
-                why.as_deref().unwrap_or("it is gone")
-            )
-        }
-        Obstacle::Failed => "measuring both in turn failed".to_owned(),
-    }
-}
-
 /// A remark on a comparison as a whole.
 pub fn run_remark(remark: &RunRemark) -> String {
     match remark {
@@ -200,19 +126,6 @@ pub fn run_remark(remark: &RunRemark) -> String {
                 "the dependency {name} differs: {} -> {}",
                 listed(&versions.base),
                 listed(&versions.candidate)
-            )
-        }
-        RunRemark::FilesChanged { target, files } => {
-            let files: Vec<String> = files
-                .iter()
-                .map(|file| {
-                    let gone = if file.is_gone { " (gone)" } else { "" };
-                    format!("{}{gone}", file.path)
-                })
-                .collect();
-            format!(
-                "files that the benches of `{target}` opened have changed since: {}",
-                files.join(", ")
             )
         }
         RunRemark::NotForRounds { flags } => format!(

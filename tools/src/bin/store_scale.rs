@@ -203,6 +203,7 @@ fn new_run(index: usize, started: i64, branch: &str) -> NewRun {
     environment.host.kernel = format!("6.{}.0", index / 500);
     environment.host.cpu = "A processor of this world @ 3.20GHz".into();
     NewRun {
+        build: None,
         started: Timestamp(started),
         git: Some(GitState {
             commit: format!("{:040x}", index as u128 * 0x9e37_79b9_7f4a_7c15_f39c_c060),

@@ -25,6 +25,8 @@ pub struct CoursePoint {
     pub value: f64,
     /// Whether the user accepted the run's level as a new one.
     pub accepted: bool,
+    /// Half the width of the interval of the change, in logarithms, where a measurement in turn showed that a level begins here.
+    pub shown: Option<f64>,
 }
 
 /// How a course is described.
@@ -74,7 +76,7 @@ pub struct Level {
 pub struct Step {
     /// Against the level before, a fraction with its interval.
     pub change: Estimate,
-    /// p of the change point; `None` where the user accepted a step that the series does not show by itself.
+    /// p of the change point; `None` where a measurement in turn showed the step, or the user accepted one that the series does not show by itself.
     pub p_value: Option<f64>,
     /// Whether the user accepted it.
     pub accepted: bool,
@@ -119,6 +121,7 @@ struct Border {
     at: usize,
     p_value: Option<f64>,
     accepted: bool,
+    shown: Option<f64>,
 }
 
 impl Course {
@@ -135,10 +138,12 @@ impl Course {
             let here = settled(&values[first..=last], tolerance);
             let step = borders.get(place.wrapping_sub(1)).map(|border| {
                 let before = settled(of_span(&values, spans[place - 1]), tolerance);
-                let half = noise.half_width(
-                    1.0 / before.len() as f64 + 1.0 / here.len() as f64,
-                    (1.0 - rules.confidence_level) / 2.0,
-                );
+                let half = border.shown.unwrap_or_else(|| {
+                    noise.half_width(
+                        1.0 / before.len() as f64 + 1.0 / here.len() as f64,
+                        (1.0 - rules.confidence_level) / 2.0,
+                    )
+                });
                 Step {
                     change: change(level_of(&here) - level_of(&before), half),
                     p_value: border.p_value,
@@ -250,25 +255,28 @@ fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &s
             at: found.index,
             p_value: Some(found.p_value),
             accepted: false,
+            shown: None,
         })
         .collect();
-    for (at, _) in points
+    let known = |point: &CoursePoint| point.accepted || point.shown.is_some();
+    for (at, point) in points
         .iter()
         .enumerate()
         .skip(1)
-        .filter(|(_, point)| point.accepted)
+        .filter(|(_, point)| known(point))
     {
-        // The place of a change point is uncertain by a run or two; the user knows better.
+        // The place of a change point is uncertain by a run or two; the user and a measurement in turn know better.
         let near = |border: &Border| border.at.abs_diff(at) < search.least;
         let p_value = borders
             .iter()
             .find(|border| near(border))
             .and_then(|border| border.p_value);
-        borders.retain(|border| !near(border) || border.accepted);
+        borders.retain(|border| !near(border) || border.accepted || border.shown.is_some());
         borders.push(Border {
             at,
-            p_value,
-            accepted: true,
+            p_value: p_value.filter(|_| point.shown.is_none()),
+            accepted: point.accepted,
+            shown: point.shown,
         });
     }
     borders.sort_by_key(|border| border.at);

@@ -5,6 +5,7 @@
 //! described in docs/STATISTICS.md.
 
 mod alternative;
+mod chain;
 mod comparison;
 mod course;
 mod curve;
@@ -39,6 +40,7 @@ pub use alternative::{
     AcrossRuns, Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy,
     value_of,
 };
+pub use chain::{Chain, ChainLink};
 pub use comparison::{Basis, Comparison, Extent};
 pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
 pub use curve::Curve;

@@ -1,14 +1,13 @@
-//! Rows of two builds that were measured in turn, and what a second measurement in turn makes of rows that rested on stored numbers.
+//! Rows of two builds that were measured in turn.
 
 use std::collections::BTreeMap;
 
-use super::code::Sameness;
-use super::remark::{FirstLook, Obstacle, Remark};
+use super::remark::Remark;
 use super::row::{Method, Row, Verdicts};
 use super::stored::summarize_all;
 use crate::compare::{Comparison, HostClass, PairedSeries, Plan, judge};
 use crate::model::{
-    BenchmarkKey, BySide, DecisionSettings, Measurement, Round, RunId, Sample, Verdict, Work,
+    BenchmarkKey, BySide, DecisionSettings, Measurement, Round, Run, RunId, Sample, Verdict, Work,
 };
 
 /// A benchmark that failed and has fewer whole rounds than this has no verdict.
@@ -18,6 +17,8 @@ const FEWEST_ROUNDS: usize = 5;
 pub struct RoundsEvidence<'a, 'm> {
     /// The runs of both sides.
     pub runs: BySide<RunId>,
+    /// The earlier runs whose builds the base was, where it was that of any.
+    pub earlier: &'a BTreeMap<BenchmarkKey, RunId>,
     /// What the base measured.
     pub base: &'a [Measurement],
     /// What the candidate measured: launch r of each side is round r.
@@ -60,7 +61,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
                     }),
                     remarks: more_rounds(comparison.as_ref()).into_iter().collect(),
                     comparison,
-                    reference: vec![Some(self.runs.base)],
+                    reference: self.reference(&measurement.benchmark.key),
                     seconds: self
                         .seconds
                         .and_then(|known| known.get(&measurement.benchmark.key).copied()),
@@ -69,11 +70,17 @@ impl<'m> RoundsEvidence<'_, 'm> {
             })
             .collect();
         rows.extend(self.settled.iter().map(|settled| Row {
-            reference: vec![Some(self.runs.base)],
+            reference: self.reference(&settled.key),
             ..settled.clone()
         }));
         rows.sort_by(|a, b| a.key.cmp(&b.key));
         rows
+    }
+
+    /// What a benchmark was compared with: the run whose build the base was, else the base itself.
+    fn reference(&self, key: &BenchmarkKey) -> Vec<Option<RunId>> {
+        let earlier = self.earlier.get(key).copied();
+        vec![Some(earlier.unwrap_or(self.runs.base))]
     }
 
     /// The comparison of each benchmark that both sides have measured in whole rounds, about the metric that was asked for.
@@ -146,21 +153,8 @@ fn rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
         .collect()
 }
 
-/// What came of measuring benchmarks again, in turn with their reference.
-pub enum SecondLook<'a> {
-    /// Both were measured as these runs.
-    Measured {
-        /// The runs of the second measurement.
-        runs: BySide<RunId>,
-        /// What it found.
-        rows: &'a [Row<'a>],
-    },
-    /// The reference could not be run again, for this reason.
-    Impossible(&'a str),
-}
-
 impl Row<'_> {
-    /// Whether the row looks slower, and is to be confirmed.
+    /// Whether the row looks slower.
     pub fn looks_slower(&self) -> bool {
         match self.verdict {
             Some(Verdict::Regressed | Verdict::Suspect) => true,
@@ -172,93 +166,20 @@ impl Row<'_> {
         }
     }
 
-    /// Puts the answer of a second measurement, in turn with the run `reference`, in the place of what the stored numbers alone said.
-    pub fn look_again(&mut self, reference: RunId, second: &SecondLook<'_>) {
-        let Some(verdict) = self.verdict else { return };
-        let first = FirstLook {
-            verdict,
-            change: self.change(),
-        };
-        let (runs, rows) = match second {
-            SecondLook::Impossible(reason) => {
-                let obstacle = Obstacle::NoRerun((*reason).to_owned());
-                self.remarks.push(Remark::NotMeasuredAgain(obstacle));
-                return;
-            }
-            SecondLook::Measured { runs, rows } => (*runs, rows),
-        };
-        let Some(again) = rows.iter().find(|row| row.key == self.key) else {
-            self.remarks
-                .push(Remark::NotMeasuredAgain(Obstacle::Failed));
-            return;
-        };
-        match (&again.comparison, again.verdict) {
-            (Some(comparison), _) => {
-                let second = comparison.verdict;
-                self.remarks.push(Remark::MeasuredAgain {
-                    first,
-                    second,
-                    runs: BySide {
-                        base: Some(runs.base),
-                        candidate: Some(runs.candidate),
-                    },
-                });
-                self.verdict = Some(match second {
-                    // Neither confirmed nor refuted.
-                    Verdict::Inconclusive | Verdict::Suspect => Verdict::Suspect,
-                    decided => decided,
-                });
-                self.comparison = again.comparison.clone();
-                self.seconds = again.seconds;
-            }
-            (None, _) if again.measurement.is_some() => {
-                self.remarks
-                    .push(Remark::NotMeasuredAgain(Obstacle::Failed));
-            }
-            (None, Some(Verdict::Unchanged)) => {
-                self.verdict = Some(Verdict::Unchanged);
-                self.comparison = None;
-                self.remarks.push(Remark::FoundSame {
-                    first,
-                    reference: Some(reference),
-                    same: again.same().unwrap_or(Sameness::Executable),
-                });
-            }
-            (None, _) => {
-                let why = again.remarks.first().cloned().map(Box::new);
-                let obstacle = Obstacle::NotPaired {
-                    reference: Some(reference),
-                    why,
-                };
-                self.remarks.push(Remark::NotMeasuredAgain(obstacle));
-            }
+    /// The runs whose measurements are the two sides of the verdict of `run`.
+    pub fn sides(&self, run: &Run) -> BySide<Option<RunId>> {
+        BySide {
+            base: self.compared_runs(run).first().copied().flatten(),
+            candidate: Some(run.id),
         }
     }
 
-    /// The runs whose measurements are the two sides of the verdict; `run` is the one that has it.
-    pub fn sides(&self, run: RunId) -> BySide<Option<RunId>> {
-        match self.measured_again() {
-            Some((_, runs)) => runs,
-            None => BySide {
-                base: self.reference.first().copied().flatten(),
-                candidate: Some(run),
-            },
-        }
-    }
-
-    /// The runs that the candidate's side was compared with, newest first.
-    pub fn compared_runs(&self) -> Vec<Option<RunId>> {
-        match self.measured_again() {
-            Some((_, runs)) => vec![runs.base],
+    /// The runs whose measurements the candidate, measured as `run`, was compared with, newest first: the other side of its pair where both were measured in turn.
+    pub fn compared_runs(&self, run: &Run) -> Vec<Option<RunId>> {
+        let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_in_turn);
+        match run.pair.filter(|_| in_turn) {
+            Some(pair) => vec![Some(pair.partner)],
             None => self.reference.clone(),
         }
-    }
-
-    /// The first look and the runs of the second one, where the row was measured again.
-    pub fn measured_again(&self) -> Option<(FirstLook, BySide<Option<RunId>>)> {
-        self.remarks.iter().find_map(|remark| match remark {
-            Remark::MeasuredAgain { first, runs, .. } => Some((*first, *runs)),
-            _ => None,
-        })
     }
 }

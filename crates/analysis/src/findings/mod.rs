@@ -16,10 +16,10 @@ mod stored;
 
 pub use code::{ChangedFunction, CodeChange, Sameness};
 pub use conclude::{Conclusion, ConclusionError, Terms, conclude};
-pub use in_turn::{RoundsEvidence, SecondLook};
+pub use in_turn::RoundsEvidence;
 pub use limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits, Scope};
 pub use order::{Order, SortKey};
 pub use references::{Chosen, References};
-pub use remark::{ChangedFile, FirstLook, Obstacle, Remark, RunRemark};
+pub use remark::{Remark, RunRemark};
 pub use row::{FailedTarget, Findings, Method, Row, Verdicts};
 pub use stored::{StoredEvidence, summarize_all};

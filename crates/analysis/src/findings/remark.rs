@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::code::{CodeChange, Sameness};
-use crate::model::{BenchmarkKey, BySide, LeftOutSamples, RunId, Verdict};
+use crate::model::{BenchmarkKey, BySide, LeftOutSamples, RunId};
 
 /// Something that a reader should know of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,52 +32,6 @@ pub enum Remark {
         /// Whether the base's target failed; else the candidate's did.
         in_base: bool,
     },
-    /// The stored numbers looked slower, and both sides were measured again in turn.
-    MeasuredAgain {
-        /// What the stored numbers alone said.
-        first: FirstLook,
-        /// What the second measurement said.
-        second: Verdict,
-        /// The runs of the second measurement; `None` for one that the store of an imported run does not have.
-        runs: BySide<Option<RunId>>,
-    },
-    /// The stored numbers looked slower, and there turned out to be nothing to measure beside the reference: both are the same.
-    FoundSame {
-        /// What the stored numbers alone said.
-        first: FirstLook,
-        /// The run that is the same; `None` where the store of an imported run does not have it.
-        reference: Option<RunId>,
-        /// In what.
-        same: Sameness,
-    },
-    /// The stored numbers looked slower, and could not be checked by measuring both sides in turn.
-    NotMeasuredAgain(Obstacle),
-}
-
-/// What the stored numbers alone said of a benchmark that was measured again.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct FirstLook {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The change, a fraction.
-    pub change: Option<f64>,
-}
-
-/// Why a benchmark could not be measured again in turn with its reference.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Obstacle {
-    /// The reference could not be run again, for this reason.
-    NoRerun(String),
-    /// Beside the reference there was nothing to measure.
-    NotPaired {
-        /// The reference; `None` where the store of an imported run does not have it.
-        reference: Option<RunId>,
-        /// Why, where something is known.
-        why: Option<Box<Remark>>,
-    },
-    /// The second measurement failed.
-    Failed,
 }
 
 /// Something that a reader should know of a comparison as a whole.
@@ -120,13 +74,6 @@ pub enum RunRemark {
         name: String,
         /// The versions of each side.
         versions: BySide<Vec<String>>,
-    },
-    /// Files that a kept executable opens have changed since it was kept.
-    FilesChanged {
-        /// Name of the bench target.
-        target: String,
-        /// The files.
-        files: Vec<ChangedFile>,
     },
     /// Flags about stored samples do not apply to rounds.
     NotForRounds {
@@ -184,13 +131,4 @@ impl RunRemark {
             _ => None,
         }
     }
-}
-
-/// A file that is not what it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangedFile {
-    /// Its path.
-    pub path: String,
-    /// Whether it is gone; else its content differs.
-    pub is_gone: bool,
 }

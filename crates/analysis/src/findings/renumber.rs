@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::conclude::Conclusion;
-use super::remark::{Obstacle, Remark, RunRemark};
+use super::remark::RunRemark;
 use crate::model::RunId;
 
 impl Conclusion<'_> {
@@ -13,9 +13,6 @@ impl Conclusion<'_> {
         for row in &mut self.rows {
             row.reference.iter_mut().for_each(&mut again);
             row.spread.iter_mut().for_each(&mut again);
-            for remark in &mut row.remarks {
-                of_row(remark, &mut again);
-            }
         }
         let remarks = &mut self.verdicts.remarks;
         remarks.retain_mut(|remark| of_run(remark, &mut again).is_some());
@@ -23,11 +20,6 @@ impl Conclusion<'_> {
 
     /// The runs that sentences name, which keep the number that they were written with: `run 3`.
     pub fn in_prose(&self) -> BTreeSet<RunId> {
-        let of_rows = self.rows.iter().flat_map(|row| &row.remarks);
-        let of_rows = of_rows.filter_map(|remark| match remark {
-            Remark::NotMeasuredAgain(Obstacle::NoRerun(reason)) => Some(reason),
-            _ => None,
-        });
         let of_run = self.verdicts.remarks.iter();
         let of_run = of_run.filter_map(|remark| match remark {
             RunRemark::StoredAlone { reason } => Some(reason),
@@ -38,7 +30,6 @@ impl Conclusion<'_> {
             digits.parse().ok().map(RunId)
         };
         std::iter::once(&self.verdicts.reference)
-            .chain(of_rows)
             .chain(of_run)
             .flat_map(|text| text.split("run ").skip(1).filter_map(named))
             .collect()
@@ -49,30 +40,6 @@ impl Conclusion<'_> {
         if !self.verdicts.remarks.contains(&remark) {
             self.verdicts.remarks.push(remark);
         }
-    }
-}
-
-fn of_row(remark: &mut Remark, again: &mut dyn FnMut(&mut Option<RunId>)) {
-    match remark {
-        Remark::MeasuredAgain { runs, .. } => {
-            again(&mut runs.base);
-            again(&mut runs.candidate);
-        }
-        Remark::FoundSame { reference, .. } => again(reference),
-        Remark::NotMeasuredAgain(Obstacle::NotPaired { reference, why }) => {
-            again(reference);
-            if let Some(why) = why {
-                of_row(why, again);
-            }
-        }
-        Remark::NotMeasuredAgain(Obstacle::NoRerun(_) | Obstacle::Failed)
-        | Remark::CutShort { .. }
-        | Remark::MoreRounds { .. }
-        | Remark::Same(_)
-        | Remark::OnlyCandidate
-        | Remark::OtherVersion
-        | Remark::OtherHarness
-        | Remark::TargetFailed { .. } => {}
     }
 }
 
@@ -96,7 +63,6 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
         | RunRemark::CodeUnknown { .. }
         | RunRemark::NotCounted { .. }
         | RunRemark::DependencyDiffers { .. }
-        | RunRemark::FilesChanged { .. }
         | RunRemark::NotForRounds { .. }
         | RunRemark::Stolen { .. }
         | RunRemark::Imported

@@ -88,16 +88,10 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// How its verdict was reached in a comparison by `method`: what was measured again was decided in turn.
-    pub fn method(&self, method: Method) -> Method {
-        let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_in_turn);
-        if in_turn { Method::Paired } else { method }
-    }
-
     /// In what both sides are the same, where nothing was measured for that reason.
     pub fn same(&self) -> Option<Sameness> {
         self.remarks.iter().find_map(|remark| match remark {
-            Remark::Same(same) | Remark::FoundSame { same, .. } => Some(*same),
+            Remark::Same(same) => Some(*same),
             _ => None,
         })
     }

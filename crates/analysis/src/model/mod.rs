@@ -11,7 +11,6 @@ mod event;
 mod extras;
 mod facts;
 mod instructions;
-mod kept;
 mod launch;
 pub mod limits;
 mod machine_state;
@@ -40,7 +39,6 @@ pub use event::{Bound, Event, Observer, Silence, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use instructions::{CountedInstructions, FunctionCount, InstructionCount};
-pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
 pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
 pub use machine_state::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, PowerState,

@@ -58,8 +58,6 @@ pub enum Purpose {
     Comparison,
     /// The same: both sides are the same executables, so that it tells how much the host differs from itself.
     Control,
-    /// To confirm what a stored run seemed to say.
-    Confirmation,
     /// A step of a search through the history.
     Search,
 }
@@ -105,6 +103,8 @@ pub struct Run {
     pub plan: Option<String>,
     /// Where its numbers come from, if another program measured them.
     pub source: Option<Source>,
+    /// The name of its build in the cache of this machine, if it was built there.
+    pub build: Option<String>,
 }
 
 /// Facts of one bench target in a run.

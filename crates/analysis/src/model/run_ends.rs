@@ -24,6 +24,8 @@ pub struct NewRun {
     pub decision: DecisionSettings,
     /// Version of cargo-perfcheck.
     pub tool_version: String,
+    /// The name of its build in the cache of this machine, if it was built there.
+    pub build: Option<String>,
 }
 
 /// What is known when a run ends by itself.

@@ -26,15 +26,6 @@ pub fn detect(ci: bool) -> HostFacts {
     }
 }
 
-/// What the system calls this machine, the same after every start (machine-id(5)). It is confidential: hash it before
-/// it goes anywhere.
-pub(super) fn identity() -> Option<String> {
-    ["/etc/machine-id", "/var/lib/dbus/machine-id"]
-        .into_iter()
-        .filter_map(line)
-        .find(|identity| identity != "uninitialized")
-}
-
 /// One-minute load average, where the system tells.
 pub fn load() -> Option<f64> {
     line("/proc/loadavg")?.split(' ').next()?.parse().ok()

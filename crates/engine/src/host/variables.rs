@@ -29,12 +29,10 @@ pub struct Variables {
     pub cache: Option<PathBuf>,
     /// `PERFCHECK_NO_RERUN`: compare with stored numbers alone.
     pub no_rerun: bool,
-    /// `PERFCHECK_SCRIPTED_CLOCK`: belongs to an executable that is kept as its arguments do.
+    /// `PERFCHECK_SCRIPTED_CLOCK`: the times that benches take by a clock that does not run.
     pub scripted_clock: Option<String>,
     /// `PERFCHECK_SCRIPTED_CONTROL`: times of the control workload beside a scripted clock.
     pub scripted_control: Option<String>,
-    /// `PERFCHECK_SECRET`: the file with this user's secret.
-    pub secret: Option<PathBuf>,
     /// The branch that a CI system names where the checkout is detached.
     pub ci_branch: Option<String>,
     /// Whether this is a CI runner (`CI`, `TF_BUILD`, `TEAMCITY_VERSION`), whose machine is shared and changes.
@@ -67,7 +65,6 @@ impl Variables {
             no_rerun: text("PERFCHECK_NO_RERUN").is_some(),
             scripted_clock: text("PERFCHECK_SCRIPTED_CLOCK"),
             scripted_control: text("PERFCHECK_SCRIPTED_CONTROL"),
-            secret: path("PERFCHECK_SECRET"),
             ci_branch: text("GITHUB_HEAD_REF")
                 .or_else(|| text("GITHUB_REF_NAME"))
                 .or_else(|| text("CI_COMMIT_REF_NAME")),

@@ -88,6 +88,13 @@ impl Discovered {
             .all(|target| target.benchmarks.is_empty())
     }
 
+    /// Lets those benchmarks alone that are `wanted`.
+    pub fn retain(&mut self, wanted: impl Fn(&BenchmarkKey) -> bool) {
+        for target in &mut self.targets {
+            target.benchmarks.retain(|benchmark| wanted(&benchmark.key));
+        }
+    }
+
     fn fail(&mut self, target: &BenchTarget, message: String, observer: &dyn Observer) {
         observer.observe(&Event::TargetFailed {
             package: &target.package,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::configuration;
 use super::error::SidesError;
@@ -20,13 +20,14 @@ use super::mirror::Mirror;
 use super::outcome::{BuiltSide, PreparedSides, Provenance, SideTarget};
 use super::recipe::{Key, Recipe, VERSION, decisive_flags};
 use super::request::{BuildEvent, SidesRequest};
-use super::shelf::ShelfFolder;
+use super::shelf::{ShelfFolder, UseLock};
 use super::sources::own_sources;
 use super::state::State;
 use super::workbench::Workbench;
 use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
 use crate::host::{HOOK_VARIABLES, Revision, build_environment};
 use crate::link::{KeptLink, Relinkable};
+use perfcheck_analysis::model::BuildFacts;
 
 /// An executable that is linked to see whether its link can be repeated.
 const AGAIN: &str = "again";
@@ -49,21 +50,62 @@ pub fn build_sides<E: From<SidesError>>(
             break states;
         }
     };
-    let ((base, base_locked), (candidate, locked)) = if let Some(is_wanted) = is_wanted {
+    let (base, candidate) = if let Some(is_wanted) = is_wanted {
         let candidate = bench.side(candidate)?;
-        is_wanted(&candidate.0)?;
+        is_wanted(&candidate)?;
         (bench.side(base)?, candidate)
     } else {
         let base = bench.side(base)?;
         (base, bench.side(candidate)?)
     };
     bench.prune()?;
-    Ok(PreparedSides {
-        base,
-        candidate,
-        facts: bench.toolchain.facts.clone(),
-        dependencies: differences(&base_locked, &locked),
-    })
+    let facts = bench.toolchain.facts.clone();
+    Ok(PreparedSides::of(base, candidate, facts))
+}
+
+/// Builds the work tree alone.
+pub fn build_work_tree(
+    request: &SidesRequest<'_>,
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<(BuiltSide, BuildFacts), SidesError> {
+    let mut bench = Workbench::open(request, events)?;
+    let state = loop {
+        let state = bench.work_tree()?;
+        if bench.is_settled(&[&state])? {
+            break state;
+        }
+    };
+    let side = bench.side(state)?;
+    bench.prune()?;
+    Ok((side, bench.toolchain.facts.clone()))
+}
+
+/// The build that is kept under `name`, if it is still there with all that it needs.
+pub fn kept_build(
+    request: &SidesRequest<'_>,
+    name: &str,
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<Option<BuiltSide>, SidesError> {
+    // A name may come from a store of somebody else's.
+    let Some(key) = Key::named(name) else {
+        return Ok(None);
+    };
+    let bench = Workbench::open(request, events)?;
+    let Some((place, record)) = bench.find(&key)? else {
+        return Ok(None);
+    };
+    let Some(tree) = bench.trees.at(&record.ground.tree)? else {
+        return Ok(None);
+    };
+    let kept = Kept {
+        key,
+        place,
+        record,
+        provenance: Provenance::Cached,
+    };
+    bench
+        .built(kept, None, Duration::ZERO, tree.in_use)
+        .map(Some)
 }
 
 /// Builds one commit alone.
@@ -79,19 +121,54 @@ pub fn build_commit(
             break state;
         }
     };
-    let (side, _) = bench.side(state)?;
+    let side = bench.side(state)?;
     bench.prune()?;
     Ok(side)
 }
 
-type Locked = BTreeMap<String, Vec<String>>;
+impl PreparedSides {
+    /// Two builds beside one another, which were made by the same compiler with the same flags.
+    pub fn of(base: BuiltSide, candidate: BuiltSide, facts: BuildFacts) -> Self {
+        Self {
+            dependencies: differences(&base.locked, &candidate.locked),
+            base,
+            candidate,
+            facts,
+        }
+    }
+}
+
+/// A build on the shelf.
+struct Kept {
+    key: Key,
+    place: ShelfFolder,
+    record: BuildRecord,
+    provenance: Provenance,
+}
 
 impl Workbench<'_, '_> {
-    fn side(&mut self, state: State) -> Result<(BuiltSide, Locked), SidesError> {
+    fn side(&mut self, state: State) -> Result<BuiltSide, SidesError> {
         let outcome = self.found_or_built(&state);
-        let (place, record, provenance) =
-            outcome.map_err(|error| self.in_context(error, &state))?;
-        let moved = |path: &Path| Some(state.root.join(path.strip_prefix(&record.source).ok()?));
+        let kept = outcome.map_err(|error| self.in_context(error, &state))?;
+        self.built(kept, state.commit, state.time, state.in_use)
+    }
+
+    /// A kept build, ready to be launched where its state runs.
+    fn built(
+        &self,
+        kept: Kept,
+        commit: Option<Revision>,
+        checkout_time: Duration,
+        tree_in_use: UseLock,
+    ) -> Result<BuiltSide, SidesError> {
+        let Kept {
+            key,
+            place,
+            record,
+            provenance,
+        } = kept;
+        let ground = &record.ground;
+        let moved = |path: &Path| Some(ground.root.join(path.strip_prefix(&record.source).ok()?));
         let output = record.output.relocated(&moved)?;
         let executables = output.executables();
         let targets = output.targets(self.request.cargo, &self.toolchain);
@@ -99,8 +176,8 @@ impl Workbench<'_, '_> {
             .into_iter()
             .zip(executables)
             .filter_map(|(mut target, bench)| {
-                if let Ok(inside) = target.directory.strip_prefix(&state.root) {
-                    target.directory = state.directory.join(inside);
+                if let Ok(inside) = target.directory.strip_prefix(&ground.root) {
+                    target.directory = ground.directory.join(inside);
                 }
                 let known = record
                     .made
@@ -109,7 +186,7 @@ impl Workbench<'_, '_> {
                 Some(SideTarget {
                     target,
                     executable: bench.executable,
-                    folders: [state.root.clone(), place.directory.clone()],
+                    folders: [ground.root.clone(), place.directory.clone()],
                     executable_hash: known.executable_hash.clone(),
                     companions_hash: record.made.companions_hash.clone(),
                     relinkable: known.link.as_ref().and_then(|link| {
@@ -122,15 +199,16 @@ impl Workbench<'_, '_> {
                 })
             })
             .collect();
-        let side = BuiltSide {
-            commit: state.commit,
+        Ok(BuiltSide {
+            name: key.as_str().to_owned(),
+            commit,
             targets,
             provenance,
-            checkout_time: state.time,
+            checkout_time,
             build_time: record.build_time,
-            _in_use: [place.in_use, state.in_use],
-        };
-        Ok((side, record.made.locked))
+            locked: record.made.locked,
+            _in_use: [place.in_use, tree_in_use],
+        })
     }
 
     /// Says whose fault it is.
@@ -155,10 +233,7 @@ impl Workbench<'_, '_> {
         }
     }
 
-    fn found_or_built(
-        &mut self,
-        state: &State,
-    ) -> Result<(ShelfFolder, BuildRecord, Provenance), SidesError> {
+    fn found_or_built(&mut self, state: &State) -> Result<Kept, SidesError> {
         let key = state.commit.as_ref().map(|commit| self.key(state, commit));
         let key = key.transpose()?;
         let shown = state.commit.as_ref().filter(|_| !state.is_work_tree);
@@ -166,7 +241,12 @@ impl Workbench<'_, '_> {
             && let Some((place, record)) = self.find(key)?
         {
             (self.events)(BuildEvent::Found { revision: shown });
-            return Ok((place, record, Provenance::Cached));
+            return Ok(Kept {
+                key: key.clone(),
+                place,
+                record,
+                provenance: Provenance::Cached,
+            });
         }
         self.check_interrupt()?;
         (self.events)(BuildEvent::Building { revision: shown });
@@ -176,15 +256,19 @@ impl Workbench<'_, '_> {
         let build_time = began.elapsed();
         let mut made = self.made(&output)?;
         // Without a commit, what came out is the key.
-        let key = key.unwrap_or_else(|| Key::of(&(&state.root, &output, &made)));
+        let key = key.unwrap_or_else(|| Key::of(&(&state.ground.root, &output, &made)));
         if state.commit.is_none()
             && let Some((place, record)) = self.find(&key)?
         {
-            let record = BuildRecord {
-                build_time,
-                ..record
-            };
-            return Ok((place, record, Provenance::Built));
+            return Ok(Kept {
+                key,
+                place,
+                record: BuildRecord {
+                    build_time,
+                    ..record
+                },
+                provenance: Provenance::Built,
+            });
         }
         let unfinished = self.kept.unfinished()?;
         let source = self.source();
@@ -192,19 +276,25 @@ impl Workbench<'_, '_> {
             target: &self.folder.target(),
             unfinished: &unfinished,
             place: &self.kept.path(&key),
-            source: (&source, &state.root),
+            source: (&source, &state.ground.root),
         };
         let (copied, leads) = copying.copy_out(&output)?;
         self.keep_links(&output, &mut made, &unfinished)?;
         let record = BuildRecord {
             output: copied,
             source,
+            ground: state.ground.clone(),
             made,
             leads,
             build_time,
         };
         record.write(&unfinished)?;
-        Ok((self.kept.put(&key)?, record, Provenance::Built))
+        Ok(Kept {
+            place: self.kept.put(&key)?,
+            key,
+            record,
+            provenance: Provenance::Built,
+        })
     }
 
     /// A build that was kept, if it is whole.
@@ -367,7 +457,7 @@ impl Workbench<'_, '_> {
             commit: &commit.commit,
             manifest: &self.manifest,
             source: &self.source(),
-            root: &state.root,
+            root: &state.ground.root,
             facts: &self.toolchain.facts,
             toolchain: self.toolchain.rustup_name().map(Into::into),
             flags: decisive_flags(self.request.options, &self.manifest),

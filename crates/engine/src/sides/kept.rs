@@ -27,12 +27,25 @@ pub(super) struct BuildRecord {
     pub(super) output: BuildOutput,
     /// Where the top of the repository was when this was built.
     pub(super) source: PathBuf,
+    /// Where it runs.
+    pub(super) ground: Ground,
     /// What it made.
     pub(super) made: Made,
     /// Paths in executables that are led to the files of the side.
     pub(super) leads: Vec<Lead>,
     /// What the build took.
     pub(super) build_time: Duration,
+}
+
+/// Where the executables of a state run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Ground {
+    /// The folder of its tree.
+    pub(super) tree: PathBuf,
+    /// Its top as executables find it: in a tree, as long as every other.
+    pub(super) root: PathBuf,
+    /// Its top as a working directory.
+    pub(super) directory: PathBuf,
 }
 
 /// What a build made.

@@ -24,7 +24,7 @@ mod stage;
 mod state;
 mod workbench;
 
-pub use build::{build_commit, build_sides};
+pub use build::{build_commit, build_sides, build_work_tree, kept_build};
 pub use error::SidesError;
 pub use folder::default_cache;
 pub use outcome::{BuiltSide, Dependency, PreparedSides, Provenance, SideTarget, TargetPair};

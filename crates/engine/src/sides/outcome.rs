@@ -28,6 +28,8 @@ pub struct PreparedSides {
 /// One side. Its executables stay in place for as long as a clone of this value lives.
 #[derive(Debug, Clone)]
 pub struct BuiltSide {
+    /// The name that it is kept under.
+    pub name: String,
     /// The commit; `None`: the work tree with changes of its own.
     pub commit: Option<Revision>,
     /// By package and target name.
@@ -38,6 +40,8 @@ pub struct BuiltSide {
     pub checkout_time: Duration,
     /// What the build took, now or when it was made.
     pub build_time: Duration,
+    /// Locked versions by package name.
+    pub(super) locked: BTreeMap<String, Vec<String>>,
     pub(super) _in_use: [Arc<File>; 2],
 }
 
@@ -120,6 +124,14 @@ impl PreparedSides {
                 }
             })
             .collect()
+    }
+}
+
+impl BuiltSide {
+    /// How its executables are launched.
+    pub fn bench_targets(&self) -> Vec<BenchTarget> {
+        let targets = self.targets.iter();
+        targets.map(|side| side.target.clone()).collect()
     }
 }
 

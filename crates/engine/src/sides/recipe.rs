@@ -8,7 +8,10 @@ use crate::cargo::CargoOptions;
 use perfcheck_analysis::model::BuildFacts;
 
 /// To be counted up whenever builds are made or kept in another way.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
+
+/// The length of a key.
+const LENGTH: usize = 24;
 
 /// The name of something kept. All have the same length.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +22,16 @@ impl Key {
         &self.0
     }
 
+    /// The key that is spelled so, if any is.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let is_key = name.len() == LENGTH && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_key.then(|| Self(name.to_owned()))
+    }
+
     /// The key of whatever `ingredients` are.
     pub(super) fn of(ingredients: &impl Serialize) -> Self {
         let text = serde_json::to_vec(ingredients).unwrap_or_default();
-        Self(blake3::hash(&text).to_hex()[..24].to_owned())
+        Self(blake3::hash(&text).to_hex()[..LENGTH].to_owned())
     }
 }
 

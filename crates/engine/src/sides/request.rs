@@ -22,6 +22,10 @@ pub struct SidesRequest<'a> {
     pub checkout: &'a Checkout,
     /// Whose bench targets a revision is built with.
     pub benches_from: BenchesFrom,
+    /// How many bytes the builds may take that are kept, beside those in use.
+    pub room: u64,
+    /// The names of builds that stay whatever they take.
+    pub spared: &'a [String],
     /// A program that calls [`crate::link::stand_in`]: with it executables can be linked anew.
     pub stand_in: Option<&'a Path>,
     /// Starts processes.
@@ -57,6 +61,13 @@ pub enum BuildEvent<'a> {
     Found {
         /// `None`: the work tree.
         revision: Option<&'a Revision>,
+    },
+    /// Builds that were not used for long gave room to others.
+    Removed {
+        /// How many.
+        builds: usize,
+        /// What they took on the disk.
+        bytes: u64,
     },
     /// Cargo begins; its own output follows.
     Building {

@@ -11,7 +11,7 @@ use toml_edit::DocumentMut;
 
 use super::error::{SidesError, about};
 use super::folder::{WorkspaceFolder, make_private};
-use super::kept::hash_file;
+use super::kept::{Ground, hash_file};
 use super::layout::{DirectoryLayout, make_link};
 use super::lock_file::completed;
 use super::mirror::WantedFiles;
@@ -31,10 +31,8 @@ pub(super) struct State {
     pub(super) is_work_tree: bool,
     /// Its files, and where they are.
     pub(super) wanted: WantedFiles,
-    /// Its top as executables find it: in a tree, as long as every other.
-    pub(super) root: PathBuf,
-    /// Its top as a working directory.
-    pub(super) directory: PathBuf,
+    /// Where it runs.
+    pub(super) ground: Ground,
     /// Files that are not the commit's, with hashes.
     pub(super) added: Vec<(PathBuf, String)>,
     /// Whether the lock file is another state's.
@@ -94,8 +92,11 @@ impl Present {
             commit,
             is_work_tree: true,
             wanted: self.wanted.clone(),
-            root,
-            directory,
+            ground: Ground {
+                tree: place.directory,
+                root,
+                directory,
+            },
             added: hashed(&self.ignored, |_| true)?,
             lock_file_is_foreign: false,
             time: Duration::ZERO,
@@ -153,8 +154,11 @@ impl Present {
             commit: Some(revision.clone()),
             is_work_tree: false,
             wanted,
-            directory: tree.clone(),
-            root: tree,
+            ground: Ground {
+                tree: place.directory,
+                directory: tree.clone(),
+                root: tree,
+            },
             added,
             lock_file_is_foreign: is_foreign,
             time: Duration::ZERO,

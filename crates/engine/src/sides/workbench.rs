@@ -14,15 +14,14 @@ use super::error::{SidesError, about};
 use super::folder::WorkspaceFolder;
 use super::layout::{DirectoryLayout, Outside};
 use super::request::{BuildEvent, SidesRequest};
-use super::shelf::{Shelf, remove_directory};
+use super::shelf::{Removed, Room, Shelf, remove_directory};
 use super::sources::ignored;
 use super::state::{Present, State};
 use crate::cargo::Toolchain;
 use crate::host::{Revision, build_environment};
 use crate::link::LinkKeeping;
 
-/// How many builds are kept, and how many revisions stay checked out, beside those that are in use.
-const MOST_KEPT: usize = 16;
+/// How many revisions stay checked out, beside those that are in use.
 const MOST_TREES: usize = 4;
 
 /// The locked folder and everything that both sides share.
@@ -79,8 +78,8 @@ impl<'a, 'e> Workbench<'a, 'e> {
             .map(|(_, value)| value.into())
             .or_else(|| Some(dirs::home_dir()?.join(".cargo")));
         let mut bench = Self {
-            trees: Shelf::open(folder.trees(), MOST_TREES)?,
-            kept: Shelf::open(folder.kept(), MOST_KEPT)?,
+            trees: Shelf::open(folder.trees(), Room::Folders(MOST_TREES))?,
+            kept: Shelf::open(folder.kept(), Room::Bytes(request.room))?,
             layout: DirectoryLayout::default(),
             above: None,
             present: Present {
@@ -178,12 +177,19 @@ impl<'a, 'e> Workbench<'a, 'e> {
         self.request.checkout.prefix.join("Cargo.toml")
     }
 
-    pub(super) fn prune(&self) -> Result<(), SidesError> {
+    pub(super) fn prune(&mut self) -> Result<(), SidesError> {
         if let Some(keeping) = &self.link_keeping {
             keeping.prune();
         }
-        self.trees.prune()?;
-        self.kept.prune()
+        self.trees.prune(&[])?;
+        let Removed { folders, bytes } = self.kept.prune(self.request.spared)?;
+        if folders > 0 {
+            (self.events)(BuildEvent::Removed {
+                builds: folders,
+                bytes,
+            });
+        }
+        Ok(())
     }
 
     pub(super) fn check_interrupt(&self) -> Result<(), SidesError> {

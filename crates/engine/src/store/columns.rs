@@ -65,21 +65,15 @@ impl StoredWord for Purpose {
     fn to_word(self) -> &'static str {
         match self {
             Self::Comparison => "comparison",
-            Self::Confirmation => "confirmation",
             Self::Search => "search",
             Self::Control => "control",
         }
     }
 
     fn of_word(word: &str) -> Option<Self> {
-        [
-            Self::Comparison,
-            Self::Confirmation,
-            Self::Search,
-            Self::Control,
-        ]
-        .into_iter()
-        .find(|purpose| purpose.to_word() == word)
+        [Self::Comparison, Self::Search, Self::Control]
+            .into_iter()
+            .find(|purpose| purpose.to_word() == word)
     }
 }
 

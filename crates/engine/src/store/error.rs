@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use rusqlite::ffi;
 
-use super::KeptError;
 use perfcheck_analysis::model::RunId;
 
 /// An error of the store. Nothing that was stored before is lost by any of them.
@@ -165,9 +164,6 @@ pub enum StoreError {
         /// The names, sorted.
         names: Vec<String>,
     },
-    /// A kept executable that cannot be kept or must not be run.
-    #[error(transparent)]
-    Kept(#[from] KeptError),
     /// A value that the store cannot give back as it is.
     #[error("{what} is not a finite number")]
     NotFinite {
@@ -177,21 +173,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The error of a failed file operation. A full device is the store's, whichever of its files met it.
-    pub(super) fn of_file(path: &Path, action: &'static str, source: io::Error) -> Self {
-        use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-        let path = path.to_owned();
-        match source.kind() {
-            StorageFull | QuotaExceeded | FileTooLarge => Self::Full { path },
-            ReadOnlyFilesystem => Self::ReadOnly { path },
-            _ => Self::Io {
-                path,
-                action,
-                source,
-            },
-        }
-    }
-
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
@@ -225,7 +206,6 @@ impl StoreError {
             Self::BaselineExists { .. } => "remove it first, or choose another name".into(),
             Self::BadName { .. } => "letters, digits and `.`, `_`, `/`, `-` make a name".into(),
             Self::NameClash { .. } => "nothing was moved; rename or remove those of one side first".into(),
-            Self::Kept(error) => error.hint(),
             Self::NotFinite { .. } => "this is a bug of the caller; please report it".into(),
         }
     }

@@ -30,10 +30,11 @@ pub enum BranchFilter<'a> {
 pub enum RunFilter {
     /// All of them.
     Any,
-    /// Those that may serve as a reference: accepted, as a whole or for this benchmark, and no side of an A/B measurement.
+    /// Those whose numbers may serve as a reference: accepted, as a whole or for this benchmark, and measured alone, as two builds in turn are sampled in
+    /// another way.
     Accepted,
-    /// Complete ones that are no side of an A/B measurement, which samples in another way.
-    Alone,
+    /// Complete ones that a user asked for; of two builds that were measured in turn the candidate.
+    Own,
 }
 
 /// Which part of the history is wanted.
@@ -77,8 +78,25 @@ pub struct PastMeasurement {
     pub typical_ns: Option<f64>,
     /// Relative change against the run's reference, a fraction.
     pub change: Option<f64>,
+    /// The run that it was compared with.
+    pub reference: Option<RunId>,
     /// Whether the user accepted what this run measured of it as a new level.
     pub accepted: bool,
+}
+
+/// A run of a benchmark, and what it was compared with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunLink {
+    /// The run.
+    pub run: RunId,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// Relative change against the reference, a fraction.
+    pub change: Option<f64>,
+    /// The run that it was compared with.
+    pub reference: Option<RunId>,
+    /// Whether both were measured in turn.
+    pub in_turn: bool,
 }
 
 /// A benchmark and when it was last measured.
@@ -189,14 +207,30 @@ impl Store {
         })
     }
 
-    /// The A/B measurements, by their candidates, that were made while `run` was under way to confirm what it had found.
-    pub fn confirmations(&self, run: RunId) -> Result<Vec<RunId>, StoreError> {
+    /// How runs of a benchmark hang together, newest first: what each was compared with, and what came of it; also those that measured nothing, as both
+    /// sides run the same code. At most `limit` of them.
+    pub fn links(
+        &self,
+        workspace: WorkspaceId,
+        key: &BenchmarkKey,
+        limit: usize,
+    ) -> Result<Vec<RunLink>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(CONFIRMATIONS)?;
-            let runs = statement.query_map(params![run.0, MOST_CONFIRMATIONS], |row| {
-                row.get(0).map(RunId)
+            let Some(benchmark) = find_benchmark(connection, workspace, key)? else {
+                return Ok(Vec::new());
+            };
+            let mut statement = connection.prepare_cached(LINKS)?;
+            let links = statement.query_map(params![benchmark, workspace.0, limit], |row| {
+                Ok(RunLink {
+                    run: RunId(row.get(0)?),
+                    verdict: row.get::<_, WordColumn<_>>(1)?.0,
+                    change: row.get(2)?,
+                    reference: row.get::<_, Option<_>>(3)?.map(RunId),
+                    in_turn: row.get(4)?,
+                })
             })?;
-            Ok(runs.collect::<Result<_, _>>()?)
+            Ok(links.collect::<Result<_, _>>()?)
         })
     }
 
@@ -249,16 +283,15 @@ pub(super) const NEWEST_VERDICT: &str = "
            OR EXISTS (SELECT 1 FROM unmeasured u WHERE u.run = r.id AND u.benchmark = ?1))
     ORDER BY r.id DESC LIMIT 1";
 
-/// So many runs after a run are looked at for its confirmations: they begin before it ends.
-const MOST_CONFIRMATIONS: i64 = 64;
-
-/// The query for the confirmations of a run: (run, how many runs after it are looked at). They have its seed.
-pub(super) const CONFIRMATIONS: &str = "
-    SELECT c.id
-    FROM runs r JOIN runs c ON c.id > r.id AND c.id <= r.id + ?2
-    WHERE r.id = ?1 AND c.workspace = r.workspace AND c.purpose = 'confirmation' AND c.role = 'candidate'
-      AND c.status = 'complete' AND c.seed = r.seed AND c.started <= coalesce(r.finished, c.started)
-    ORDER BY c.id";
+/// The query for how runs of a benchmark hang together: (benchmark, workspace, limit).
+pub(super) const LINKS: &str = "
+    SELECT r.id, v.verdict, v.change, v.reference, r.role IS NOT NULL
+    FROM (SELECT run, verdict, change, reference FROM run_benchmarks WHERE benchmark = ?1 AND verdict IS NOT NULL
+          UNION ALL SELECT run, verdict, NULL, reference FROM unmeasured WHERE benchmark = ?1) v
+    CROSS JOIN runs r ON r.id = v.run
+    WHERE r.workspace = ?2 AND r.status = 'complete' AND r.role IS NOT 'base'
+      AND coalesce(r.purpose, 'comparison') = 'comparison'
+    ORDER BY r.id DESC LIMIT ?3";
 
 /// The query for all benchmarks of a workspace. What they measured last is of a run that came to its end, where there is one: until then
 /// there are no values and no verdicts.
@@ -280,15 +313,17 @@ pub(super) const LIST: &str = "
 pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
     // Left alone, SQLite prefers the general indexes to the partial ones.
     let index = match (branch, runs) {
-        (BranchFilter::Any, RunFilter::Any | RunFilter::Alone) => "runs_by_workspace",
+        (BranchFilter::Any, RunFilter::Any | RunFilter::Own) => "runs_by_workspace",
         (BranchFilter::Any, RunFilter::Accepted) => "accepted_runs",
-        (BranchFilter::Only(_), RunFilter::Any | RunFilter::Alone) => "runs_by_branch",
+        (BranchFilter::Only(_), RunFilter::Any | RunFilter::Own) => "runs_by_branch",
         (BranchFilter::Only(_), RunFilter::Accepted) => "accepted_runs_by_branch",
     };
     let branch = branch_sql(branch);
     let accepted = match runs {
         RunFilter::Any => "",
-        RunFilter::Alone => "AND r.status = 'complete' AND r.partner IS NULL",
+        RunFilter::Own => {
+            "AND r.status = 'complete' AND r.role IS NOT 'base' AND coalesce(r.purpose, 'comparison') = 'comparison'"
+        }
         // Word for word the condition of the partial indexes.
         RunFilter::Accepted => "AND r.acceptance <> 'pending' AND r.partner IS NULL",
     };
@@ -318,7 +353,7 @@ pub(super) fn accepted_steps_sql(branch: BranchFilter<'_>) -> String {
 }
 
 /// The columns that [`past_at`] reads, with `run_benchmarks` as `rb`.
-const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb.change, \
+const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb.change, rb.reference, \
      EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = rb.benchmark AND a.run = rb.run)";
 
 fn branch_sql(branch: BranchFilter<'_>) -> &'static str {
@@ -377,7 +412,8 @@ fn past_at(
             .map(|WordColumn(verdict)| verdict),
         typical_ns: row.get(3)?,
         change: row.get(4)?,
-        accepted: row.get(5)?,
+        reference: row.get::<_, Option<_>>(5)?.map(RunId),
+        accepted: row.get(6)?,
     })
 }
 

@@ -19,7 +19,6 @@ mod file;
 mod header;
 mod history;
 mod instructions;
-mod kept;
 mod launches;
 mod location;
 mod measurements;
@@ -39,11 +38,7 @@ pub use adopt::Adopted;
 pub use baselines::{Baseline, check_baseline_name};
 pub use error::StoreError;
 pub use history::{
-    BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter,
-};
-pub use kept::{
-    DEFAULT_QUOTA_BYTES, ExtractedTarget, KeptContent, KeptError, KeptFacts, KeptRecord,
-    KeptSummary, LibraryFact, Reason, Removal, RemovalPlan, RemovalSummary,
+    BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, RunLink,
 };
 pub use location::default_path;
 pub use open::{OpenOptions, Store};

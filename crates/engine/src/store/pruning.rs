@@ -11,7 +11,7 @@ use super::access::Survives;
 use super::columns::{Count, Unsigned, WordColumn};
 use super::error::Attempt;
 use super::{Store, StoreError, WorkspaceId};
-use perfcheck_analysis::model::{Acceptance, Purpose, RunId, RunStatus, Timestamp};
+use perfcheck_analysis::model::{Acceptance, RunId, RunStatus, Timestamp};
 
 /// A run as a policy looks at it.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,10 +30,6 @@ pub struct StoredRun {
     pub commit: Option<String>,
     /// The other side of an A/B measurement, which goes and stays with it.
     pub partner: Option<RunId>,
-    /// What that was for.
-    pub purpose: Option<Purpose>,
-    /// Seed of everything random in it; that of the run that it confirms, if it was made for that.
-    pub seed: u64,
     /// How many benchmarks it launched.
     pub benchmarks: usize,
     /// The baselines that name it; then it stays.
@@ -57,7 +53,7 @@ impl Store {
         self.read(|connection| {
             let mut names = connection.prepare("SELECT name FROM baselines WHERE run = ?1 ORDER BY name")?;
             let mut statement = connection.prepare(
-                "SELECT r.id, r.started, r.status, r.acceptance, r.git_branch, r.git_commit, r.partner, r.purpose, r.seed,
+                "SELECT r.id, r.started, r.status, r.acceptance, r.git_branch, r.git_commit, r.partner,
                         (SELECT count(*) FROM run_benchmarks WHERE run = r.id),
                         (SELECT coalesce(sum(length(s.samples) + coalesce(length(s.allocations), 0)
                                              + coalesce(length(s.latencies), 0)), 0)
@@ -76,15 +72,11 @@ impl Store {
                     branch: row.get(4)?,
                     commit: row.get(5)?,
                     partner: row.get::<_, Option<_>>(6)?.map(RunId),
-                    purpose: row
-                        .get::<_, Option<WordColumn<_>>>(7)?
-                        .map(|WordColumn(purpose)| purpose),
-                    seed: row.get::<_, Unsigned>(8)?.0,
-                    benchmarks: row.get::<_, Count>(9)?.0,
+                    benchmarks: row.get::<_, Count>(7)?.0,
                     baselines: names
                         .query_map([run.0], |row| row.get(0))?
                         .collect::<Result<_, _>>()?,
-                    bytes: row.get::<_, Unsigned>(10)?.0,
+                    bytes: row.get::<_, Unsigned>(8)?.0,
                 });
             }
             Ok(runs)
@@ -172,8 +164,7 @@ fn forget_orphans(connection: &Connection) -> Attempt<()> {
              AND id NOT IN (SELECT benchmark FROM run_benchmarks)
              AND id NOT IN (SELECT benchmark FROM unmeasured);
          DELETE FROM conditions WHERE id NOT IN (SELECT conditions FROM run_benchmarks);
-         DELETE FROM environments WHERE id NOT IN (SELECT environment FROM runs);
-         DELETE FROM contents WHERE hash NOT IN (SELECT content FROM kept_contents);",
+         DELETE FROM environments WHERE id NOT IN (SELECT environment FROM runs);",
     )?;
     Ok(())
 }

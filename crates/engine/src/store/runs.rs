@@ -175,8 +175,8 @@ pub(super) fn insert_run(
     let git = run.git.as_ref();
     Ok(connection.query_row(
         "INSERT INTO runs (workspace, environment, started, git_commit, git_branch, git_dirty,
-                           load, seed, decision, tool_version)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id",
+                           load, seed, decision, tool_version, build)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id",
         params![
             workspace.0,
             environment,
@@ -188,6 +188,7 @@ pub(super) fn insert_run(
             Unsigned(run.seed),
             Json(decision),
             run.tool_version,
+            run.build,
         ],
         |row| row.get(0).map(RunId),
     )?)
@@ -284,7 +285,7 @@ pub(super) fn key_at(row: &Row<'_>, first: usize) -> rusqlite::Result<BenchmarkK
 /// The columns that [`run_at`] reads, with `runs` as `r` and `environments` as `e`.
 pub(super) const RUN_COLUMNS: &str = "r.id, r.started, r.finished, r.status, r.acceptance, r.git_commit, r.git_branch, \
      r.git_dirty, r.load, r.seed, r.decision, r.tool_version, e.facts, r.partner, r.role, r.plan, \
-     r.source";
+     r.source, r.build";
 
 /// The head of a run in [`RUN_COLUMNS`].
 pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
@@ -321,6 +322,7 @@ pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
         source: row
             .get::<_, Option<Json<_>>>(16)?
             .map(|Json(source)| source),
+        build: row.get(17)?,
     })
 }
 
@@ -353,9 +355,9 @@ fn summaries(
             }
         }
         runs.push(RunSummary {
-            workspace: WorkspaceId(row.get(17)?),
+            workspace: WorkspaceId(row.get(18)?),
             run,
-            exit_code: row.get(18)?,
+            exit_code: row.get(19)?,
             benchmarks,
             tally: verdicts.into_iter().collect(),
         });

@@ -1,16 +1,55 @@
 //! What users accepted by command: whole runs, and new levels of single benchmarks; and the way back from both.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, params};
 
 use super::access::Survives;
 use super::columns::WordColumn;
 use super::conditions::find_benchmark;
 use super::error::Attempt;
-use super::runs::{key_at, side_of};
+use super::runs::{RUN_COLUMNS, key_at, run_at, side_of};
 use super::{Store, StoreError, WorkspaceId};
-use perfcheck_analysis::model::{Acceptance, BenchmarkKey, RunId, Side, Timestamp};
+use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, RunId, Side, Timestamp};
 
 impl Store {
+    /// The complete runs that may be a reference, as a whole or for benchmarks whose level the user accepted, newest first; of two builds that were
+    /// measured in turn the candidate.
+    pub fn accepted_runs(
+        &self,
+        workspace: WorkspaceId,
+        branch: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Run>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&accepted_runs_sql())?;
+            let runs = statement.query_map(params![workspace.0, branch, limit], run_at)?;
+            Ok(runs.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The branches that have such runs.
+    pub fn accepted_branches(
+        &self,
+        workspace: WorkspaceId,
+    ) -> Result<BTreeSet<String>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(ACCEPTED_BRANCHES)?;
+            let branches = statement.query_map([workspace.0], |row| row.get(0))?;
+            Ok(branches.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The names of builds that later runs are measured beside: those of runs with a name, and of the newest accepted run of each branch.
+    pub fn needed_builds(&self, workspace: WorkspaceId) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(NEEDED_BUILDS)?;
+            let builds = statement.query_map([workspace.0], |row| row.get(0))?;
+            Ok(builds.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// The user declares the run a reference: it starts a new segment of the history. The base side of an A/B
     /// measurement is none.
     pub fn accept(&mut self, run: RunId) -> Result<(), StoreError> {
@@ -90,6 +129,29 @@ impl Store {
         })
     }
 }
+
+/// The query for accepted runs: (workspace, branch, limit).
+pub(super) fn accepted_runs_sql() -> String {
+    format!(
+        "SELECT {RUN_COLUMNS} FROM runs r INDEXED BY runs_by_branch JOIN environments e ON e.id = r.environment
+         WHERE r.workspace = ?1 AND r.git_branch IS ?2 AND r.status = 'complete' AND r.role IS NOT 'base'
+           AND (r.acceptance <> 'pending' OR EXISTS (SELECT 1 FROM accepted_steps s WHERE s.run = r.id))
+         ORDER BY r.id DESC LIMIT ?3"
+    )
+}
+
+/// The query for the branches of accepted runs: (workspace).
+pub(super) const ACCEPTED_BRANCHES: &str = "
+    SELECT DISTINCT git_branch FROM runs
+    WHERE workspace = ?1 AND acceptance <> 'pending' AND git_branch IS NOT NULL";
+
+/// The query for the builds that later runs need: (workspace).
+const NEEDED_BUILDS: &str = "
+    SELECT r.build FROM baselines b JOIN runs r ON r.id = b.run WHERE b.workspace = ?1 AND r.build IS NOT NULL
+    UNION
+    SELECT r.build FROM runs r
+    WHERE r.id IN (SELECT max(id) FROM runs WHERE workspace = ?1 AND acceptance <> 'pending' GROUP BY git_branch)
+      AND r.build IS NOT NULL";
 
 /// Writes down which levels were accepted in a run, and tells those that are new.
 pub(super) fn accept_levels(

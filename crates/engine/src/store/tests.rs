@@ -6,7 +6,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::history::{CONFIRMATIONS, CONTROLS, LIST, NEWEST_VERDICT, accepted_steps_sql, past_sql};
+use super::history::{CONTROLS, LIST, NEWEST_VERDICT, accepted_steps_sql, past_sql};
+use super::steps::{ACCEPTED_BRANCHES, accepted_runs_sql};
 use super::{BranchFilter, OpenOptions, RunFilter, Store, StoreError};
 
 fn place() -> (TempDir, PathBuf) {
@@ -174,13 +175,14 @@ fn no_question_about_the_history_scans_a_table() {
     };
     let mut plans = vec![plan(LIST, 1), plan(CONTROLS, 2)];
     for branch in [BranchFilter::Any, BranchFilter::Only(None)] {
-        for runs in [RunFilter::Any, RunFilter::Alone, RunFilter::Accepted] {
+        for runs in [RunFilter::Any, RunFilter::Own, RunFilter::Accepted] {
             plans.push(plan(&past_sql(branch, runs), 5));
         }
         plans.push(plan(&accepted_steps_sql(branch), 5));
     }
     plans.push(plan(NEWEST_VERDICT, 2));
-    plans.push(plan(CONFIRMATIONS, 2));
+    plans.push(plan(&accepted_runs_sql(), 3));
+    plans.push(plan(ACCEPTED_BRANCHES, 1));
     for plan in &plans {
         assert!(!plan.is_empty());
         for step in plan {
@@ -348,6 +350,7 @@ fn a_side_of_a_pair_takes_the_other_one_with_it() {
             load: None,
             seed: 0,
             decision: perfcheck_analysis::model::DecisionSettings::default(),
+            build: None,
             tool_version: String::new(),
         };
         let (base, candidate) = store

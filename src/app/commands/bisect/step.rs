@@ -15,7 +15,9 @@ use crate::app::measuring::prepare::{find_benchmarks, timeout};
 use crate::app::measuring::request::Request;
 use crate::app::options::StoreOptions;
 use perfcheck_analysis::findings::{Row, Terms, conclude};
-use perfcheck_analysis::model::{Benchmark, BenchmarkKey, BySide, Environment, Purpose, Verdict};
+use perfcheck_analysis::model::{
+    Acceptance, Benchmark, BenchmarkKey, BySide, Environment, Purpose, Verdict,
+};
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
 use perfcheck_engine::measure::{Discovered, Driver, Filter, PairedTarget};
@@ -257,7 +259,7 @@ impl Workshop<'_> {
             let terms = Terms::of_verdicts(&[Verdict::Regressed]);
             conclude(found.rows(&[]), basis, terms)
         });
-        finish(store, &found.runs, &concluded)?;
+        finish(store, &found.runs, &concluded, Acceptance::Pending)?;
         Ok(outcome(&found, &concluded.rows, &good.benchmark.key))
     }
 }

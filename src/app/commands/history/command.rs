@@ -6,7 +6,7 @@ use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list};
 use crate::app::options::StoreOptions;
 use crate::app::stored::histories::{HistoryRequest, histories};
-use crate::app::stored::references::parent_branch;
+use crate::app::stored::references::{branches_of, parent_branch};
 use crate::report::{BenchmarkHistory, write_histories};
 use perfcheck_analysis::compare::Position;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -154,7 +154,7 @@ impl Branch {
         let own = state.branch.or_else(|| world.variables.ci_branch.clone());
         let query = HistoryQuery {
             branch: BranchFilter::Only(own.as_deref()),
-            runs: RunFilter::Alone,
+            runs: RunFilter::Own,
             before: None,
             limit: 1,
         };
@@ -165,7 +165,9 @@ impl Branch {
                 ..query
             };
             let all = store.history(workspace, keys, &everywhere)?;
-            if let Some(parent) = parent_branch(checkout, own.as_deref(), &all) {
+            if let Some(parent) =
+                parent_branch(checkout, own.as_deref(), branches_of(&all).into_iter())
+            {
                 return Ok(Self::One(Some(parent)));
             }
         }

@@ -260,6 +260,7 @@ pub(super) fn run(
     TransferredRun {
         accepted: Vec::new(),
         head: NewRun {
+            build: None,
             started,
             git: None,
             environment,

@@ -9,9 +9,9 @@ use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::report::{PruneLine, PruneSummary, RunFate, write_prune};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{Purpose, RunId, RunStatus, Timestamp};
+use perfcheck_analysis::model::{RunId, RunStatus, Timestamp};
 use perfcheck_engine::host;
-use perfcheck_engine::store::{Reason, StoredRun, WorkspaceId};
+use perfcheck_engine::store::{StoredRun, WorkspaceId};
 
 /// An incomplete run that began less long ago may be under way.
 const UNDER_WAY_NANOSECONDS: i64 = 24 * 3_600_000_000_000;
@@ -180,7 +180,7 @@ struct Done {
     freed_bytes: u64,
 }
 
-/// Removes runs, then what they had kept, then makes the file smaller.
+/// Removes runs, then makes the file smaller.
 fn execute_plan(
     context: &Context,
     workspace: WorkspaceId,
@@ -196,9 +196,6 @@ fn execute_plan(
             "Run {run} has got a name meanwhile and stays."
         )?;
     }
-    // Executables that no run needs any more; those of other runs stay whatever they take.
-    let kept = store.plan_removal(u64::MAX, Reason::Unnamed)?;
-    let freed_beside = store.execute(&kept)?.freed_bytes;
     if let Err(error) = store.compact() {
         writeln!(
             world.stderr,
@@ -207,7 +204,7 @@ fn execute_plan(
     }
     Ok(Done {
         removed: outcome.removed.len(),
-        freed_bytes: before.saturating_sub(store.file_bytes()) + freed_beside,
+        freed_bytes: before.saturating_sub(store.file_bytes()),
     })
 }
 
@@ -268,20 +265,14 @@ impl PrunePolicy<'_> {
     }
 }
 
-/// Both sides of an A/B measurement stay if one does, and what confirmed a run stays with it.
+/// Both sides of an A/B measurement stay if one does.
 fn keep_together(runs: &[StoredRun], fates: &mut BTreeMap<RunId, RunFate>) {
     let stays = |fates: &BTreeMap<RunId, RunFate>, run: RunId| {
         fates.get(&run).is_some_and(|fate| *fate != RunFate::Goes)
     };
-    let seeds: BTreeSet<u64> = runs
-        .iter()
-        .filter(|run| run.partner.is_none() && stays(fates, run.run))
-        .map(|run| run.seed)
-        .collect();
     for run in runs {
-        let confirms = run.purpose == Some(Purpose::Confirmation) && seeds.contains(&run.seed);
         let with_partner = run.partner.is_some_and(|partner| stays(fates, partner));
-        if !stays(fates, run.run) && (confirms || with_partner) {
+        if !stays(fates, run.run) && with_partner {
             fates.insert(run.run, RunFate::Together);
         }
     }

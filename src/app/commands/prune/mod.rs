@@ -1,8 +1,6 @@
 //! `cargo perfcheck store prune`: which runs a policy removes, and what the next run rests on, which stays.
 
 mod command;
-mod executables;
 mod references;
 
 pub use command::{PruneOptions, prune, remove_runs};
-pub use executables::{ExecutablesOptions, prune_executables};

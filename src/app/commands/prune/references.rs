@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::app::stored::earlier::earlier_runs;
 use crate::app::stored::references::MOST_RUNS;
 use crate::app::stored::segments::{earlier_of_same_noise, segments};
 use perfcheck_analysis::model::{BenchmarkKey, RunId, Verdict};
@@ -34,6 +35,14 @@ pub(in crate::app) fn later_references(
         for past in history.benchmarks.values() {
             found.extend(of_benchmark(past, &history));
         }
+    }
+    // Those whose builds the next run is measured beside.
+    let branches = store.accepted_branches(workspace)?;
+    let branches = branches.iter().map(|branch| Some(branch.as_str()));
+    for branch in branches.chain([None]) {
+        let all = keys.iter().cloned().collect();
+        let earlier = earlier_runs(store, workspace, None, branch, all)?;
+        found.extend(earlier.into_iter().map(|earlier| earlier.run.id));
     }
     Ok(found)
 }

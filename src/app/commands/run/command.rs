@@ -1,26 +1,23 @@
 //! Builds, measures, stores, concludes and reports; alone or in turn with another build.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::earlier_builds::{OtherBuild, earlier_builds};
 use super::options::RunOptions;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::method::explain_method;
-use crate::app::deliver::next_steps::{
-    flags, how_it_came_about, next_steps, nothing_compared, place,
-};
+use crate::app::deliver::next_steps::{flags, next_steps, nothing_compared, place};
 use crate::app::deliver::reports::Reporting;
 use crate::app::error::AppError;
 use crate::app::measuring::alone::{Alone, left_incomplete};
-use crate::app::measuring::builds::{BothBuilds, build_both, discover_both};
-use crate::app::measuring::confirm::confirm;
+use crate::app::measuring::builds::{build_both, discover_both};
 use crate::app::measuring::counting::count_alone;
 use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete};
-use crate::app::measuring::keep::{keep, keep_candidate, watch};
 use crate::app::measuring::pairing::{Pairing, failed_targets, name};
-use crate::app::measuring::prepare::{build, find_benchmarks, nothing_found, timeout};
+use crate::app::measuring::prepare::{nothing_found, timeout};
 use crate::app::measuring::request::{Request, git_state};
-use crate::app::measuring::rerun::RunAgain;
 use crate::app::measuring::trial::settle_by_trial;
+use crate::app::measuring::work_tree::WorkTree;
 use crate::app::naming::shell_quoted;
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::end_of;
@@ -34,9 +31,8 @@ use perfcheck_analysis::findings::{
     Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, Verdict, Work,
+    Acceptance, BenchmarkKey, Environment, Measurement, Purpose, RunId, Verdict, Work,
 };
-use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::host;
 use perfcheck_engine::measure::Discovered;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
@@ -73,18 +69,37 @@ pub fn run(
         },
     };
     command.doubt_filter()?;
-    match command.other_build(world)? {
-        Other::Built(built, found) => command.in_turn(&built, found, world),
-        Other::Stored(remarks) => command.alone(remarks, world),
+    if let Some(how) = &options.against {
+        let request = &command.request;
+        let mut built = build_both(&how.reference, how.benches_from, request, world)?;
+        let found = discover_both(&mut built, request, world)?;
+        if found.candidate.is_empty() {
+            return Err(nothing_found(&options.filter, &found.candidate));
+        }
+        let turn = OtherBuild {
+            built,
+            found,
+            earlier: None,
+        };
+        return command.in_turn(vec![turn], world);
     }
-}
-
-/// What the work tree is compared with.
-enum Other {
-    /// Another build, to be measured in turn with it.
-    Built(Box<BothBuilds>, BySide<Discovered>),
-    /// Stored numbers; a reader must know this of them.
-    Stored(Vec<RunRemark>),
+    let wants_turns = !command.is_about_stored_numbers(world);
+    let wanted = (&options.filter, command.request.timeout);
+    let tree = WorkTree::of((&context, common), wanted, wants_turns, world)?;
+    if tree.found.is_empty() {
+        return Err(nothing_found(&options.filter, &tree.found));
+    }
+    let turns = if wants_turns {
+        let baseline = options.baseline.as_deref();
+        earlier_builds(&tree, baseline, &command.request, world)?
+    } else {
+        Ok(Vec::new())
+    };
+    match turns {
+        Ok(turns) if turns.is_empty() => command.alone(tree, None, world),
+        Ok(turns) => command.in_turn(turns, world),
+        Err(reason) => command.alone(tree, Some(RunRemark::StoredAlone { reason }), world),
+    }
 }
 
 /// One call of the command.
@@ -94,45 +109,6 @@ struct RunCommand<'a> {
 }
 
 impl RunCommand<'_> {
-    /// Finds out what the work tree is compared with, and builds that where it is to be measured.
-    fn other_build(&self, world: &mut World<'_>) -> Result<Other, AppError> {
-        if let Some(how) = &self.options.against {
-            let mut built = build_both(&how.reference, how.benches_from, &self.request, world)?;
-            let found = discover_both(&mut built, &self.request, world)?;
-            return Ok(Other::Built(Box::new(built), found));
-        }
-        let Some(baseline) = &self.options.baseline else {
-            return Ok(Other::Stored(Vec::new()));
-        };
-        if self.is_about_stored_numbers(world) {
-            return Ok(Other::Stored(Vec::new()));
-        }
-        let Some((store, workspace)) = self.request.context.stored()? else {
-            return Ok(Other::Stored(Vec::new()));
-        };
-        let Ok(run) = resolve_run(&store, workspace, baseline) else {
-            return Ok(Other::Stored(Vec::new()));
-        };
-        let again = RunAgain {
-            head: &store.run(run)?,
-            words: if baseline.parse() == Ok(run.0) {
-                format!("run {run}")
-            } else {
-                format!("`{baseline}` (run {run})")
-            },
-            request: &self.request,
-        };
-        Ok(match again.sides(&store, world)? {
-            Ok((built, found)) => Other::Built(Box::new(built), found),
-            Err(reason) => Other::Stored(
-                reason
-                    .map(|reason| RunRemark::StoredAlone { reason })
-                    .into_iter()
-                    .collect(),
-            ),
-        })
-    }
-
     /// Refuses a filter that looks like a mistyped command, before anything is built for it. One that has found benchmarks before is a filter.
     fn doubt_filter(&self) -> Result<(), AppError> {
         match &self.options.doubt {
@@ -154,36 +130,44 @@ impl RunCommand<'_> {
         known.iter().any(|one| request.filter.wants(&one.key.id))
     }
 
-    /// Measures two builds in turn.
-    fn in_turn(
-        &self,
-        built: &BothBuilds,
-        found: BySide<Discovered>,
-        world: &mut World<'_>,
-    ) -> Result<ExitCode, AppError> {
+    /// Measures the work tree in turn with other builds.
+    fn in_turn(&self, turns: Vec<OtherBuild>, world: &mut World<'_>) -> Result<ExitCode, AppError> {
         let (options, request) = (self.options, &self.request);
-        if found.candidate.is_empty() {
-            return Err(nothing_found(&options.filter, &found.candidate));
-        }
-        let wants_control = options
-            .against
-            .as_ref()
-            .is_some_and(|how| how.measure_identical);
+        let wants_control = options.measure_identical;
         let measures_all = wants_control || options.save_baseline.is_some();
-        let mut pairing = Pairing::of(
-            found,
-            &built.alike,
-            measures_all,
-            options.comparison.allows(Fact::BenchmarkVersion),
-        );
-        if !measures_all {
-            settle_by_trial(&mut pairing, &built.alike, request, world)?;
+        let mut pairing = Pairing::default();
+        let mut earlier = BTreeMap::new();
+        let (mut known, mut builds) = (Vec::new(), Vec::new());
+        let mut is_control = wants_control;
+        for turn in turns {
+            let OtherBuild { built, found, .. } = turn;
+            if let Some(one) = turn.earlier {
+                let base = found
+                    .base
+                    .targets
+                    .iter()
+                    .flat_map(|found| &found.benchmarks);
+                let keys = base.map(|benchmark| benchmark.key.clone());
+                earlier.extend(keys.chain(one.benchmarks).map(|key| (key, one.run.id)));
+            }
+            let versions_may_differ = options.comparison.allows(Fact::BenchmarkVersion);
+            let mut one = Pairing::of(found, &built.alike, measures_all, versions_may_differ);
+            if !measures_all {
+                settle_by_trial(&mut one, &built.alike, request, world)?;
+            }
+            is_control &= one.is_of_identical(&built.alike);
+            known.extend(built.remarks.iter().cloned());
+            known.extend(built.relinking.prepare(&mut one.pairs, request.seed));
+            pairing.join(one);
+            builds.push(built);
         }
-        let is_control = wants_control && pairing.is_of_identical(&built.alike);
+        let words: Vec<&str> = builds.iter().map(|built| &*built.words).collect();
+        let words = words.join(", ");
+        let first = &builds[0];
         let mut turns = InTurn::of(
             request,
-            &built.environment,
-            built.base_git.clone(),
+            &first.environment,
+            first.base_git.clone(),
             pairing.planned(),
             if is_control {
                 Purpose::Control
@@ -191,49 +175,42 @@ impl RunCommand<'_> {
                 Purpose::Comparison
             },
         );
-        if options.save_baseline.is_some() {
-            turns.watches = watch(&pairing.targets.iter().collect::<Vec<_>>());
-        }
-        let as_built = built.relinking.prepare(&mut pairing.pairs, request.seed);
+        turns.builds.clone_from(&first.builds);
+        turns.earlier = earlier;
         let (mut store, workspace) = request.context.store()?;
         let baseline = self.named_baseline(&store, workspace)?;
         let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
         let (interrupt, left) = (world.interrupt, pair_left_incomplete(&measured.runs));
-        let host = request.context.host_class(&built.environment);
-        let reference = format!("{} (run {})", built.words, measured.runs.base);
-        let mut basis = interrupt.while_computing(&left, || measured.basis(reference, host));
-        let known = built.remarks.iter().cloned();
-        let known = known.chain(as_built).chain(self.not_for_rounds());
+        let host = request.context.host_class(&first.environment);
+        let mut basis = interrupt.while_computing(&left, || measured.basis(words, host));
+        known.extend(self.not_for_rounds());
         basis.remarks.splice(0..0, known);
         let fail_on = self.fail_on();
-        let terms = self.terms(&fail_on, pairing.failed_targets, true);
-        let mut concluded = interrupt.while_computing(&left, || {
+        let is_named = options.against.is_some() || baseline.is_some();
+        let terms = self.terms(&fail_on, pairing.failed_targets, is_named);
+        let concluded = interrupt.while_computing(&left, || {
             conclude(measured.rows(&pairing.settled), basis, terms)
         });
-        finish(&mut store, &measured.runs, &concluded)?;
+        let acceptance = match &first.builds.candidate {
+            Some(_) if !is_control => acceptance(&store, &concluded, baseline.as_ref())?,
+            _ => Acceptance::Pending,
+        };
+        finish(&mut store, &measured.runs, &concluded, acceptance)?;
         let run = measured.runs.candidate;
-        let mut advice: Vec<String> = how_it_came_about(&concluded.rows, run, &self.place())
-            .into_iter()
-            .collect();
-        let named = self.name_run(&mut store, workspace, run, &concluded, baseline.as_ref())?;
-        if let Some((true, _)) = named {
-            let (watches, context) = (turns.watches, request.context);
-            keep_candidate(&mut store, run, &pairing.targets, watches, context, world)?;
-        }
-        advice.extend(named.map(|(_, said)| said));
-        concluded.verdicts.advice = advice;
-        self.publish(&store, run, concluded, &fail_on, world)
+        self.tell(store, workspace, run, concluded, baseline.as_ref(), world)
     }
 
-    /// Measures the work tree alone, and compares it with stored numbers.
-    fn alone(&self, remarks: Vec<RunRemark>, world: &mut World<'_>) -> Result<ExitCode, AppError> {
-        let (options, request) = (self.options, &self.request);
-        let (toolchain, targets) = build(request.context, request.common, world)?;
-        let discovered = find_benchmarks(&options.filter, request.timeout, targets, world)?;
+    /// Measures the work tree alone, and compares it with stored numbers. `why`: why they have to do.
+    fn alone(
+        &self,
+        tree: WorkTree,
+        why: Option<RunRemark>,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let request = &self.request;
         let (mut store, workspace) = request.context.store()?;
-        if discovered.is_empty() {
-            return Err(nothing_found(&options.filter, &discovered));
-        }
+        let name = tree.name().map(str::to_owned);
+        let discovered = tree.found;
         let baseline = match self.named_baseline(&store, workspace) {
             Err(error) if !discovered.failures.is_empty() => {
                 // The errors are above; a baseline that is missing does not make them less grave.
@@ -242,10 +219,7 @@ impl RunCommand<'_> {
             }
             other => other?,
         };
-        let environment = Environment {
-            host: host::detect(world.variables.ci),
-            build: toolchain,
-        };
+        let environment = tree.environment;
         let references = self.references(
             &store,
             workspace,
@@ -260,16 +234,16 @@ impl RunCommand<'_> {
             request,
             environment: &environment,
             references: &references,
-            watches: options.save_baseline.is_some(),
+            build: name.as_deref(),
         };
         let run = measuring.begin(&mut store, workspace)?;
-        let opened = measuring.measure(&mut store, run, discovered.targets, world)?;
+        measuring.measure(&mut store, run, discovered.targets, world)?;
         let (interrupt, left) = (world.interrupt, left_incomplete(run));
         let read = || store.measurements(run, None);
         let mut measurements = interrupt.while_computing(&left, read)?;
         let counted = &mut measurements;
         let not_counted = count_alone(run, counted, &listed, request, &left, &mut store, world)?;
-        let (mut rows, mut basis) = interrupt.while_computing(&left, || {
+        let (rows, mut basis) = interrupt.while_computing(&left, || {
             self.beside_stored(
                 &store,
                 &measurements,
@@ -279,43 +253,38 @@ impl RunCommand<'_> {
                 &scope,
             )
         })?;
-        basis.remarks = remarks.into_iter().chain(not_counted).collect();
-        let confirmed = if self.confirms(baseline.is_some(), world) {
-            confirm(&mut rows, request, &mut store, workspace, world)
-        } else {
-            Ok(())
-        };
+        let is_compared = rows.iter().any(|row| row.comparison.is_some());
+        let why = why.filter(|_| is_compared);
+        basis.remarks = why.into_iter().chain(not_counted).collect();
         let fail_on = self.fail_on();
         let terms = Terms {
             measured_nothing: measurements.is_empty(),
             ..self.terms(&fail_on, failed, baseline.is_some())
         };
-        let mut concluded = interrupt.while_computing(&left, || conclude(rows, basis, terms));
-        if let Err(error) = confirmed {
-            // The run itself was measured whole: it ends with what its own numbers say.
-            concluded.exit_code = error.exit_code();
-            store.finish_run(run, &end_of(&concluded, Acceptance::Pending))?;
-            return Err(error);
-        }
+        let concluded = interrupt.while_computing(&left, || conclude(rows, basis, terms));
         let acceptance = acceptance(&store, &concluded, baseline.as_ref())?;
         store.finish_run(run, &end_of(&concluded, acceptance))?;
-        let named = self.name_run(&mut store, workspace, run, &concluded, baseline.as_ref())?;
-        if let Some((true, _)) = named {
-            let targets: Vec<BenchTarget> = listed.into_iter().map(|found| found.target).collect();
-            keep(&mut store, run, &targets, &opened, world)?;
-        }
+        self.tell(store, workspace, run, concluded, baseline.as_ref(), world)
+    }
+
+    /// Names the run as the user wishes, and tells what was concluded of it and what to do next.
+    fn tell(
+        &self,
+        mut store: Store,
+        workspace: WorkspaceId,
+        run: RunId,
+        mut concluded: Conclusion<'_>,
+        baseline: Option<&(RunId, String)>,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let named = self.name_run(&mut store, workspace, run, &concluded, baseline)?;
         let rows = &concluded.rows;
         concluded.verdicts.advice = named
-            .map(|(_, said)| said)
             .into_iter()
             .chain(next_steps(rows, run, &self.command_again(), &self.place()))
-            .chain(nothing_compared(
-                concluded.exit_code,
-                baseline.as_ref(),
-                rows,
-            ))
+            .chain(nothing_compared(concluded.exit_code, baseline, rows))
             .collect();
-        self.publish(&store, run, concluded, &fail_on, world)
+        self.publish(&store, run, concluded, &self.fail_on(), world)
     }
 
     /// The rows of what was measured alone in `environment` beside stored runs, and what they rest on.
@@ -357,13 +326,6 @@ impl RunCommand<'_> {
         self.options.is_about_stored_numbers(workspace, world)
     }
 
-    /// Whether what looks slower is measured again, in turn with its reference. What is not the time does not drift with the host.
-    fn confirms(&self, has_baseline: bool, world: &World<'_>) -> bool {
-        !self.is_about_stored_numbers(world)
-            && !has_baseline
-            && self.options.comparison.is_about_time()
-    }
-
     /// Writes the result and the reports about it; the status is the one that was concluded.
     fn publish(
         &self,
@@ -386,7 +348,7 @@ impl RunCommand<'_> {
         Ok(exit_code)
     }
 
-    /// Gives the run the name that the user wants, if any: whether it has it now, and what to say of that.
+    /// Gives the run the name that the user wants, if any; what to say of that.
     ///
     /// A run that was compared with that very name and found wanting does not get it: the next run would be
     /// compared with the bad one, and the gate would have switched itself off.
@@ -397,19 +359,18 @@ impl RunCommand<'_> {
         run: RunId,
         concluded: &Conclusion<'_>,
         baseline: Option<&(RunId, String)>,
-    ) -> Result<Option<(bool, String)>, StoreError> {
+    ) -> Result<Option<String>, StoreError> {
         let Some(name) = &self.options.save_baseline else {
             return Ok(None);
         };
         Ok(Some(match baseline {
-            Some((before, compared_with)) if compared_with == name && !concluded.is_good() => (
-                false,
+            Some((before, compared_with)) if compared_with == name && !concluded.is_good() => {
                 format!(
                     "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}{}",
                     self.place()
-                ),
-            ),
-            _ => (true, give_name(store, workspace, name, run)?),
+                )
+            }
+            _ => give_name(store, workspace, name, run)?,
         }))
     }
 

@@ -1,6 +1,7 @@
 //! `cargo perfcheck [FILTER]...`: build, measure, store, conclude, report; alone or in turn with another build.
 
 mod command;
+mod earlier_builds;
 mod options;
 
 pub use command::run;

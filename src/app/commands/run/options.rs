@@ -22,8 +22,6 @@ pub struct AgainstOptions {
     pub reference: Against,
     /// Whose benchmarks it has.
     pub benches_from: BenchesFrom,
-    /// Whether what is byte for byte the same is measured, too.
-    pub measure_identical: bool,
 }
 
 /// Measure, compare, store.
@@ -37,6 +35,8 @@ pub struct RunOptions {
     pub baseline: Option<String>,
     /// The other build to measure in turn with the work tree.
     pub against: Option<AgainstOptions>,
+    /// Whether what is byte for byte the same is measured, too.
+    pub measure_identical: bool,
     /// How much is measured where two builds are measured in turn.
     pub effort: Effort,
     /// Whether stored numbers alone count: no reference is measured again.

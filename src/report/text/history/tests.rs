@@ -25,6 +25,7 @@ fn history(
     let course_points: Vec<CoursePoint> = counted
         .iter()
         .map(|place| CoursePoint {
+            shown: None,
             value: values[*place].ln(),
             accepted: accepted.contains(place),
         })

@@ -32,12 +32,14 @@ CREATE TABLE runs (
     tool_version TEXT NOT NULL,
     partner INTEGER REFERENCES runs ON DELETE CASCADE CHECK (partner <> id),
     role TEXT CHECK (role IN ('base', 'candidate')),
-    purpose TEXT CHECK (purpose IN ('comparison', 'confirmation', 'search', 'control')),
+    purpose TEXT CHECK (purpose IN ('comparison', 'search', 'control')),
     plan TEXT,
     source TEXT,
     -- What a run was before it was accepted by command, so that this can be undone.
     accepted_from TEXT CHECK (accepted_from IN ('pending', 'automatic')),
     conclusion BLOB,
+    -- The name of its build in the cache.
+    build TEXT,
     CHECK ((git_commit IS NULL) = (git_dirty IS NULL)),
     CHECK ((finished IS NULL) = (status = 'incomplete')),
     CHECK ((role IS NULL) = (partner IS NULL)),
@@ -48,11 +50,11 @@ CREATE INDEX runs_by_workspace ON runs (workspace);
 CREATE INDEX runs_by_branch ON runs (workspace, git_branch);
 CREATE INDEX runs_by_commit ON runs (workspace, git_commit);
 CREATE INDEX runs_by_partner ON runs (partner) WHERE partner IS NOT NULL;
--- A side of a pair is sampled in another way than a run of its own: it never serves as a reference by itself.
+-- Of two builds that were measured in turn the candidate may be accepted.
 CREATE INDEX accepted_runs ON runs (workspace)
-    WHERE acceptance <> 'pending' AND partner IS NULL;
+    WHERE acceptance <> 'pending';
 CREATE INDEX accepted_runs_by_branch ON runs (workspace, git_branch)
-    WHERE acceptance <> 'pending' AND partner IS NULL;
+    WHERE acceptance <> 'pending';
 CREATE INDEX controls ON runs (workspace) WHERE purpose = 'control' AND role = 'candidate' AND status = 'complete';
 
 CREATE TABLE benchmarks (
@@ -161,30 +163,6 @@ CREATE TABLE baselines (
     PRIMARY KEY (workspace, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX baselines_by_run ON baselines (run);
-
-CREATE TABLE kept (
-    id INTEGER PRIMARY KEY,
-    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-    package TEXT NOT NULL,
-    target TEXT NOT NULL,
-    facts TEXT NOT NULL,
-    origin BLOB NOT NULL,
-    mac BLOB NOT NULL,
-    UNIQUE (run, package, target)
-) STRICT;
-
-CREATE TABLE contents (
-    hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
-    size INTEGER NOT NULL,
-    compressed INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE kept_contents (
-    kept INTEGER NOT NULL REFERENCES kept ON DELETE CASCADE,
-    content BLOB NOT NULL REFERENCES contents,
-    PRIMARY KEY (kept, content)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX kept_contents_by_content ON kept_contents (content);
 
 -- Levels of single benchmarks that were accepted.
 CREATE TABLE accepted_steps (

@@ -1,0 +1,103 @@
+//! The builds of earlier runs that the work tree is measured in turn with.
+
+use std::collections::BTreeSet;
+
+use crate::app::context::{World, resolve_run};
+use crate::app::error::AppError;
+use crate::app::measuring::builds::{BothBuilds, discover_both};
+use crate::app::measuring::request::Request;
+use crate::app::measuring::work_tree::WorkTree;
+use crate::app::stored::earlier::{Earlier, earlier_runs};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Run};
+use perfcheck_engine::measure::Discovered;
+
+/// A build to measure in turn with the work tree, and what both have.
+pub(super) struct OtherBuild {
+    pub(super) built: BothBuilds,
+    pub(super) found: BySide<Discovered>,
+    /// The run that it is the build of, and the benchmarks that are measured beside it.
+    pub(super) earlier: Option<Earlier>,
+}
+
+/// The builds of earlier runs to measure in turn with the work tree: of the named run, else of those that were accepted last; none where nothing was
+/// stored yet. A text says why stored numbers have to do.
+pub(super) fn earlier_builds(
+    tree: &WorkTree,
+    baseline: Option<&str>,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<Result<Vec<OtherBuild>, String>, AppError> {
+    let Some((store, workspace)) = request.context.stored()? else {
+        return Ok(Ok(Vec::new()));
+    };
+    let benchmarks = tree
+        .found
+        .targets
+        .iter()
+        .flat_map(|found| &found.benchmarks);
+    let benchmarks = benchmarks.map(|benchmark| benchmark.key.clone()).collect();
+    let (mut all, name) = match baseline {
+        Some(name) => match resolve_run(&store, workspace, name) {
+            Ok(run) => {
+                let run = store.run(run)?;
+                (vec![Earlier { run, benchmarks }], Some(name))
+            }
+            // A name that is missing is an error when the run is about to begin.
+            Err(_) => return Ok(Ok(Vec::new())),
+        },
+        None => {
+            let checkout = request.context.checkout.as_ref();
+            let git = request.git.as_ref();
+            let branch = git.and_then(|git| git.branch.as_deref());
+            let found = earlier_runs(&store, workspace, checkout, branch, benchmarks)?;
+            (found, None)
+        }
+    };
+    let mut turns: Vec<OtherBuild> = Vec::new();
+    // The newest one comes last, as it takes what no other has taken.
+    all.reverse();
+    let mut of_others: BTreeSet<BenchmarkKey> = BTreeSet::new();
+    let count = all.len();
+    for (place, earlier) in all.into_iter().enumerate() {
+        let words = called(&earlier.run, name);
+        let mut built = match tree.beside(&earlier.run, &words, request, world)? {
+            Ok(built) => built,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let is_newest = place + 1 == count;
+        let mut here = tree.found.clone();
+        here.retain(|key| earlier.benchmarks.contains(key));
+        if !is_newest {
+            here.failures.clear();
+            here.targets.retain(|target| !target.benchmarks.is_empty());
+        }
+        if built.builds.candidate.as_deref() == tree.name() {
+            built.listed = Some(here);
+        }
+        let mut found = discover_both(&mut built, request, world)?;
+        found
+            .candidate
+            .retain(|key| earlier.benchmarks.contains(key));
+        if is_newest {
+            found.base.retain(|key| !of_others.contains(key));
+        } else {
+            found.base.retain(|key| earlier.benchmarks.contains(key));
+            of_others.extend(earlier.benchmarks.iter().cloned());
+        }
+        turns.push(OtherBuild {
+            built,
+            found,
+            earlier: Some(earlier),
+        });
+    }
+    turns.reverse();
+    Ok(Ok(turns))
+}
+
+/// A run as the user calls it, by `name` or number.
+fn called(run: &Run, name: Option<&str>) -> String {
+    match name {
+        Some(name) if name.parse() != Ok(run.id.0) => format!("`{name}` (run {})", run.id),
+        _ => format!("run {}", run.id),
+    }
+}

@@ -1,0 +1,188 @@
+//! The work tree as it was built, and the builds of earlier runs beside it.
+
+use std::time::Duration;
+
+use super::builds::{BothBuilds, beside_revision};
+use super::cache_build::CacheBuild;
+use super::pairing::name;
+use super::prepare::{build, find_benchmarks, refuse_no_targets};
+use super::request::Request;
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use perfcheck_analysis::compare::{Circumstances, Fact, differences};
+use perfcheck_analysis::model::{Environment, Metric, Run, TargetFacts};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::host;
+use perfcheck_engine::measure::{Discovered, Filter};
+use perfcheck_engine::sides::{BenchesFrom, BuiltSide, PreparedSides, SidesError};
+
+/// The work tree as it was built.
+pub(in crate::app) struct WorkTree {
+    /// Its build in the cache; else why it was built in place.
+    pub(in crate::app) build: Result<BuiltSide, String>,
+    pub(in crate::app) environment: Environment,
+    /// The benchmarks that are wanted.
+    pub(in crate::app) found: Discovered,
+}
+
+impl WorkTree {
+    /// Builds it, in the cache where that is possible and wanted, and asks for its benchmarks.
+    pub(in crate::app) fn of(
+        (context, common): (&Context, &StoreOptions),
+        (filter, timeout): (&Filter, Duration),
+        is_kept: bool,
+        world: &mut World<'_>,
+    ) -> Result<Self, AppError> {
+        refuse_no_targets(context, common)?;
+        let in_cache = match (is_kept, &context.checkout) {
+            (false, _) => Err("stored numbers were asked for".to_owned()),
+            (true, None) => {
+                Err("the workspace is in no git repository, so that builds are not kept".to_owned())
+            }
+            (true, Some(_)) => match cache_build(context, common).work_tree(world) {
+                Err(AppError::Sides(error)) if needs_place(&error) => Err(error.to_string()),
+                built => Ok(built?),
+            },
+        };
+        let (build, facts, targets) = match in_cache {
+            Ok((side, facts)) => {
+                let targets = side.bench_targets();
+                (Ok(side), facts, targets)
+            }
+            Err(reason) => {
+                let (facts, targets) = build(context, common, world)?;
+                (Err(reason), facts, targets)
+            }
+        };
+        Ok(Self {
+            build,
+            environment: Environment {
+                host: host::detect(world.variables.ci),
+                build: facts,
+            },
+            found: find_benchmarks(filter, timeout, targets, world)?,
+        })
+    }
+
+    /// The name that its build is kept under.
+    pub(in crate::app) fn name(&self) -> Option<&str> {
+        self.build.as_ref().ok().map(|build| &*build.name)
+    }
+
+    /// This build beside that of an earlier run, which is called `words`: as it is kept, else built again from its commit. A text says why there is neither.
+    pub(in crate::app) fn beside(
+        &self,
+        earlier: &Run,
+        words: &str,
+        request: &Request<'_>,
+        world: &mut World<'_>,
+    ) -> Result<Result<BothBuilds, String>, AppError> {
+        let candidate = match &self.build {
+            Ok(build) => build,
+            Err(reason) => return Ok(Err(reason.clone())),
+        };
+        let mut is_alike = self.is_comparable_with(earlier, request);
+        let kept = match &earlier.build {
+            Some(name) if is_alike => {
+                cache_build(request.context, request.common).kept(name, world)?
+            }
+            _ => None,
+        };
+        if let Some(base) = &kept {
+            is_alike =
+                has_features_of(candidate, base) || request.comparison.allows(Fact::Features);
+        }
+        if let (true, Some(mut base)) = (is_alike, kept) {
+            base.targets
+                .retain(|target| is_asked_for(&target.target, candidate, request));
+            let facts = self.environment.build.clone();
+            let built = PreparedSides::of(base, candidate.clone(), facts);
+            let both = BothBuilds::of(built, false, request, world)?;
+            return Ok(Ok(BothBuilds {
+                base_git: earlier.git.clone(),
+                words: words.to_owned(),
+                ..both
+            }));
+        }
+        let reason = match (&earlier.build, is_alike) {
+            (None, _) => format!("the build of {words} was not kept"),
+            (Some(_), true) => format!("the build of {words} is not kept any more"),
+            (Some(_), false) => format!("{words} was built in another way"),
+        };
+        let clean = earlier.git.as_ref().filter(|git| !git.dirty);
+        let (Some(git), Some(checkout)) = (clean, &request.context.checkout) else {
+            return Ok(Err(format!(
+                "{reason}, and its sources are not a commit that could be built again"
+            )));
+        };
+        // Git is not handed what a store says, which may come from elsewhere, but the hash that git knows by that name.
+        let revision = match checkout.revision(&git.commit) {
+            Ok(revision) => revision,
+            Err(error) => return Ok(Err(format!("{reason}, and {error}"))),
+        };
+        match beside_revision(&revision, BenchesFrom::Revision, request, world) {
+            Ok(built) => Ok(Ok(BothBuilds {
+                words: format!("{words}, built again"),
+                ..built
+            })),
+            Err(AppError::Sides(error)) if !error.is_interruption() => {
+                Ok(Err(format!("{reason}, and {error}")))
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Whether machine and build are such that both sides can be compared at all.
+    fn is_comparable_with(&self, earlier: &Run, request: &Request<'_>) -> bool {
+        let target = TargetFacts::default();
+        let circumstances = |environment| Circumstances {
+            environment,
+            target: &target,
+            version: None,
+            metric: &Metric::Time,
+        };
+        differences(
+            &circumstances(&self.environment),
+            &circumstances(&earlier.environment),
+        )
+        .allowing(&request.comparison.allow_different)
+        .comparable()
+    }
+}
+
+/// Whether the bench targets that both builds have were built with the same features.
+fn has_features_of(candidate: &BuiltSide, base: &BuiltSide) -> bool {
+    base.targets.iter().all(|old| {
+        let mut targets = candidate.targets.iter();
+        let new = targets.find(|new| name(&new.target) == name(&old.target));
+        new.is_none_or(|new| new.target.facts == old.target.facts)
+    })
+}
+
+/// Whether a target of an earlier build is what the user asks for: the work tree has it, or it is gone.
+fn is_asked_for(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_>) -> bool {
+    let cargo = &request.common.cargo;
+    let mut built = candidate.targets.iter();
+    built.any(|built| name(&built.target) == name(target))
+        || cargo.covers(&target.target)
+            && (request.context.workspace.selected_packages(cargo))
+                .is_some_and(|packages| packages.contains(&target.package))
+}
+
+fn cache_build<'a>(context: &'a Context, common: &'a StoreOptions) -> CacheBuild<'a> {
+    CacheBuild {
+        context,
+        cargo: &common.cargo,
+        benches_from: BenchesFrom::Revision,
+        quiet: common.output.quiet,
+    }
+}
+
+/// Whether the workspace can be built where it is and nowhere else.
+fn needs_place(error: &SidesError) -> bool {
+    matches!(
+        error,
+        SidesError::Elsewhere { .. } | SidesError::Above { .. } | SidesError::NoCacheDirectory
+    )
+}

@@ -1,0 +1,80 @@
+//! Which earlier run each benchmark is measured beside.
+//!
+//! It is the newest accepted run of the branch that knows the benchmark, else of the branch that this one left. A run knows what it measured, and what it
+//! found to run the same code as its own reference. So a run with a filter becomes the reference of what it was about, and of nothing else.
+
+use std::collections::BTreeSet;
+
+use super::references::{is_ancestor, parent_branch};
+use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, Verdict};
+use perfcheck_engine::host::Checkout;
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+
+/// So many accepted runs of a branch are looked at.
+const HORIZON: usize = 100;
+
+/// An earlier run, and the benchmarks that are measured beside its build.
+pub(in crate::app) struct Earlier {
+    pub(in crate::app) run: Run,
+    pub(in crate::app) benchmarks: BTreeSet<BenchmarkKey>,
+}
+
+/// The earlier runs of `benchmarks`, newest first; what none knows goes with the newest. Empty where no run is accepted yet.
+pub(in crate::app) fn earlier_runs(
+    store: &Store,
+    workspace: WorkspaceId,
+    checkout: Option<&Checkout>,
+    branch: Option<&str>,
+    benchmarks: BTreeSet<BenchmarkKey>,
+) -> Result<Vec<Earlier>, StoreError> {
+    let mut open = benchmarks;
+    let mut found = Vec::new();
+    let mut take = |runs: Vec<Run>, open: &mut BTreeSet<BenchmarkKey>| {
+        for run in runs {
+            let known = known_to(store, &run)?;
+            let (taken, rest) = std::mem::take(open)
+                .into_iter()
+                .partition(|key| known.contains(key));
+            *open = rest;
+            // The newest one takes what nobody knows, and tells what is gone.
+            if found.is_empty() || !BTreeSet::is_empty(&taken) {
+                found.push(Earlier {
+                    run,
+                    benchmarks: taken,
+                });
+            }
+            if open.is_empty() {
+                break;
+            }
+        }
+        Ok::<(), StoreError>(())
+    };
+    take(store.accepted_runs(workspace, branch, HORIZON)?, &mut open)?;
+    if let (Some(checkout), false) = (checkout, open.is_empty()) {
+        let branches = store.accepted_branches(workspace)?;
+        let branches = branches.iter().map(String::as_str);
+        if let Some(parent) = parent_branch(checkout, branch, branches) {
+            let runs = store.accepted_runs(workspace, Some(&parent), HORIZON)?;
+            // What this branch has not got yet is no reference while there is a run that it has.
+            let (own, others) = runs.into_iter().partition(|run| is_ancestor(checkout, run));
+            take(own, &mut open)?;
+            take(others, &mut open)?;
+        }
+    }
+    if let Some(first) = found.first_mut() {
+        first.benchmarks.append(&mut open);
+    }
+    Ok(found)
+}
+
+/// The benchmarks that an accepted run is a reference of.
+fn known_to(store: &Store, run: &Run) -> Result<BTreeSet<BenchmarkKey>, StoreError> {
+    if run.acceptance == Acceptance::Pending {
+        return Ok(store.accepted_steps(run.id)?.into_iter().collect());
+    }
+    let verdicts = store.verdicts(run.id)?.into_iter();
+    Ok(verdicts
+        .filter(|found| !matches!(found.verdict, Verdict::Missing | Verdict::Failed))
+        .map(|found| found.key)
+        .collect())
+}
