@@ -106,13 +106,15 @@ impl AppError {
             Self::Exchange(ExchangeError::Interrupted) | Self::Interrupted(_) => {
                 ExitCode::Interrupted
             }
-            Self::Exchange(ExchangeError::Write { .. }) => ExitCode::StoreUnusable,
+            Self::Exchange(ExchangeError::Write { .. })
+            | Self::ForeignConclusion { .. }
+            | Self::Output(_) => ExitCode::StoreUnusable,
             Self::Usage(_) | Self::Settings(_) | Self::Exchange(_) => ExitCode::Usage,
             Self::Cargo(error) => of_cargo(error),
             Self::Git(error) => of_git(error),
             Self::Sides(error) => of_sides(error),
             Self::Store(error) => of_store(error),
-            Self::ForeignConclusion { .. } | Self::Output(_) => ExitCode::StoreUnusable,
+
             Self::NoSuchRun { .. }
             | Self::NothingStored { .. }
             | Self::NoStore { .. }

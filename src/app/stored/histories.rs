@@ -140,23 +140,7 @@ fn history_of<'n>(
     let counted: Vec<usize> = (0..past.len())
         .filter(|place| series.values[*place].is_some() && !is_elsewhere[*place])
         .collect();
-    let mut points: Vec<CoursePoint> = counted
-        .iter()
-        .filter_map(|place| {
-            Some(CoursePoint {
-                value: series.values[*place]?,
-                accepted: past[*place].accepted || is_accepted(heads[*place]),
-                shown: None,
-            })
-        })
-        .collect();
-    let pairs = points.clone();
-    for (place, two) in pairs.windows(2).enumerate() {
-        let runs = [place, place + 1].map(|at| past[counted[at]].run);
-        if two[0].value != two[1].value {
-            points[place + 1].shown = chained.shown(runs);
-        }
-    }
+    let points = chained.points(past, &series.values, &counted, &heads);
     let decision = &heads.last()?.decision;
     let rules = CourseRules {
         noise_threshold: runs
@@ -361,6 +345,31 @@ impl Chained {
                 .map(|past| value(past).filter(|_| past.verdict != Some(Verdict::Failed)))
                 .collect(),
         }
+    }
+
+    /// The points of the course: those runs that count.
+    fn points(
+        &self,
+        past: &[&PastMeasurement],
+        values: &[Option<f64>],
+        counted: &[usize],
+        heads: &[&Run],
+    ) -> Vec<CoursePoint> {
+        let of = |place: &usize| values[*place];
+        let before = [None].into_iter().chain(counted.iter().map(Some));
+        let pairs = counted.iter().zip(before);
+        pairs
+            .filter_map(|(here, before)| {
+                let value = of(here)?;
+                let begins = before.filter(|before| of(before) != Some(value));
+                Some(CoursePoint {
+                    value,
+                    accepted: past[*here].accepted || is_accepted(heads[*here]),
+                    shown: begins
+                        .and_then(|before| self.shown([past[*before].run, past[*here].run])),
+                })
+            })
+            .collect()
     }
 
     /// Half the width of the interval of the change between two runs that follow one another, in logarithms, where a measurement in turn showed it.

@@ -36,22 +36,18 @@ pub(super) fn earlier_builds(
         .iter()
         .flat_map(|found| &found.benchmarks);
     let benchmarks = benchmarks.map(|benchmark| benchmark.key.clone()).collect();
-    let (mut all, name) = match baseline {
-        Some(name) => match resolve_run(&store, workspace, name) {
-            Ok(run) => {
-                let run = store.run(run)?;
-                (vec![Earlier { run, benchmarks }], Some(name))
-            }
-            // A name that is missing is an error when the run is about to begin.
-            Err(_) => return Ok(Ok(Vec::new())),
-        },
-        None => {
-            let checkout = request.context.checkout.as_ref();
-            let git = request.git.as_ref();
-            let branch = git.and_then(|git| git.branch.as_deref());
-            let found = earlier_runs(&store, workspace, checkout, branch, benchmarks)?;
-            (found, None)
-        }
+    let mut all = if let Some(name) = baseline {
+        // A name that is missing is an error when the run is about to begin.
+        let Ok(run) = resolve_run(&store, workspace, name) else {
+            return Ok(Ok(Vec::new()));
+        };
+        let run = store.run(run)?;
+        vec![Earlier { run, benchmarks }]
+    } else {
+        let checkout = request.context.checkout.as_ref();
+        let git = request.git.as_ref();
+        let branch = git.and_then(|git| git.branch.as_deref());
+        earlier_runs(&store, workspace, checkout, branch, benchmarks)?
     };
     let mut turns: Vec<OtherBuild> = Vec::new();
     // The newest one comes last, as it takes what no other has taken.
@@ -59,7 +55,7 @@ pub(super) fn earlier_builds(
     let mut of_others: BTreeSet<BenchmarkKey> = BTreeSet::new();
     let count = all.len();
     for (place, earlier) in all.into_iter().enumerate() {
-        let words = called(&earlier.run, name);
+        let words = called(&earlier.run, baseline);
         let mut built = match tree.beside(&earlier.run, &words, request, world)? {
             Ok(built) => built,
             Err(reason) => return Ok(Err(reason)),
