@@ -46,9 +46,9 @@ pub(super) struct BisectArguments {
     #[command(flatten)]
     output: OutputFlags,
     #[command(flatten)]
-    paired: PairedFlags,
-    #[command(flatten)]
     build: CompilationFlags,
+    #[command(flatten)]
+    paired: PairedFlags,
 }
 
 impl BisectArguments {

@@ -39,7 +39,7 @@ pub enum Command {
     },
     /// Show a run.
     Show {
-        /// Which.
+        /// The run, as the user names it.
         run: String,
         /// Only this benchmark, by its id or what it can be known by.
         bench: Option<String>,

@@ -80,9 +80,9 @@ pub(super) struct DoctorArguments {
     #[command(flatten)]
     output: OutputFlags,
     #[command(flatten)]
-    paired: PairedFlags,
-    #[command(flatten)]
     build: CompilationFlags,
+    #[command(flatten)]
+    paired: PairedFlags,
 }
 
 /// Refuses flags that have no effect: most of them are about `--benches`, and a few about the machine alone.

@@ -3,10 +3,10 @@
 use clap::Args;
 
 use super::command::{Command, Parsed};
-use super::run_flags::RowFlags;
 use super::store_flags::StoredArguments;
 use crate::app::{HistoryBranch, HistoryOptions};
 use perfcheck_analysis::compare::Fact;
+use perfcheck_analysis::model::Verdict;
 use perfcheck_engine::measure::Filter;
 
 const AFTER_HISTORY: &str = "\
@@ -50,8 +50,10 @@ pub(super) struct HistoryArguments {
     /// Show runs together although these facts differ, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     allow_different: Vec<Fact>,
-    #[command(flatten)]
-    rows: RowFlags,
+    /// Show only benchmarks with these latest verdicts (comma-separated), where all are listed
+    #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>,
+        conflicts_with_all = ["filters", "branch", "all_branches", "last", "since", "allow_different"])]
+    verdict: Vec<Verdict>,
     #[command(flatten)]
     stored: StoredArguments,
 }
@@ -79,11 +81,11 @@ impl HistoryArguments {
             && self.last.is_none()
             && self.since.is_none()
             && self.allow_different.is_empty();
-        let rows = self.rows.only();
         if is_overview {
-            return self.stored.with(Command::Overview).showing(rows);
+            let only = Some(self.verdict).filter(|only| !only.is_empty());
+            return self.stored.with(Command::Overview).showing(only);
         }
-        let parsed = self.stored.with(Command::History(HistoryOptions {
+        self.stored.with(Command::History(HistoryOptions {
             filter: Filter {
                 words: self.filters,
                 exact: self.exact,
@@ -92,7 +94,6 @@ impl HistoryArguments {
             limit: self.last.unwrap_or(USUAL_LAST),
             since: self.since,
             allow_different: self.allow_different,
-        }));
-        parsed.showing(rows)
+        }))
     }
 }

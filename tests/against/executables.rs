@@ -66,7 +66,7 @@ fn a_path_that_leads_nowhere_or_to_what_speaks_no_protocol_is_an_error_that_name
         .measure(&["--against-executable", mute.to_str().expect("text")])
         .run()
         .expect_code(4)
-        .expect_stderr(&["error: ", "is no bench that can be driven"]);
+        .expect_stderr(&["error: ", "not a supported benchmark executable"]);
     for id in ["cost", "constant"] {
         assert_eq!(verdict(&run, id), "failed", "{run}");
         assert!(remarks(&run, id).contains("the reference's bench target"));

@@ -319,3 +319,82 @@ fn the_store_is_where_the_flag_says_else_the_variable_else_in_the_data_directory
     assert_eq!(runs(&machine.store()), 1);
     assert_eq!(runs(&flag), 1);
 }
+
+#[test]
+fn a_flag_without_effect_is_refused_with_what_it_needs() {
+    let machine = Machine::new();
+    for (words, said) in [
+        (
+            "doctor --trials 3",
+            "`--trials <N>` is about your benchmarks and needs `--benches`",
+        ),
+        ("doctor text", "`[FILTER]...` is about your benchmarks"),
+        ("doctor -p steady", "needs `--benches`"),
+        (
+            "doctor --benches --quick",
+            "`--quick` is about the machine alone",
+        ),
+        ("history text --verdict regressed", "cannot be used with"),
+        (
+            "store prune --executables --keep-last 3",
+            "cannot be used with",
+        ),
+        ("store prune --quota 3", "--executables"),
+        ("run --against HEAD --rounds 4", "over at least 5 rounds"),
+        ("run --report csv", "`--report csv`: a run has no such form"),
+        (
+            "compare 1 2 --report svg",
+            "`--report svg`: pictures are of groups",
+        ),
+        (
+            "compare 1 2 3 --report junit",
+            "text, csv and markdown-table",
+        ),
+        (
+            "compare 1 2 --report csv --report text",
+            "both written to stdout",
+        ),
+        (
+            "show 1 text --report csv",
+            "`cargo perfcheck report` writes others",
+        ),
+        ("report --report csv", "a report is about verdicts"),
+    ] {
+        let refused = machine.perfcheck().args(words.split(' ')).run();
+        refused.expect_code(2).expect_stderr(&[said]);
+    }
+}
+
+#[test]
+fn tables_and_reports_go_into_files_beside_what_is_printed() {
+    let machine = Machine::new();
+    for time in [100.0, 200.0] {
+        steady(&machine, &[("text", time)]).run();
+    }
+    let place = |name: &str| machine.home().join(name);
+    let report = |kind: &str, name: &str| format!("--report={kind}={}", place(name).display());
+    let written = |name: &str| std::fs::read_to_string(place(name)).expect("written");
+    let compared = stored(&machine, &["compare", "1", "2"])
+        .arg(report("csv", "a.csv"))
+        .arg(report("text", "a.txt"))
+        .arg(report("junit", "a.xml"))
+        .run()
+        .expect_code(1);
+    assert!(compared.stdout.contains("text"), "{compared}");
+    assert!(
+        written("a.csv").starts_with("package,"),
+        "{}",
+        written("a.csv")
+    );
+    assert!(written("a.txt").contains("regressed"));
+    assert!(written("a.xml").contains("<testsuite"));
+    // The same of a stored run.
+    let reported = stored(&machine, &["report", "2"])
+        .arg(report("html", "b.html"))
+        .arg(report("junit", "b.xml"))
+        .run()
+        .expect_code(0);
+    assert!(reported.stdout.contains("b.html"), "{reported}");
+    assert!(written("b.html").contains("<html"));
+    assert!(written("b.xml").contains("<testsuite"));
+}

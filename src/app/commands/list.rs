@@ -13,7 +13,7 @@ use perfcheck_engine::measure::Filter;
 /// List benchmarks.
 #[derive(Debug, Clone)]
 pub struct ListOptions {
-    /// Which.
+    /// Which benchmarks are listed.
     pub filter: Filter,
     /// The part of every deadline that does not depend on the request.
     pub timeout: Option<Duration>,

@@ -48,7 +48,7 @@ pub fn self_test(
 ) -> Result<ExitCode, AppError> {
     if common.output.order == Order::Change {
         return Err(AppError::Usage(
-            "a self-test has no changes, which `--sort change` goes by\n  help: `--sort worst` begins with what was found least often, `--sort time` with what took longest".to_owned(),
+            "`--benches` measures no changes, which `--sort change` goes by\n  help: `--sort worst` begins with what was found least often, `--sort time` with what took longest".to_owned(),
         ));
     }
     let paired = &options.paired;

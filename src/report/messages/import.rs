@@ -140,7 +140,7 @@ pub(crate) struct ExportFinished<'a> {
     pub path: &'a str,
 }
 
-/// A page was written to a file (`report --html`).
+/// A page was written to a file (`report --report html=FILE`).
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ReportWritten<'a> {

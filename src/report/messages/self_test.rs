@@ -20,7 +20,7 @@ pub struct Rate {
     pub upper: f64,
 }
 
-/// What a self-test says about the machine; after its benchmarks.
+/// What the trials of `doctor --benches` say about the machine; after the benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "SelfTestFinished"))]

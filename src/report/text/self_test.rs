@@ -1,4 +1,4 @@
-//! What a self-test found: how often each benchmark was called what, and what that says about this machine.
+//! What `doctor --benches` found: how often each benchmark was called what, and what that says about this machine.
 
 use std::io::{self, Write};
 use std::time::Duration;

@@ -19,7 +19,7 @@ pub enum ChildError {
     },
     /// The process ended, or said nothing in time, without a `hello`.
     #[error(
-        "it is no bench that can be driven: {what}{}\n  help: benches are written against perfcheck, Criterion, divan or libtest's `#[bench]`; all but the last need `harness = false` in Cargo.toml. `--bench NAME` leaves others out",
+        "not a supported benchmark executable: {what}{}\n  help: benches are written against perfcheck, Criterion, divan or libtest's `#[bench]`; all but the last need `harness = false` in Cargo.toml. `--bench NAME` leaves others out",
         quoted(first_line.as_ref())
     )]
     NoHello {

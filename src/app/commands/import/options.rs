@@ -8,7 +8,7 @@ use perfcheck_analysis::model::{SampleFilter, SourceInterval, Thresholds};
 /// A fact about where values were measured, as the user states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatedFact {
-    /// Which.
+    /// The name of the fact.
     pub name: String,
     /// Its value.
     pub value: String,
