@@ -14,7 +14,7 @@ use perfcheck_engine::sides::BenchesFrom;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measurement options")]
 pub(super) struct AgainstFlags {
-    /// Measure side by side with this git revision: the most reliable way
+    /// Measure side by side with this git revision
     ///
     /// The revision is built in a separate cache; your checkout and `target/` are untouched.
     #[arg(long, value_name = "REV", group = "against-what")]
@@ -42,12 +42,12 @@ pub(super) struct AgainstFlags {
         conflicts_with = "against-what",
         help_heading = "Comparison options",
         help = "Compare stored numbers only [env: PERFCHECK_NO_RERUN]",
-        long_help = "Compare stored numbers only: run no baseline again and confirm no regression side by side [env: PERFCHECK_NO_RERUN]"
+        long_help = "Compare stored numbers only: measure the work tree alone, and nothing that was measured before again [env: PERFCHECK_NO_RERUN]"
     )]
     pub(super) no_rerun: bool,
-    /// Measure in N processes, or N rounds side by side [default: 5, 100]
+    /// Measure at most N rounds; a build alone in N processes [default: 100, 5]
     ///
-    /// A round of two builds launches one process of each; there are at most N, at least 5, and without this flag costly benchmarks get a minute. A baseline that is run again is measured side by side, too.
+    /// A round launches one process of each build. Two builds get at least 5 rounds; without this flag a costly benchmark gets a minute. A build is measured alone where there is nothing to measure it with: in a first run, and with --no-rerun.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::LAUNCHES)))]
     rounds: Option<u32>,
     /// Stop measuring after this time

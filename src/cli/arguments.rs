@@ -28,11 +28,11 @@ use perfcheck_engine::measure::Filter;
 
 const AFTER_HELP: &str = "\
 Examples:
-  cargo perfcheck                              measure, store, compare with the last accepted run
-  cargo perfcheck --against main               measure the work tree and `main` side by side
+  cargo perfcheck                              measure side by side with the last accepted run, and store
+  cargo perfcheck --against main               measure side by side with the revision `main`
   cargo perfcheck -p parser json               measure benchmarks of `parser` with `json` in their id
   cargo perfcheck --save-baseline main         name this run `main`
-  cargo perfcheck --baseline main              compare with the run named `main`
+  cargo perfcheck --baseline main              measure side by side with the run named `main`
   cargo perfcheck --limit median:5%            fail if a median rises by more than 5 %
   cargo perfcheck --fail-on regressed,suspect  fail on `suspect`, too
   cargo perfcheck --report markdown=bench.md   write a comment for a pull request

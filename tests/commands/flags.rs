@@ -335,11 +335,6 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
             "`--quick` is about the machine alone",
         ),
         ("history text --verdict regressed", "cannot be used with"),
-        (
-            "store prune --executables --keep-last 3",
-            "cannot be used with",
-        ),
-        ("store prune --quota 3", "--executables"),
         ("run --against HEAD --rounds 4", "over at least 5 rounds"),
         ("run --report csv", "`--report csv`: a run has no such form"),
         (
@@ -382,7 +377,7 @@ fn tables_and_reports_go_into_files_beside_what_is_printed() {
         .expect_code(1);
     assert!(compared.stdout.contains("text"), "{compared}");
     assert!(
-        written("a.csv").starts_with("package,"),
+        written("a.csv").starts_with("benchmark,verdict,"),
         "{}",
         written("a.csv")
     );

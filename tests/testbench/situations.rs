@@ -54,7 +54,7 @@ situations! {
         ]);
     }
     skips {
-        skips: |target| target.measured(["store", "runs"]).skipped("declines", "needs a quantum computer");
+        skips: |target| target.measured(["runs"]).skipped("declines", "needs a quantum computer");
     }
     slow_iteration {
         slow_iteration: |target| target.measured(["30ms", "1200ms"]);
