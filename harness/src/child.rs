@@ -1,4 +1,4 @@
-//! Driven by `cargo perfcheck`: the child's side of docs/PROTOCOL.md. The parent is in command; this file answers each request with
+//! Driven by `cargo perfcheck`: the child's side of docs/src/protocol.md. The parent is in command; this file answers each request with
 //! exactly one final frame, and waits. While a benchmark is started its closure is on the stack, and requests are read inside its
 //! `iter*`.
 

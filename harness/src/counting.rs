@@ -1,4 +1,4 @@
-//! The counting global allocator (docs/PROTOCOL.md, section 9), in executables with the feature `allocations`. It counts only while a
+//! The counting global allocator (docs/src/protocol.md, section 9), in executables with the feature `allocations`. It counts only while a
 //! *window* is open, and windows open only while somebody asks for counts: at all other times an allocation costs one relaxed load more.
 //! What is noted here never allocates: the thread's numbers are `const` and without destructor, so they can be reached at any time of a
 //! thread's life, from within the allocator.
@@ -187,7 +187,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
 }
 
 /// What is counted: opened just before the clock's first reading, closed just after its last one. Where nobody asks for counts it does nothing.
-/// Both ends are functions that stay functions: who counts instructions from outside finds them by their names (docs/PROTOCOL.md, section 13).
+/// Both ends are functions that stay functions: who counts instructions from outside finds them by their names (docs/src/protocol.md, section 13).
 #[must_use]
 pub struct Window {
     /// The thread that opened it, where it counts.

@@ -1,5 +1,5 @@
 //! Takes the protocol away from the standard streams before any code of the bench author runs, so that what a bench prints is output and
-//! what it reads is empty; and sees to it that the child does not outlive its parent. See docs/PROTOCOL.md, section 1.
+//! what it reads is empty; and sees to it that the child does not outlive its parent. See docs/src/protocol.md, section 1.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! Frames of the child: one JSON object a line, see docs/PROTOCOL.md, section 3. Each is written whole, in one call, from a buffer that
+//! Frames of the child: one JSON object a line, see docs/src/protocol.md, section 3. Each is written whole, in one call, from a buffer that
 //! was reserved beforehand.
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! A histogram of times with counters whose width grows with their values (docs/PROTOCOL.md, section 10): for three significant digits exact below
+//! A histogram of times with counters whose width grows with their values (docs/src/protocol.md, section 10): for three significant digits exact below
 //! 2048 ns, then 1024 counters for each power of two, up to an hour. Recording is a shift and an increment. The memory is had, and touched, at the beginning.
 
 use std::hint::black_box;

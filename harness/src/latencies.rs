@@ -1,4 +1,4 @@
-//! What the single operations of a latency benchmark took (docs/PROTOCOL.md, section 10). All memory is had when the benchmark starts; what is
+//! What the single operations of a latency benchmark took (docs/src/protocol.md, section 10). All memory is had when the benchmark starts; what is
 //! noted after an operation stands outside its time.
 
 use std::cell::RefCell;

@@ -1,4 +1,4 @@
-//! Requests of the parent: one line of words each, see docs/PROTOCOL.md, section 2 and 4.
+//! Requests of the parent: one line of words each, see docs/src/protocol.md, section 2 and 4.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The scripted clock (docs/PROTOCOL.md, section 7): times that follow from a script alone, so that tests of the parent have exact
+//! The scripted clock (docs/src/protocol.md, section 7): times that follow from a script alone, so that tests of the parent have exact
 //! results. Everything else runs as usual.
 
 use std::time::{Duration, Instant};

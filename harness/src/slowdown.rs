@@ -1,4 +1,4 @@
-//! A slowdown that a parent asks for (docs/PROTOCOL.md, section 8): a side that is known to be slower, for its self-test.
+//! A slowdown that a parent asks for (docs/src/protocol.md, section 8): a side that is known to be slower, for its self-test.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
 //! In place of `counting.rs` where the feature `allocations` is off: nothing is counted, and windows are nothing but two functions that stay functions:
-//! who counts instructions from outside finds them by their names (docs/PROTOCOL.md, section 13).
+//! who counts instructions from outside finds them by their names (docs/src/protocol.md, section 13).
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! Rows of docs/SYSTEMS.md that no other concern has, through the command line. Expected numbers are those of `NumPy` and `SciPy`.
+//! Rows of docs/src/systems.md that no other concern has, through the command line. Expected numbers are those of `NumPy` and `SciPy`.
 
 use serde_json::Value;
 

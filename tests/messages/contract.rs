@@ -1,4 +1,4 @@
-//! docs/MESSAGES.md against what is written: every member that occurs is documented, every documented message occurs.
+//! docs/src/messages.md against what is written: every member that occurs is documented, every documented message occurs.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{quick, schema, steady};
 use crate::support::Machine;
 
-const DOCUMENT: &str = include_str!("../../docs/MESSAGES.md");
+const DOCUMENT: &str = include_str!("../../docs/src/messages.md");
 const JSON: [&str; 2] = ["--message-format", "json"];
 
 /// Members whose own members are data, not names of the contract.
@@ -130,7 +130,7 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         .iter()
         .filter(|name| !documented.contains(name.as_str()) && !in_objects(name))
         .collect();
-    assert!(unknown.is_empty(), "not in docs/MESSAGES.md: {unknown:?}");
+    assert!(unknown.is_empty(), "not in docs/src/messages.md: {unknown:?}");
     let mut promised = schema::reasons();
     promised.retain(|reason| !ELSEWHERE.contains(&reason.as_str()));
     assert_eq!(reasons, promised);

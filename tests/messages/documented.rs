@@ -1,4 +1,4 @@
-//! What docs/CI.md tells people to copy: YAML that parses, in which every command line of ours does, too.
+//! What docs/src/ci.md tells people to copy: YAML that parses, in which every command line of ours does, too.
 
 use cargo_perfcheck::cli;
 use saphyr::{LoadableYamlNode, Yaml};
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-const PAGE: &str = include_str!("../../docs/CI.md");
+const PAGE: &str = include_str!("../../docs/src/ci.md");
 
 /// The code blocks of the page in one language.
 fn blocks(language: &str) -> Vec<&'static str> {
@@ -146,7 +146,7 @@ fn every_kind_of_report_is_on_the_page() {
     }
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(readme).expect("README.md");
-    assert!(readme.contains("docs/CI.md"));
+    assert!(readme.contains("docs/src/ci.md"));
 }
 
 /// The first block of the language Rust in `document` whose first line names `bench`, without that line.
@@ -161,7 +161,7 @@ fn listing(document: &str, bench: &str) -> String {
 #[test]
 fn the_benches_that_readme_and_guide_show_are_those_of_the_example() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for (document, bench) in [("README.md", "count"), ("docs/GUIDE.md", "sorting")] {
+    for (document, bench) in [("README.md", "count"), ("docs/src/writing.md", "sorting")] {
         let document = fs::read_to_string(root.join(document)).expect("the document");
         let example = root.join(format!("examples/words/benches/{bench}.rs"));
         let example = fs::read_to_string(example).expect("the example");

@@ -1,12 +1,12 @@
-//! What is written against docs/messages.schema.json. Readers must ignore members that they do not know, so the schema allows them; here none may occur.
+//! What is written against docs/src/messages.schema.json. Readers must ignore members that they do not know, so the schema allows them; here none may occur.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-const SCHEMA: &str = include_str!("../../docs/messages.schema.json");
-const DOCUMENT: &str = include_str!("../../docs/MESSAGES.md");
+const SCHEMA: &str = include_str!("../../docs/src/messages.schema.json");
+const DOCUMENT: &str = include_str!("../../docs/src/messages.md");
 
 static CLOSED: LazyLock<Validator> = LazyLock::new(|| {
     let mut schema = schema();
@@ -120,7 +120,7 @@ fn every_message_and_member_of_the_schema_is_documented() {
         quoted.contains(name.as_str()) || DOCUMENT.contains(&format!("\"{name}\""))
     };
     let missing: Vec<&String> = known.iter().filter(|name| !is_documented(name)).collect();
-    assert!(missing.is_empty(), "not in docs/MESSAGES.md: {missing:?}");
+    assert!(missing.is_empty(), "not in docs/src/messages.md: {missing:?}");
 }
 
 #[test]

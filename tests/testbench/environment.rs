@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::{Machine, run, testbench};
 use crate::testbench::situation::QUICK;
 
-/// The variables of docs/PROTOCOL.md, section 1.
+/// The variables of docs/src/protocol.md, section 1.
 const OURS: [&str; 3] = ["PERFCHECK_LAUNCH", "PERFCHECK_PADDING", "PERFCHECK_MARK"];
 
 /// The dumps in the file, one for each start of the bench.

@@ -104,7 +104,7 @@ fn a_step_of_five_per_cent_at_two_per_cent_of_noise_is_found_in_thirty_runs() {
             found.iter().any(|change| (17..=23).contains(&change.index))
         })
         .count();
-    // docs/STATISTICS.md has the rates of more seeds.
+    // docs/src/statistics/ has the rates of more seeds.
     assert!(found >= 24, "{found}");
 }
 

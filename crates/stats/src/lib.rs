@@ -31,7 +31,7 @@
 //!   which. Nothing is logged, and bad data are no reason to panic.
 //! - **Speed.** Unless a function says more, it takes at most n log n steps. Functions that resample use `rayon`'s thread pool.
 //!
-//! Formulas with their sources stand beside the code; the project's `docs/STATISTICS.md` has them in one place, with the full titles.
+//! Formulas with their sources stand beside the code; the project's `docs/src/statistics/` has them in one place, with the full titles.
 //!
 //! This crate does no I/O, reads no clock and knows no other crate of the project. Everything random draws from a named generator seeded by
 //! (base seed, stream name, block), so that the same data give the same bytes for any number of threads.

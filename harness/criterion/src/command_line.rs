@@ -137,7 +137,7 @@ pub(crate) fn command_line() -> &'static CommandLine {
         match CommandLine::parse(arguments) {
             Ok(Some(line)) => {
                 for argument in &line.ignored {
-                    note(&format!("warning: `{argument}` has no effect here: see docs/CRITERION.md of cargo-perfcheck"));
+                    note(&format!("warning: `{argument}` has no effect here: see docs/src/coming-from.md of cargo-perfcheck"));
                 }
                 line
             }

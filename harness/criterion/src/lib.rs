@@ -15,7 +15,7 @@
 //! The interface is that of criterion 0.8.2, with what 0.3 to 0.7 called otherwise. Nothing is plotted, no file is written below
 //! `target/criterion`, and no crate is pulled in but `perfcheck`: tokio, futures and smol come with the features `async_*`, and
 //! the feature `regex` replaces the small expressions of filters with those of that crate. What is the same and what cannot
-//! be is listed in `docs/CRITERION.md` of cargo-perfcheck.
+//! be is listed in `docs/src/coming-from.md` of cargo-perfcheck.
 //!
 //! As in Criterion, a benchmark's closure is called once for each sample, and code around benchmarks runs once per process.
 

@@ -1,4 +1,4 @@
-//! Driven by the protocol, as a sequential harness: docs/PROTOCOL.md.
+//! Driven by the protocol, as a sequential harness: docs/src/protocol.md.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The schema that the types generate is the one that docs/messages.schema.json ships.
+//! The schema that the types generate is the one that docs/src/messages.schema.json ships.
 
 use schemars::generate::SchemaSettings;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::path::Path;
 use super::explanation::Numbers;
 use super::line::Line;
 
-const SHIPPED: &str = "docs/messages.schema.json";
+const SHIPPED: &str = "docs/src/messages.schema.json";
 
 fn generated() -> serde_json::Value {
     let generator = SchemaSettings::draft2020_12()

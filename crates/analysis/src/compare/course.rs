@@ -1,7 +1,7 @@
 //! The course of a benchmark over runs: its levels, where they changed, and where the next value is to be expected.
 //!
 //! Pure: values in the order of their runs, no matter where they come from. It describes a history and decides no verdict. The method
-//! stands in docs/STATISTICS.md, section 12.
+//! stands in docs/src/statistics/history.md.
 
 use serde::Serialize;
 use std::ops::RangeInclusive;

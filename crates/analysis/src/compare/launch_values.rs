@@ -10,7 +10,7 @@ use super::run_level::RunValue;
 use crate::model::{LaunchSeries, Measurement, Sample};
 use perfcheck_stats::{Quantile, median};
 
-/// The quantile that is compared where there are samples enough: chosen by measurement, see docs/STATISTICS.md.
+/// The quantile that is compared where there are samples enough: chosen by measurement, see docs/src/statistics/.
 pub const LOW_QUANTILE: f64 = 0.01;
 
 /// With fewer samples than this on a side the median is compared.
@@ -59,7 +59,7 @@ impl Location {
     }
 
     /// What of launch values of this kind stands for a run. Noise makes low quantiles longer only, so the smallest of them is
-    /// the best; medians stray both ways, and whole runs of them do: see docs/STATISTICS.md.
+    /// the best; medians stray both ways, and whole runs of them do: see docs/src/statistics/.
     pub(super) fn run_value(self) -> RunValue {
         match self {
             Self::LowQuantile | Self::SecondFastest => RunValue::Floor,

@@ -2,7 +2,7 @@
 //!
 //! `compare` decides a family of questions about stored runs, `summarize` describes one measurement, `differences` says what
 //! makes two of them incomparable. Verdict and printed interval are one inversion of one test. The procedure is
-//! described in docs/STATISTICS.md.
+//! described in docs/src/statistics/.
 
 mod alternative;
 mod chain;

@@ -1,7 +1,7 @@
 //! The samples of a measurement as people read them, and the statistics that columns of many runs and pivots show of them.
 //!
 //! A statistic reads samples as their metric says: times and amounts as they are, rates as units per second. It describes and decides
-//! nothing. Formulas are in docs/STATISTICS.md, section 9.
+//! nothing. Formulas are in docs/src/statistics/other-systems.md.
 
 use super::summary::{described_times, sample_times};
 use crate::model::{Measurement, Metric, Statistic};

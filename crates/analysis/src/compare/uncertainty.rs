@@ -90,7 +90,7 @@ impl Uncertainty {
     }
 }
 
-/// How far the new run and the reference may have drifted apart: docs/STATISTICS.md, section 5, steps 1 to 3, with the mean of the logarithms of the
+/// How far the new run and the reference may have drifted apart: docs/src/statistics/stored.md, steps 1 to 3, with the mean of the logarithms of the
 /// launches' values as the value of a run. `None` where no run of the reference has a value.
 pub(super) fn drift(
     question: &Question<'_>,

@@ -32,7 +32,7 @@ pub struct Allocations {
     pub other_bytes: u64,
 }
 
-/// What the single operations of one launch took. docs/PROTOCOL.md gives the geometry of the histogram.
+/// What the single operations of one launch took. docs/src/protocol.md gives the geometry of the histogram.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
     /// How many significant digits the histogram tells apart.

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const BEYOND_NUMBERS: u64 = 1 << 63;
 /// Processes per run.
 pub const LAUNCHES: RangeInclusive<u32> = 1..=10_000;
-/// Samples per launch, which are also those of one request (docs/PROTOCOL.md, section 4).
+/// Samples per launch, which are also those of one request (docs/src/protocol.md, section 4).
 pub const SAMPLES: RangeInclusive<u32> = 2..=1_000_000;
 /// Iterations of a warm-up, where they are counted: each is a request.
 pub const WARM_UP_ITERATIONS: RangeInclusive<u32> = 1..=1_000_000;

@@ -1,7 +1,7 @@
 //! Every bound that is a convention of somebody's and no property of a test: in one place, with a name, a default and its source.
 //!
 //! A workspace may set them (`[workspace.metadata.perfcheck.thresholds]`); a run keeps those that it was decided with. What the project's own
-//! procedure was calibrated with is none of them: docs/STATISTICS.md.
+//! procedure was calibrated with is none of them: docs/src/statistics/.
 
 use serde::{Deserialize, Serialize};
 
@@ -197,7 +197,7 @@ impl Thresholds {
 mod tests {
     use super::*;
 
-    /// Numbers of the methodologies that docs/SYSTEMS.md names.
+    /// Numbers of the methodologies that docs/src/systems.md names.
     #[test]
     fn the_defaults_are_those_that_the_systems_publish() {
         let set = Thresholds::default();

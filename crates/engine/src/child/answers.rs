@@ -1,4 +1,4 @@
-//! The answers of a child that are no samples: what it says of allocations and latencies (docs/PROTOCOL.md, sections 9 and 10), checked before anything is made of it.
+//! The answers of a child that are no samples: what it says of allocations and latencies (docs/src/protocol.md, sections 9 and 10), checked before anything is made of it.
 //!
 //! A frame that contradicts itself or what was asked is refused whole, in words that complete "its answer ...".
 

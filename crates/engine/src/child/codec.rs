@@ -1,4 +1,4 @@
-//! Requests as lines of words, frames as JSON objects a line (docs/PROTOCOL.md, sections 2 to 4).
+//! Requests as lines of words, frames as JSON objects a line (docs/src/protocol.md, sections 2 to 4).
 
 use serde::Deserialize;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use super::answers::{CountedAnswer, ToldLatencies};
 use perfcheck_analysis::model::{AuthorSettings, Metric, Nanos, Sample, Throughput, limits};
 
-/// The version of docs/PROTOCOL.md that we speak.
+/// The version of docs/src/protocol.md that we speak.
 pub const PROTOCOL_VERSION: u64 = 1;
 
 /// How a child lets itself be driven.

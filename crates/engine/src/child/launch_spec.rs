@@ -15,10 +15,10 @@ use super::error::ChildError;
 use super::means::Means;
 use crate::process::{Leftovers, ProcessGroup};
 
-/// The variable that makes a bench slower (docs/PROTOCOL.md, section 8).
+/// The variable that makes a bench slower (docs/src/protocol.md, section 8).
 pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 
-/// The variable that tells a bench how finely to count single operations (docs/PROTOCOL.md, section 10).
+/// The variable that tells a bench how finely to count single operations (docs/src/protocol.md, section 10).
 pub const LATENCY_DIGITS: &str = "PERFCHECK_LATENCY_DIGITS";
 
 /// Everything needed to start a bench executable.

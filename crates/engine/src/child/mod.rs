@@ -1,6 +1,6 @@
 //! Bench processes: the protocol's frames and requests, a running child and its pipes, the conversation with it.
 //!
-//! Owns docs/PROTOCOL.md from the parent's side. Must not decide what is measured, nor print: bench output is
+//! Owns docs/src/protocol.md from the parent's side. Must not decide what is measured, nor print: bench output is
 //! handed to the caller. Invariant: every pipe is drained at all times and every wait has a deadline.
 
 mod answers;

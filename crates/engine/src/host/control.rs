@@ -28,7 +28,7 @@ pub struct ControlProbe {
 }
 
 impl ControlProbe {
-    /// As the environment says: where the clock of the benches is scripted, that of the control is too (docs/PROTOCOL.md, section 7).
+    /// As the environment says: where the clock of the benches is scripted, that of the control is too (docs/src/protocol.md, section 7).
     pub fn of(variables: &Variables) -> Self {
         let script = variables.scripted_clock.as_ref().map(|_| {
             let text = variables.scripted_control.as_deref().unwrap_or_default();

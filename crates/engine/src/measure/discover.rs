@@ -25,7 +25,7 @@ pub struct DiscoveredTarget {
     pub target: BenchTarget,
     /// Its benchmarks, in program order.
     pub benchmarks: Vec<Benchmark>,
-    /// What its harness can do (docs/PROTOCOL.md).
+    /// What its harness can do (docs/src/protocol.md).
     pub capabilities: Vec<String>,
     /// The step of its clock, where its harness tells.
     pub clock_step: Option<Nanos>,

@@ -9,7 +9,7 @@ use super::error::{Attempt, Fault};
 use super::{Store, StoreError};
 use perfcheck_analysis::model::RunId;
 
-/// zstd's own default: docs/STORE.md.
+/// zstd's own default: docs/src/store.md.
 const LEVEL: i32 = 3;
 /// More bytes than this are no conclusion: 100,000 benchmarks with all that is said of them take a fifth of it.
 const MOST_BYTES: u64 = 1 << 30;

@@ -1,6 +1,6 @@
 //! The store: runs, launches, series and baselines in one SQLite file of the user.
 //!
-//! Owns the schema (docs/STORE.md), its migrations and every statement; no other module knows SQLite. Must not
+//! Owns the schema (docs/src/store.md), its migrations and every statement; no other module knows SQLite. Must not
 //! read the clock, the environment or the checkout: times and facts are passed in. Invariants: what a method
 //! reported as recorded survives a kill, a launch is there whole or not at all, samples come back as the same
 //! integers or as an error, and a file that is not ours or is newer than this program is never written to.

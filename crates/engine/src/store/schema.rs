@@ -1,4 +1,4 @@
-//! The schema and its migrations. docs/STORE.md explains every column; a released migration is never edited.
+//! The schema and its migrations. docs/src/store.md explains every column; a released migration is never edited.
 
 use std::path::Path;
 

@@ -116,7 +116,7 @@ impl Checks {
         );
     }
 
-    /// The table of docs/VALIDATION.md.
+    /// The table of docs/src/validation.md.
     pub fn table(&self) -> String {
         let mut table = String::new();
         for row in &self.rows {

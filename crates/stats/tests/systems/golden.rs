@@ -1,4 +1,4 @@
-//! Golden values: `reference.py` wrote them, with the seed that it names; docs/VALIDATION.md is made of what this test prints.
+//! Golden values: `reference.py` wrote them, with the seed that it names; docs/src/validation.md is made of what this test prints.
 
 use std::fs;
 use std::path::Path;
@@ -574,13 +574,13 @@ fn there_are_two_hundred_pairs_of_samples_at_least() {
 
 #[test]
 fn the_validation_page_names_every_quantity_and_how_often_it_was_compared() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/VALIDATION.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/validation.md");
     let page = fs::read_to_string(page).unwrap();
     for row in &checked().rows {
         let line = format!("| {} | {} | {} |", row.quantity, row.against, row.compared);
         assert!(
             page.contains(&line),
-            "docs/VALIDATION.md is out of date: it lacks {line}"
+            "docs/src/validation.md is out of date: it lacks {line}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Statistics of five published systems: one test a row of docs/SYSTEMS.md, the row's id at the start of its name, and golden
+//! Statistics of five published systems: one test a row of docs/src/systems.md, the row's id at the start of its name, and golden
 //! values from `NumPy` and `SciPy`. `tests/systems/rows.py` lists the rows without a test.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is not there fails it")]

@@ -2,10 +2,10 @@
 """Reference values for the statistics of crates/stats, by NumPy and SciPy.
 
   reference.py                 writes reference.json, which the golden test reads, and serializers.json, which the tests of import and pivots read
-  reference.py --report        reads the golden test's output from standard input and prints docs/VALIDATION.md
+  reference.py --report        reads the golden test's output from standard input and prints docs/src/validation.md
 
     python3 tests/systems/reference.py
-    cargo test -p perfcheck-stats --test systems golden -- --nocapture | python3 crates/stats/tests/systems/reference.py --report > docs/VALIDATION.md
+    cargo test -p perfcheck-stats --test systems golden -- --nocapture | python3 crates/stats/tests/systems/reference.py --report > docs/src/validation.md
 
 The report ends with what `tools/src/bin/validate` has printed, as it stands in simulated.md:
 

@@ -2,7 +2,7 @@
 //! summaries beside it.
 //!
 //! Observations are of all samples; an outlier policy touches the summary alone. A change counts if its test says so *and* its interval lies
-//! wholly beyond the noise threshold. Formulas and sources: docs/STATISTICS.md, section 11.
+//! wholly beyond the noise threshold. Formulas and sources: docs/src/statistics/other-tests.md.
 
 mod centers;
 mod decide;

@@ -3,7 +3,7 @@
 //! `standing` says after a look whether a benchmark needs more rounds; `judge` decides the whole run from its data, replaying the
 //! looks. The *speed test* asks whether one side is slower beyond the threshold: by the low quantiles of all its samples (*floor test*) or round by round
 //! (*rank test*); the *slow-path test* whether samples of
-//! one side are slower than their neighbours of the other. docs/STATISTICS.md, section 8, has the procedure and its figures.
+//! one side are slower than their neighbours of the other. docs/src/statistics/in-turn.md has the procedure and its figures.
 
 mod diagnostics;
 mod floor_test;

@@ -60,7 +60,7 @@ impl HostNoise {
     }
 }
 
-/// How speeds are compared. The default was chosen by measurement: docs/STATISTICS.md, section 8.
+/// How speeds are compared. The default was chosen by measurement: docs/src/statistics/in-turn.md.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedMethod {
     /// Share of the level that the floor test has; the rank test has the rest. 1: floors alone.

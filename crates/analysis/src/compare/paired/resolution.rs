@@ -1,6 +1,6 @@
 //! What rounds of an executable against itself tell of the changes that can be found on this host, and after how many rounds.
 //!
-//! The power of a paired test, for each of the two speed tests at each look of the plan: docs/STATISTICS.md, section 13.
+//! The power of a paired test, for each of the two speed tests at each look of the plan: docs/src/statistics/host.md.
 
 use super::floor_test::FloorTest;
 use super::plan::{PairedMethod, Plan};

@@ -1,6 +1,6 @@
 //! Bench executables that are written against Criterion, unchanged: the socket on which they report to a runner.
 //!
-//! Speaks the protocol of cargo-criterion from the runner's side, see docs/CRITERION.md. The child measures by itself; what we hold is
+//! Speaks the protocol of cargo-criterion from the runner's side, see docs/src/coming-from.md. The child measures by itself; what we hold is
 //! its leave to go on: before its first benchmark and after each one it waits for us.
 
 mod arguments;

@@ -2,7 +2,7 @@
 //! Criterion where it cannot reach us.
 //!
 //! One process for one benchmark; what it prints is read as one value, and Criterion's files are read as its samples. It owns the formats, see
-//! docs/HARNESSES.md and docs/CRITERION.md. Must not take a summary for samples: of what divan prints the median stands for the launch.
+//! docs/src/coming-from.md. Must not take a summary for samples: of what divan prints the median stands for the launch.
 
 mod criterion;
 mod divan;
