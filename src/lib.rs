@@ -2,7 +2,7 @@
 //!
 //! The data flow: `cli` parses, `app` directs. The crate `perfcheck-engine` builds the bench targets, drives them and stores every launch.
 //! The crate `perfcheck-analysis` reaches the verdicts, puts together what is to be told, and says what the process ends with. `report`
-//! writes it down. docs/ARCHITECTURE.md explains why it is so, and tests/architecture.rs keeps the directions of the imports.
+//! writes it down. docs/src/architecture.md explains why it is so, and tests/architecture.rs keeps the directions of the imports.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

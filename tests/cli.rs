@@ -2,6 +2,7 @@
 //! verdict is exact; no test depends on how fast the machine is.
 
 mod against;
+mod book;
 mod commands;
 mod messages;
 mod page;

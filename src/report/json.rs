@@ -1,4 +1,4 @@
-//! A run as one JSON object a line, for machines: docs/MESSAGES.md is its contract.
+//! A run as one JSON object a line, for machines: docs/src/messages.md is its contract.
 
 use std::io::{self, Write};
 

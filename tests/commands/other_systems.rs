@@ -532,7 +532,7 @@ fn s21_the_guide_has_every_threshold_with_its_default() {
         let row = format!("| `{}` | {} |", kind.name, kind.default);
         assert!(guide.contains(&row), "no row {row}");
     }
-    let section = guide.split("### Thresholds").nth(1).expect("the section");
+    let section = guide.split("## Thresholds").nth(1).expect("the section");
     let section = section.split("\n## ").next().expect("its end");
     let rows = section.lines().filter(|line| line.starts_with("| `"));
     assert_eq!(rows.count(), Thresholds::ALL.len());

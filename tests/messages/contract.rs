@@ -130,7 +130,10 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         .iter()
         .filter(|name| !documented.contains(name.as_str()) && !in_objects(name))
         .collect();
-    assert!(unknown.is_empty(), "not in docs/src/messages.md: {unknown:?}");
+    assert!(
+        unknown.is_empty(),
+        "not in docs/src/messages.md: {unknown:?}"
+    );
     let mut promised = schema::reasons();
     promised.retain(|reason| !ELSEWHERE.contains(&reason.as_str()));
     assert_eq!(reasons, promised);

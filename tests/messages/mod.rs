@@ -2,7 +2,6 @@
 //! docs/src/messages.md.
 
 mod contract;
-mod documented;
 mod github_actions;
 mod hostile;
 mod human;

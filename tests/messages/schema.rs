@@ -120,7 +120,10 @@ fn every_message_and_member_of_the_schema_is_documented() {
         quoted.contains(name.as_str()) || DOCUMENT.contains(&format!("\"{name}\""))
     };
     let missing: Vec<&String> = known.iter().filter(|name| !is_documented(name)).collect();
-    assert!(missing.is_empty(), "not in docs/src/messages.md: {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "not in docs/src/messages.md: {missing:?}"
+    );
 }
 
 #[test]

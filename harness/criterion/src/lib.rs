@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [dev-dependencies]
-//! criterion = { package = "perfcheck-criterion", version = "0.1" }
+//! criterion = { package = "perfcheck-criterion", path = "<your clone>/harness/criterion" }
 //! ```
 //!
 //! | command | what happens |

@@ -20,7 +20,7 @@ use perfcheck_engine::host;
 use perfcheck_engine::measure::{Discovered, Ended, Filter, PairedTarget};
 use perfcheck_stats::{binomial, derived_seed};
 
-/// What a harness says that can slow itself down (docs/PROTOCOL.md, section 8).
+/// What a harness says that can slow itself down (docs/src/protocol.md, section 8).
 const CAPABILITY: &str = "slowdown";
 /// The variable that tells it to.
 const VARIABLE: &str = "PERFCHECK_SLOWDOWN";

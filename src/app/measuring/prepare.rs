@@ -44,7 +44,7 @@ pub(in crate::app) fn refuse_no_targets(
 ) -> Result<(), AppError> {
     if !context.workspace.has_bench_targets(&common.cargo) {
         return Err(AppError::NothingToMeasure(
-            "the selected packages have no bench targets\n  help: `--workspace` selects all packages, `--lib` the `#[bench]` functions of a library; docs/GUIDE.md shows how to write a first benchmark".to_owned(),
+            "the selected packages have no bench targets\n  help: `--workspace` selects all packages, `--lib` the `#[bench]` functions of a library; docs/src/writing.md shows how to write a first benchmark".to_owned(),
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Runs as JSON lines, without loss: how they move between machines and CI jobs. docs/EXCHANGE.md describes every line.
+//! Runs as JSON lines, without loss: how they move between machines and CI jobs. docs/src/exchange.md describes every line.
 //!
 //! Owns the format and its version. Invariant: a run that was written and read is equal to itself, number for number, and what was cut short,
 //! written by a later version or does not hold together is an error with its line.

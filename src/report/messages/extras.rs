@@ -27,7 +27,7 @@ pub(crate) struct LaunchAllocations {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LaunchLatencies<'a> {
-    /// The counters of the histogram that are not 0: pairs of index and operations, ascending (docs/PROTOCOL.md, section 10).
+    /// The counters of the histogram that are not 0: pairs of index and operations, ascending (docs/src/protocol.md, section 10).
     counters: &'a [(u32, u64)],
     /// How many significant digits the histogram tells apart: where its counters lie.
     digits: u8,

@@ -1,6 +1,6 @@
-//! The JSON messages of docs/MESSAGES.md as types, a file for each family, with the conversion from what a sink is given.
+//! The JSON messages of docs/src/messages.md as types, a file for each family, with the conversion from what a sink is given.
 //!
-//! Must not lay out text. Doc comments of members are for users: they are the descriptions in docs/messages.schema.json. Invariant: what is
+//! Must not lay out text. Doc comments of members are for users: they are the descriptions in docs/src/messages.schema.json. Invariant: what is
 //! not known or does not apply is `null`.
 
 mod bisect;

@@ -7,9 +7,7 @@
     python3 tests/systems/reference.py
     cargo test -p perfcheck-stats --test systems golden -- --nocapture | python3 crates/stats/tests/systems/reference.py --report > docs/src/validation.md
 
-The report ends with what `tools/src/bin/validate` has printed, as it stands in simulated.md:
-
-    RAYON_NUM_THREADS=1 cargo run --release -p perfcheck-tools --bin validate -- all 2000 > tests/systems/simulated.md
+What it says of simulations is about the tables that `tools/src/bin/validate` prints; they stand in tools/simulated.md.
 
 Where a library has the quantity, the library is called; for what rests on a mean or on deviations from it that is Python's `statistics`, whose sums
 are exact fractions: NumPy's and SciPy's lose the digits that an offset takes. What is computed from its definition, because no library has it, is in
@@ -887,7 +885,7 @@ are theirs.
 |---|---|---|---|""")
     print("\n".join(table))
     print("""
-Beside these, every row of [SYSTEMS.md](SYSTEMS.md) that is statistics alone has a test of its own, with the figures that the systems' documents
+Beside these, every row of [Five published systems](systems.md) that is statistics alone has a test of its own, with the figures that the systems' documents
 print; `tests/systems/rows.py` lists the rows without one. What is random here (bootstrap intervals, subselection) is checked where its distribution can be written out whole: intervals from all
 n^n resamples of up to five values, subselections that take everything. The laws that hold for all data (invariances, inversions of tests into intervals) are property tests beside the code.
 
@@ -904,20 +902,19 @@ that the two print differ by 1.8e-8 relatively; unscaled they are equal.
 
 ## Simulations
 
-What they show (three minutes of CPU time):
+What they show (`RAYON_NUM_THREADS=1 cargo run --release -p perfcheck-tools --bin validate -- all 2000`, seed 20251121; three minutes of CPU time):
 
 - Student's t and the paired log ratio keep their level at every number of launches, to within a per cent or two for skewed launches. The percentile bootstrap of a mean covers about 74, 85, 90 and 93 % at 3, 5, 10 and 20 launches instead of 95, BCa no more. So below eight launches every interval shown is Student's; from eight on
   it is the bootstrap, as other systems have it, and covers 2 to 6 % too seldom at ten.
 - Intervals over the samples of one launch (`show --stats`, as other systems state them) cover 95 % where samples are independent: Student's, Yuen's after `both5` and, of the median, the distribution-free one. Yuen's after `iqr` covers 91 to 96 %, as its error does not know that the fences were found in the same samples. With an
   autocorrelation of 0.5 they cover 62 to 81 %, and where processes differ by as much as samples do, 11 % with 200 samples: more samples of one process make them narrower, not truer.
-- Not everything is within its band. The interval of an SD covers too seldom with either method but for three skewed launches, of heavy-tailed ones far too seldom. The jackknife of a median is worse than the bootstrap for five skewed launches (87 against 93 %), better for three and for the other shapes. The t-score of ten and twenty heavy-tailed launches, and of twenty
+- Not everything is within its band. The interval of an SD covers too seldom with either method but for three skewed launches, of heavy-tailed ones far too seldom. The jackknife of a median is worse than the bootstrap for five skewed launches (88 against 93 %), better for three and for the other shapes. The t-score of ten and twenty heavy-tailed launches, and of twenty
   skewed ones, covers 92 to 94 %. None of the intervals of descriptions decides.
 - The intervals that decide (run level, in turn) are within the band of their 98 % or above it everywhere in the table; they and the t-score of few launches are on the safe side (`▲`).
-- p-values keep their levels, but for Welch's with sides of different sizes, which alarms 1.7 times at .01 and 3.4 times at .001 as often as it says: its degrees of freedom are estimated. Where the t-score of the project uses it, they are held (STATISTICS.md, section 4): see 5 and 50. Exact tests of few values are discrete, hence `▼`.
+- p-values keep their levels, but for Welch's with sides of different sizes, which alarms 1.7 times at .01 and 3.4 times at .001 as often as it says: its degrees of freedom are estimated. Where the t-score of the project uses it, they are held ([the bootstrap t-score](statistics/bootstrap.md)): see 5 and 50. Exact tests of few values are discrete, hence `▼`.
 - Launch effects of 0.5, 1 and 2 % raise no verdict's false alarms above its 1 %. The last line shows what they do to a test that takes samples for independent.
 
-""")
-    print((HERE / "simulated.md").read_text(), end="")
+The tables are in `tools/simulated.md`.""")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-//! What docs/src/ci.md tells people to copy: YAML that parses, in which every command line of ours does, too.
+//! What the pages tell people to copy: command lines and workflows that parse, benches that are those of the example.
 
 use cargo_perfcheck::cli;
 use saphyr::{LoadableYamlNode, Yaml};
@@ -6,32 +6,15 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-const PAGE: &str = include_str!("../../docs/src/ci.md");
+use super::pages::{Page, words};
 
-/// The code blocks of the page in one language.
-fn blocks(language: &str) -> Vec<&'static str> {
-    let fence = format!("```{language}\n");
-    let parts = PAGE.split(&fence as &str).skip(1);
-    parts
-        .map(|part| part.split("\n```").next().expect("a fence ends"))
+/// The workflows of the chapter.
+fn workflows(page: &Page) -> Vec<&str> {
+    let blocks = page.blocks().into_iter();
+    blocks
+        .filter(|block| block.language == "yaml")
+        .map(|block| block.code)
         .collect()
-}
-
-/// The words of a simple shell command, without its comment.
-fn words(line: &str) -> Vec<OsString> {
-    let command = line.split(" #").next().unwrap_or(line);
-    let mut words: Vec<String> = vec![String::new()];
-    let mut quote = None;
-    for c in command.trim().chars() {
-        match (quote, c) {
-            (None, '"' | '\'') => quote = Some(c),
-            (Some(open), _) if open == c => quote = None,
-            (None, ' ') => words.push(String::new()),
-            _ => words.last_mut().expect("there is one").push(c),
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words.into_iter().map(OsString::from).collect()
 }
 
 /// Every text of a document.
@@ -47,19 +30,19 @@ fn texts(node: &Yaml<'_>, found: &mut Vec<String>) {
     }
 }
 
-fn check(line: &str) {
-    let words = words(line);
+/// Why a command line of ours does not parse.
+fn fault(line: &str) -> Option<String> {
     let mut arguments = vec![OsString::from("cargo-perfcheck")];
-    arguments.extend(words.into_iter().skip(1));
-    if let Err(error) = cli::parse(arguments) {
-        panic!("{line}\n{error}");
-    }
+    arguments.extend(words(line).into_iter().skip(1));
+    let error = cli::parse(arguments).err()?;
+    Some(format!("{line}\n{error}"))
 }
 
 #[test]
 fn every_workflow_parses_and_so_does_every_command_in_it() {
     let mut commands = 0;
-    for block in blocks("yaml") {
+    let page = Page::chapter("ci");
+    for block in workflows(&page) {
         let documents = Yaml::load_from_str(block).expect(block);
         let mut found = Vec::new();
         texts(&documents[0], &mut found);
@@ -68,7 +51,7 @@ fn every_workflow_parses_and_so_does_every_command_in_it() {
             let mut words = line.split_whitespace();
             words.next() == Some("cargo") && words.next() == Some("perfcheck")
         }) {
-            check(line);
+            assert_eq!(fault(line), None);
             commands += 1;
         }
         let top = documents[0].as_mapping().expect("a mapping");
@@ -86,7 +69,8 @@ fn member<'y>(node: &'y Yaml<'y>, name: &str) -> Option<&'y Yaml<'y>> {
 #[test]
 fn workflows_give_no_foreign_text_to_a_shell_and_no_credentials_to_what_they_run() {
     let mut scripts = 0;
-    for block in blocks("yaml") {
+    let page = Page::chapter("ci");
+    for block in workflows(&page) {
         let documents = Yaml::load_from_str(block).expect(block);
         let Some(jobs) = member(&documents[0], "jobs").and_then(Yaml::as_mapping) else {
             continue;
@@ -123,30 +107,23 @@ fn workflows_give_no_foreign_text_to_a_shell_and_no_credentials_to_what_they_run
 }
 
 #[test]
-fn every_command_of_the_page_parses() {
-    let shell: Vec<&str> = blocks("sh").into_iter().flat_map(str::lines).collect();
-    assert!(shell.len() > 3);
-    for line in shell {
-        check(line);
-    }
-    // Also those within sentences, where they are whole.
-    let within = PAGE
-        .split('`')
-        .filter(|part| part.starts_with("cargo perfcheck "));
-    for command in within.filter(|part| !part.contains("...") && !part.contains('\n')) {
-        check(command);
-    }
+fn every_command_of_every_page_parses() {
+    let lines: Vec<String> = Page::all().iter().flat_map(Page::command_lines).collect();
+    let faults: Vec<String> = lines.iter().filter_map(|line| fault(line)).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(lines.len() > 100, "{}", lines.len());
 }
 
 #[test]
 fn every_kind_of_report_is_on_the_page() {
+    let page = Page::chapter("ci");
     for kind in cargo_perfcheck::report::ReportKind::ALL {
         let named = [format!("`{kind}`"), format!("`{kind}=FILE`")];
-        assert!(named.iter().any(|name| PAGE.contains(name)), "no {kind}");
+        assert!(
+            named.iter().any(|name| page.text.contains(name)),
+            "no {kind}"
+        );
     }
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(readme).expect("README.md");
-    assert!(readme.contains("docs/src/ci.md"));
 }
 
 /// The first block of the language Rust in `document` whose first line names `bench`, without that line.
@@ -159,9 +136,13 @@ fn listing(document: &str, bench: &str) -> String {
 }
 
 #[test]
-fn the_benches_that_readme_and_guide_show_are_those_of_the_example() {
+fn the_benches_that_readme_and_book_show_are_those_of_the_example() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for (document, bench) in [("README.md", "count"), ("docs/src/writing.md", "sorting")] {
+    for (document, bench) in [
+        ("README.md", "count"),
+        ("docs/src/quick-start.md", "count"),
+        ("docs/src/writing.md", "sorting"),
+    ] {
         let document = fs::read_to_string(root.join(document)).expect("the document");
         let example = root.join(format!("examples/words/benches/{bench}.rs"));
         let example = fs::read_to_string(example).expect("the example");

@@ -1,0 +1,132 @@
+//! README and the chapters for users, with the blocks of code and the command lines in them.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The chapters for users; exchange.md has commands to copy, too. Not commands.md, which is made.
+const CHAPTERS: [&str; 14] = [
+    "index",
+    "quick-start",
+    "coming-from",
+    "writing",
+    "comparing",
+    "baselines",
+    "results",
+    "noise",
+    "stored-runs",
+    "limits",
+    "ci",
+    "configuration",
+    "troubleshooting",
+    "exchange",
+];
+
+/// A page of the repository.
+pub struct Page {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+/// A fenced block.
+pub struct Block<'p> {
+    pub language: &'p str,
+    pub code: &'p str,
+    /// What a comment right before it says, as `run: FIXTURE`.
+    pub mark: Option<&'p str>,
+}
+
+impl Page {
+    pub fn read(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        let text = fs::read_to_string(&path).expect(name);
+        Self { path, text }
+    }
+
+    pub fn chapter(name: &str) -> Self {
+        Self::read(&format!("docs/src/{name}.md"))
+    }
+
+    /// README and the chapters for users.
+    pub fn all() -> Vec<Self> {
+        let chapters = CHAPTERS.iter().map(|name| Self::chapter(name));
+        std::iter::once(Self::read("README.md"))
+            .chain(chapters)
+            .collect()
+    }
+
+    pub fn blocks(&self) -> Vec<Block<'_>> {
+        let mut found = Vec::new();
+        let mut rest = self.text.as_str();
+        while let Some((before, after)) = rest.split_once("\n```") {
+            let (language, after) = after.split_once('\n').expect("a line");
+            let (code, after) = after.split_once("```").expect("a fence ends");
+            let mark = before.trim_end().rsplit('\n').next().unwrap_or_default();
+            let mark = mark
+                .strip_prefix("<!-- ")
+                .and_then(|mark| mark.strip_suffix(" -->"));
+            found.push(Block {
+                language,
+                code,
+                mark,
+            });
+            rest = after;
+        }
+        found
+    }
+
+    /// Every line with a command of ours: in blocks, after `$` or without it, and whole ones within sentences.
+    pub fn command_lines(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for block in self.blocks() {
+            let shown = ["console", "sh"].contains(&block.language);
+            // What is run may well be refused.
+            if shown && block.mark.is_none() {
+                let code = block.code.replace("\\\n", "");
+                let lines = code
+                    .lines()
+                    .map(|line| line.trim_start_matches("$ ").trim());
+                found.extend(lines.map(str::to_owned));
+            }
+        }
+        let fenced = |text: &str| text.split("\n```").step_by(2).collect::<String>();
+        let prose = fenced(&self.text);
+        let within = prose.split('`').skip(1).step_by(2);
+        found.extend(
+            within
+                .filter(|part| !part.contains("...") && !part.contains('\n'))
+                .map(str::to_owned),
+        );
+        found.retain(|line| without_variables(line).starts_with("cargo perfcheck "));
+        found
+    }
+}
+
+/// A command line without the variables that it sets.
+fn without_variables(mut line: &str) -> &str {
+    while let Some((first, rest)) = line.split_once(' ') {
+        if !first.contains('=') {
+            break;
+        }
+        line = rest;
+    }
+    line
+}
+
+/// The words of a simple shell command: without variables, without a comment, up to `|`, `;` or `>`.
+pub fn words(line: &str) -> Vec<OsString> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut quote = None;
+    for c in without_variables(line).trim().chars() {
+        match (quote, c) {
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, '|' | ';' | '>') => break,
+            (None, '#') if words.last().is_some_and(String::is_empty) => break,
+            (None, ' ') => words.push(String::new()),
+            _ => words.last_mut().expect("there is one").push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words.into_iter().map(OsString::from).collect()
+}
