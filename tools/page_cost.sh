@@ -78,7 +78,7 @@ for wanted in "${counts[@]}"; do
     timed "Criterion, analysis and plots" "$criterion" --bench --nresamples "$resamples" --load-baseline candidate --baseline base
     timed "Criterion, analysis alone" "$criterion" --bench --noplot --nresamples "$resamples" --load-baseline candidate --baseline base
     printf '[package]\nname = "text-index"\nversion = "0.1.0"\nedition = "2024"\n\n[workspace]\n\n[workspace.metadata.perfcheck]\nresamples = %s\n' "$resamples" >"$scratch/text-index/Cargo.toml"
-    export PERFCHECK_STORE=$scratch/$COUNT-$resamples.db PERFCHECK_CACHE=$scratch/cache PERFCHECK_SECRET=$scratch/secret
+    export PERFCHECK_STORE=$scratch/$COUNT-$resamples.db PERFCHECK_CACHE=$scratch/cache
     python3 "$root/tests/page/store.py" many "$COUNT" | sed "s/\"resamples\":100000/\"resamples\":$resamples/" >"$scratch/many.jsonl"
     cd "$scratch/text-index"
     "$perfcheck" perfcheck store import "$scratch/many.jsonl" >/dev/null 2>&1

@@ -62,6 +62,8 @@ pub struct WorkspaceOnly {
     pub resamples: Option<u32>,
     /// The part of every deadline that does not depend on the request.
     pub timeout: Option<Duration>,
+    /// What kept builds may take on the disk, in MiB.
+    pub kept_builds_mib: Option<u32>,
     /// Verdicts that make the run fail.
     pub fail_on: Option<Vec<Verdict>>,
     /// Bounds that are conventions.
@@ -88,7 +90,7 @@ const LAYER_KEYS: [&str; 7] = [
     "sampling-mode",
     "noise-threshold",
 ];
-const WORKSPACE_KEYS: [&str; 10] = [
+const WORKSPACE_KEYS: [&str; 11] = [
     "id",
     "method",
     "correction",
@@ -97,6 +99,7 @@ const WORKSPACE_KEYS: [&str; 10] = [
     "confidence-level",
     "resamples",
     "timeout",
+    "kept-builds-mib",
     "fail-on",
     THRESHOLDS,
 ];
@@ -301,6 +304,7 @@ impl<'a> TablePlace<'a> {
             confidence_level: self.number_or_text(table, "confidence-level", confidence_level)?,
             resamples: self.whole(table, "resamples", &limits::RESAMPLES)?,
             timeout: self.time(table, "timeout")?,
+            kept_builds_mib: self.whole(table, "kept-builds-mib", &limits::KEPT_BUILDS_MIB)?,
             fail_on,
             thresholds: self.thresholds(table)?,
         })

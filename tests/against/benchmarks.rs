@@ -90,7 +90,6 @@ fn what_cannot_be_measured_against_is_refused_before_anything_is_built() {
             &["--against", "HEAD", "--against-executable", "x"],
             &["--against-executable"],
         ),
-        (&["--measure-identical"], &["--against"]),
         (&["--benches-from", "worktree"], &["--against"]),
     ] {
         let run = project.measure(words).run().expect_code(2);

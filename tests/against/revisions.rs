@@ -171,17 +171,26 @@ fn a_side_that_was_built_before_is_said_to_have_been_and_has_no_time() {
     let machine = Machine::new();
     let project = Project::new(&machine);
     project.takes(200);
-    let ready = || {
+    let lines = || {
         let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
-        let mut lines = run.stderr.lines();
-        let line = lines.find(|line| line.contains("Ready `HEAD`"));
-        line.unwrap_or_else(|| panic!("{run}")).to_owned()
+        let lines = run.stderr.lines().filter(|line| line.contains("`HEAD`"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
     };
-    let first = ready();
+    let first = lines();
+    let ready = first.last().expect("a line");
     assert!(
-        first.contains(", built in ") && first.ends_with(" s"),
-        "{first}"
+        ready.contains("Ready `HEAD`") && ready.contains(", built in ") && ready.ends_with(" s"),
+        "{first:?}"
     );
-    let second = ready();
-    assert!(second.ends_with(", built before"), "{second}");
+    let second = lines();
+    assert!(
+        second
+            .iter()
+            .any(|line| line.contains("Fresh `HEAD`") && line.ends_with("(built before)")),
+        "{second:?}"
+    );
+    assert!(
+        !second.iter().any(|line| line.contains("Ready")),
+        "{second:?}"
+    );
 }

@@ -16,7 +16,7 @@ fn running_again_does_not_turn_a_regression_green_and_accepting_it_does() {
         assert_eq!(reference_runs(&again, "text"), [1]);
     }
     let table = steady(&machine, &[("text", 200.0)]).run().expect_code(1);
-    let help = "Run 4 is stored but not accepted. If the change is meant: cargo perfcheck accept text --run 4";
+    let help = "Accept: cargo perfcheck accept text --run 4";
     assert!(table.stdout.contains(help), "{table}");
     stored(&machine, &["accept", "latest"])
         .run()

@@ -77,7 +77,7 @@ fn what_regressed_can_be_explained_by_the_command_that_is_printed() {
     let run = steady(&machine, &[("text", 300.0)]).run().expect_code(1);
     assert!(
         run.stdout
-            .contains("How it came about: cargo perfcheck explain text --run 2"),
+            .contains("Why: cargo perfcheck explain text --run 2"),
         "{run}"
     );
     stored(&machine, &["explain", "text", "--run", "2"])

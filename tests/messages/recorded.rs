@@ -369,7 +369,7 @@ impl Recorded {
             verdicts.remarks = vec![RunRemark::StoredAlone {
                 reason: "run 41 has no kept executables".into(),
             }];
-            verdicts.advice = vec!["Run 42 is stored but not accepted. If the change is meant: cargo perfcheck accept 42".into()];
+            verdicts.advice = vec!["Accept: cargo perfcheck accept 42   (if the change is meant; run 42 is stored and no reference yet)".into()];
         }
         findings
     }

@@ -231,9 +231,9 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
         recorded.run.environment.build.rustflags = text.clone();
         let mut findings = recorded.findings_with_limits();
         rename(&mut findings, |at| format!("{text}{at}"));
-        for row in &mut findings.rows {
+        for (needed, row) in (0..).zip(&mut findings.rows) {
             row.verdict = Some(Verdict::Regressed);
-            row.remarks = vec![Remark::OtherHarness; 10];
+            row.remarks = vec![Remark::MoreRounds { needed }];
         }
         let verdicts = findings.verdicts.as_mut().expect("verdicts");
         verdicts.reference = format!("`{text}` (run 1)");

@@ -95,7 +95,7 @@ def perfcheck(store, *words):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PERFCHECK_")}
     environment |= {
         "PERFCHECK_STORE": str(ROOT / f"{store}.db"), "PERFCHECK_CACHE": str(ROOT / "cache"),
-        "PERFCHECK_SECRET": str(ROOT / "secret"), "HOME": str(ROOT),
+        "HOME": str(ROOT),
         "CARGO_HOME": os.environ.get("CARGO_HOME", os.path.expanduser("~/.cargo")),
         "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", os.path.expanduser("~/.rustup")),
     }

@@ -33,7 +33,7 @@ counts, failures = collections.Counter(), []
 def environment(store):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PERFCHECK_", "CARGO_TARGET", "CI", "GITHUB_", "TF_BUILD"))}
     name, value = MARKER.split("=")
-    return kept | {name: value, "PERFCHECK_STORE": str(store), "PERFCHECK_CACHE": str(WORK / "cache"), "PERFCHECK_SECRET": str(WORK / "secret"),
+    return kept | {name: value, "PERFCHECK_STORE": str(store), "PERFCHECK_CACHE": str(WORK / "cache"),
                    "PERFCHECK_NO_RERUN": "1", "CARGO_TARGET_DIR": str(WORK / "target"), "CARGO_TERM_COLOR": "never", "RUST_BACKTRACE": "1"}
 
 

@@ -18,7 +18,7 @@ leave_scratch() { [ -n "${KEEP:-}" ] || rm -rf "$work"; }
 
 # private_state: store, cache and secret below $work.
 private_state() {
-    export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
+    export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache
     unset PERFCHECK_NO_RERUN
 }
 

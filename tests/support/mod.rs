@@ -30,12 +30,11 @@ const MARKER: &str = "TEST_MACHINE";
 const NO_VALGRIND: &str = "no-valgrind";
 
 /// Variables of the surrounding shell or CI system that would change what a run says.
-const FOREIGN: [&str; 26] = [
+const FOREIGN: [&str; 25] = [
     "PERFCHECK_STORE",
     "PERFCHECK_SCRIPTED_CLOCK",
     "PERFCHECK_SCRIPTED_CONTROL",
     "PERFCHECK_CACHE",
-    "PERFCHECK_SECRET",
     "PERFCHECK_NO_RERUN",
     "CARGO_TARGET_DIR",
     "CARGO_TERM_COLOR",
@@ -105,7 +104,6 @@ impl Machine {
             .arg("perfcheck")
             .env("PERFCHECK_STORE", self.store())
             .env("PERFCHECK_CACHE", self.home().join("cache"))
-            .env("PERFCHECK_SECRET", self.home().join("secret"))
             // Tests of stored comparisons; those of A/B remove it.
             .env("PERFCHECK_NO_RERUN", "1");
         Perfcheck { command }

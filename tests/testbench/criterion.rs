@@ -22,7 +22,6 @@ fn cargo_bench(machine: &Machine, flags: &str) -> Finished {
         .env("PATH", env::join_paths(directories).expect("a path"))
         .env("PERFCHECK_STORE", machine.store())
         .env("PERFCHECK_CACHE", machine.home().join("cache"))
-        .env("PERFCHECK_SECRET", machine.home().join("secret"))
         .env("PERFCHECK_NO_RERUN", "1");
     support::run(command)
 }

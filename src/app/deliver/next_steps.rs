@@ -23,18 +23,25 @@ pub(in crate::app) fn next_steps(
     let count = |verdict| tally.count(verdict);
     let accept = (count(Verdict::Regressed) > 0).then(|| {
         format!(
-            "Run {run} is stored but not accepted. If the change is meant: {}",
+            "Accept: {}   (if the change is meant; run {run} is stored and no reference yet)",
             accept(rows, Verdict::Regressed, run, place)
         )
     });
     let first = !rows.is_empty() && count(Verdict::New) == rows.len();
-    let first = first.then(|| format!("Run {run} is stored: the next run is compared with it."));
+    let first = first.then(|| format!("Run {run} is the reference of the next run."));
     let clearer = [Verdict::Regressed, Verdict::Suspect, Verdict::Failed];
     let open = clearer.iter().all(|verdict| count(*verdict) == 0);
-    let open = (open && count(Verdict::Inconclusive) > 0).then(|| {
-        format!("Measured in turn, smaller changes show: cargo perfcheck --against REV{place}")
+    let stored = |row: &Row<'_>| {
+        let comparison = row.comparison.as_ref();
+        row.verdict == Some(Verdict::Inconclusive)
+            && comparison.is_some_and(|found| !found.is_in_turn())
+    };
+    let open = (open && rows.iter().any(stored)).then(|| {
+        format!(
+            "To detect smaller changes, compare both builds side by side: cargo perfcheck --against REV{place}"
+        )
     });
-    (how_it_came_about(rows, run, place).into_iter())
+    (why(rows, run, place).into_iter())
         .chain(accept)
         .chain(suspects(rows, run, again, place))
         .chain(undecided(rows, run, again, place))
@@ -95,18 +102,14 @@ fn accept(rows: &[Row<'_>], verdict: Verdict, run: RunId, place: &str) -> String
 }
 
 /// The command that explains the worst regression.
-pub(in crate::app) fn how_it_came_about(
-    rows: &[Row<'_>],
-    run: RunId,
-    place: &str,
-) -> Option<String> {
+fn why(rows: &[Row<'_>], run: RunId, place: &str) -> Option<String> {
     let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
     let worst = rows
         .iter()
         .filter(|row| row.verdict == Some(Verdict::Regressed))
         .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
     Some(format!(
-        "How it came about: cargo perfcheck explain {} --run {run}{place}",
+        "Why: cargo perfcheck explain {} --run {run}{place}",
         shell_quoted(&worst.key.id)
     ))
 }

@@ -18,8 +18,8 @@ use perfcheck_engine::sides::{
 /// What the candidate is called, whatever commit it may be.
 const WORK_TREE: &str = "the work tree";
 
-/// What kept builds may take on the disk.
-const ROOM: u64 = 2 << 30;
+/// What kept builds may take on the disk, in MiB, where the workspace says nothing.
+const ROOM_MIB: u32 = 2048;
 
 /// What is to be built, and how.
 pub(in crate::app) struct CacheBuild<'a> {
@@ -101,6 +101,7 @@ impl CacheBuild<'_> {
         if !self.quiet {
             name_left_out(self.context, self.cargo, world.stderr);
         }
+        let room = self.context.tables.workspace.kept_builds_mib;
         let spared = match self.context.stored()? {
             Some((store, workspace)) => store.needed_builds(workspace)?,
             None => Vec::new(),
@@ -114,7 +115,7 @@ impl CacheBuild<'_> {
             workspace: &self.context.workspace,
             checkout: self.context.require_checkout()?,
             benches_from: self.benches_from,
-            room: ROOM,
+            room: u64::from(room.unwrap_or(ROOM_MIB)) << 20,
             spared: &spared,
             stand_in: stand_in.as_deref(),
             supervisor: world.supervisor,
@@ -131,7 +132,7 @@ impl CacheBuild<'_> {
     }
 
     fn ready(&self, what: &str, side: &BuiltSide, world: &mut World<'_>) -> Result<(), AppError> {
-        if !self.quiet {
+        if !self.quiet && side.provenance == Provenance::Built {
             report::write_build_event(world.stderr, &built_in_words(what, side))?;
         }
         Ok(())
@@ -184,9 +185,5 @@ fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
 
 fn built_in_words(what: &str, side: &BuiltSide) -> (&'static str, String) {
     let seconds = (side.checkout_time + side.build_time).as_secs_f64();
-    let how = match side.provenance {
-        Provenance::Built => format!("built in {seconds:.1} s"),
-        Provenance::Cached => "built before".to_owned(),
-    };
-    ("Ready", format!("{what}, {how}"))
+    ("Ready", format!("{what}, built in {seconds:.1} s"))
 }

@@ -30,22 +30,6 @@ pub(in crate::app) fn failed_targets<'f>(
     found
 }
 
-/// The failures of both sides, with the side where it is not the candidate.
-fn of_both_sides(found: &BySide<Discovered>) -> Vec<FailedTarget> {
-    let of_base = found.base.failures.iter().map(|failure| TargetFailure {
-        message: format!("in the reference: {}", failure.message),
-        ..failure.clone()
-    });
-    let all: Vec<TargetFailure> = found
-        .candidate
-        .failures
-        .iter()
-        .cloned()
-        .chain(of_base)
-        .collect();
-    failed_targets(&all)
-}
-
 /// Which benchmarks are measured against which, and which are left alone.
 #[derive(Default)]
 pub(in crate::app) struct Pairing {
@@ -63,7 +47,7 @@ impl Pairing {
         versions_may_differ: bool,
     ) -> Self {
         let mut pairing = Self {
-            failed_targets: of_both_sides(&found),
+            failed_targets: failed_targets(&found.candidate.failures),
             ..Self::default()
         };
         let failed = |found: &Discovered| -> BTreeSet<TargetName> {
@@ -80,11 +64,10 @@ impl Pairing {
             .map(|found| (name(&found.target), found))
             .collect();
         for candidate in found.candidate.targets {
-            // It may well have the benchmarks: nobody knows.
             if failed_there.contains(&name(&candidate.target)) {
                 pairing.settle(
                     candidate.benchmarks,
-                    Verdict::Failed,
+                    Verdict::New,
                     Some(Remark::TargetFailed { in_base: true }),
                 );
                 continue;

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use super::context::ReportContext;
 use crate::escape;
 use crate::report::words::remarks::run_remark;
-use crate::report::words::sentences::{self, Gravity, InTurnShare};
+use crate::report::words::sentences::{self, Gravity};
 use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
 use perfcheck_analysis::findings::{Findings, Method, Row, RunRemark, Verdicts};
@@ -131,20 +131,7 @@ fn compared_with(findings: &Findings<'_>, verdicts: &Verdicts) -> String {
     if findings.rows.iter().all(|row| row.comparison.is_none()) {
         return format!(", compared with {reference}");
     }
-    let again = match (verdicts.method, sentences::in_turn(findings)) {
-        (Method::Paired, _) | (_, InTurnShare::None) => String::new(),
-        (_, InTurnShare::All) => {
-            let level = units::percent(verdicts.decision.significance_level);
-            return format!(
-                ", compared with {reference}, then measured again in turn with it, {level} family-wise"
-            );
-        }
-        (_, InTurnShare::Some(count)) => format!(
-            "; {} measured again in turn with it",
-            sentences::were(count)
-        ),
-    };
-    format!(", compared with {reference}; {}{again}", method(verdicts))
+    format!(", compared with {reference}; {}", method(verdicts))
 }
 
 /// How the verdicts were reached, in words.

@@ -216,7 +216,7 @@ impl<'a> From<&'a PageRun<'_>> for RunData<'a> {
     }
 }
 
-/// What is good to know of the whole: what was not measured because it is the same, and what was measured again.
+/// What is good to know of the whole: what was not measured because it is the same.
 fn notes(page: &Page<'_>) -> Vec<String> {
     let mut unmeasured: Vec<(Sameness, usize)> = Vec::new();
     for remark in page.benchmarks.iter().flat_map(|one| &one.row.remarks) {
@@ -241,13 +241,7 @@ fn notes(page: &Page<'_>) -> Vec<String> {
 /// How the verdicts were reached, where any was.
 fn how(page: &Page<'_>) -> Option<String> {
     let decision = &page.run.decision;
-    // What was measured again was compared with the other method before.
-    let mut methods = page.benchmarks.iter().filter_map(|one| one.method);
-    let of_stored = methods.clone().find(|method| *method != Method::Paired);
-    let method = match of_stored.filter(|_| page.run.pair.is_none()) {
-        None => methods.next()?,
-        Some(stored) => stored,
-    };
+    let method = page.benchmarks.iter().find_map(|one| one.method)?;
     if decision.analysis.subject != Statistic::Time {
         return Some(format!("about {}", decision.analysis.subject));
     }

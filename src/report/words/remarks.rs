@@ -26,6 +26,7 @@ pub(crate) fn remark(remark: &Remark) -> String {
         Remark::Same(same) => why_same(*same),
         Remark::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
         Remark::OtherHarness => "it is written against another harness there".to_owned(),
+        Remark::BaseFailed => "it fails in the reference, so there is nothing to compare it with".to_owned(),
         Remark::TargetFailed { in_base } => {
             let whose = if *in_base { "the reference's" } else { "the" };
             format!("{whose} bench target failed before its benchmarks were known; the error is above")

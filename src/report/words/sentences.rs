@@ -342,31 +342,6 @@ pub(crate) fn tally(findings: &Findings<'_>) -> String {
     }
 }
 
-/// How many of the compared benchmarks were measured again, in turn with their reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InTurnShare {
-    /// None of them was.
-    None,
-    /// So many were, and others not.
-    Some(usize),
-    /// All of them were.
-    All,
-}
-
-/// How many of the compared benchmarks have the answer of an A/B measurement.
-pub(crate) fn in_turn(findings: &Findings<'_>) -> InTurnShare {
-    let compared = findings
-        .rows
-        .iter()
-        .filter_map(|row| row.comparison.as_ref());
-    let (again, once): (Vec<&Comparison>, Vec<_>) = compared.partition(|one| one.is_in_turn());
-    match (again.len(), once.len()) {
-        (0, _) => InTurnShare::None,
-        (_, 0) => InTurnShare::All,
-        (some, _) => InTurnShare::Some(some),
-    }
-}
-
 /// `1 benchmark was`, `2 benchmarks were`.
 pub(crate) fn were(count: usize) -> String {
     let verb = if count == 1 { "was" } else { "were" };

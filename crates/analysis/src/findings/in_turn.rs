@@ -7,7 +7,8 @@ use super::row::{Method, Row, Verdicts};
 use super::stored::summarize_all;
 use crate::compare::{Comparison, HostClass, PairedSeries, Plan, judge};
 use crate::model::{
-    BenchmarkKey, BySide, DecisionSettings, Measurement, Round, Run, RunId, Sample, Verdict, Work,
+    BASE_FAILED, BenchmarkKey, BySide, DecisionSettings, Measurement, Round, Run, RunId, Sample,
+    Verdict, Work,
 };
 
 /// A benchmark that failed and has fewer whole rounds than this has no verdict.
@@ -54,12 +55,16 @@ impl<'m> RoundsEvidence<'_, 'm> {
             .zip(summaries)
             .map(|(measurement, summary)| {
                 let comparison = comparisons.remove(&measurement.benchmark.key);
+                let (verdict, remark) = match &comparison {
+                    Some(found) if has_enough(measurement, found) => {
+                        (found.verdict, more_rounds(found))
+                    }
+                    _ if base_failed(measurement) => (Verdict::New, Some(Remark::BaseFailed)),
+                    _ => (Verdict::Failed, None),
+                };
                 Row {
-                    verdict: Some(match &comparison {
-                        Some(found) if has_enough(measurement, found) => found.verdict,
-                        _ => Verdict::Failed,
-                    }),
-                    remarks: more_rounds(comparison.as_ref()).into_iter().collect(),
+                    verdict: Some(verdict),
+                    remarks: remark.into_iter().collect(),
                     comparison,
                     reference: self.reference(&measurement.benchmark.key),
                     seconds: self
@@ -126,9 +131,16 @@ fn has_enough(measurement: &Measurement, comparison: &Comparison) -> bool {
     measurement.failures.is_empty() || comparison.extent.launches_candidate() >= FEWEST_ROUNDS
 }
 
+/// Whether a benchmark could not be measured because the base failed, and for no other reason.
+fn base_failed(candidate: &Measurement) -> bool {
+    let mut failures = candidate.failures.iter();
+    !candidate.failures.is_empty()
+        && failures.all(|failure| failure.message.starts_with(BASE_FAILED))
+}
+
 /// That more rounds would settle an inconclusive comparison.
-fn more_rounds(comparison: Option<&Comparison>) -> Option<Remark> {
-    let needed = comparison?.look()?.rounds_needed?;
+fn more_rounds(comparison: &Comparison) -> Option<Remark> {
+    let needed = comparison.look()?.rounds_needed?;
     Some(Remark::MoreRounds { needed })
 }
 

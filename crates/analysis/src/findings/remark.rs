@@ -27,6 +27,8 @@ pub enum Remark {
     OtherVersion,
     /// Nothing was measured: the two sides are written against different harnesses.
     OtherHarness,
+    /// The base failed, so that there is nothing to compare with.
+    BaseFailed,
     /// Nothing is known of the benchmark, because a bench target failed before its benchmarks were known.
     TargetFailed {
         /// Whether the base's target failed; else the candidate's did.

@@ -14,6 +14,8 @@ pub const LAUNCHES: RangeInclusive<u32> = 1..=10_000;
 pub const SAMPLES: RangeInclusive<u32> = 2..=1_000_000;
 /// Iterations of a warm-up, where they are counted: each is a request.
 pub const WARM_UP_ITERATIONS: RangeInclusive<u32> = 1..=1_000_000;
+/// What kept builds may take on the disk, in MiB.
+pub const KEPT_BUILDS_MIB: RangeInclusive<u32> = 0..=1_048_576;
 /// Resamples of a bootstrap.
 pub const RESAMPLES: RangeInclusive<u32> = 1_000..=100_000_000;
 /// The longest time that a launch may warm up, and the longest that it may measure.

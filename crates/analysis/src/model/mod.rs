@@ -48,8 +48,8 @@ pub use metric::Metric;
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use round::Round;
 pub use run::{
-    Acceptance, Conduct, Control, Failure, LaunchSeries, Measurement, Pair, Purpose, Run, RunId,
-    RunStatus, TargetFacts, Timestamp,
+    Acceptance, BASE_FAILED, Conduct, Control, Failure, LaunchSeries, Measurement, Pair, Purpose,
+    Run, RunId, RunStatus, TargetFacts, Timestamp,
 };
 pub use run_ends::{NewRun, RunEnd, RunVerdict};
 pub use series::{Nanos, Sample, Series};

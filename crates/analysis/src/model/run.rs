@@ -160,6 +160,9 @@ pub struct Failure {
     pub message: String,
 }
 
+/// How the message of a failure begins that is the base's and not the benchmark's own.
+pub const BASE_FAILED: &str = "the reference failed: ";
+
 /// A benchmark's series in one launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchSeries {

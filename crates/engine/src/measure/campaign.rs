@@ -19,8 +19,8 @@ use super::subject::{Resolved, Subject};
 use super::target::{Coexistence, PairedTarget, Target};
 use crate::host::ControlProbe;
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, Event, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Round, Sample,
-    Side, Turns, VisitPlan,
+    BASE_FAILED, Benchmark, BenchmarkKey, Event, LaunchOutcome, LaunchRecord, LaunchedBenchmark,
+    Round, Sample, Side, Turns, VisitPlan,
 };
 
 /// How a campaign ended.
@@ -326,7 +326,7 @@ impl<'a> Campaign<'a> {
         let subject = self.subject(launch, place);
         let message = match side {
             Side::Candidate => message.to_owned(),
-            Side::Base => format!("the reference failed: {message}"),
+            Side::Base => format!("{BASE_FAILED}{message}"),
         };
         self.launcher.observer.observe(&Event::VisitFailed {
             benchmark: &subject.benchmark.key,

@@ -22,7 +22,7 @@ pub fn overview(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode
     let keys: Vec<BenchmarkKey> = found.iter().map(|found| found.key.clone()).collect();
     let query = HistoryQuery {
         branch: BranchFilter::Any,
-        runs: RunFilter::Any,
+        runs: RunFilter::Own,
         before: None,
         limit: LAST_RUNS,
     };

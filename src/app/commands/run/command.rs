@@ -87,6 +87,8 @@ pub fn run(
     let wanted = (&options.filter, command.request.timeout);
     let tree = WorkTree::of((&context, common), wanted, wants_turns, world)?;
     if tree.found.is_empty() {
+        // A store that cannot be used is worse.
+        context.store()?;
         return Err(nothing_found(&options.filter, &tree.found));
     }
     let turns = if wants_turns {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::report::text::status::write_warning_within;
 use crate::report::view::{Verbosity, View};
 use crate::report::words::remarks::run_remark;
-use crate::report::words::sentences::{self, InTurnShare};
+use crate::report::words::sentences;
 use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
 use perfcheck_analysis::findings::{Findings, Method, RunRemark, Verdicts};
@@ -22,10 +22,7 @@ pub(super) fn write_conclusion(
     let compared = findings.rows.iter().any(|row| row.comparison.is_some());
     let line = |writer: &mut dyn Write, text: &str| writeln!(writer, "{}", view.prose(text, ""));
     if compared && view.verbosity != Verbosity::Quiet {
-        line(
-            writer,
-            &compared_with(verdicts, sentences::in_turn(findings)),
-        )?;
+        line(writer, &compared_with(verdicts))?;
         let rates = findings
             .rows
             .iter()
@@ -80,7 +77,7 @@ pub(super) fn write_conclusion(
 }
 
 /// The two sides, and how they were compared.
-fn compared_with(verdicts: &Verdicts, in_turn: InTurnShare) -> String {
+fn compared_with(verdicts: &Verdicts) -> String {
     let decision = &verdicts.decision;
     let subject = decision.analysis.subject;
     let reference = theme::printable(&verdicts.reference);
@@ -98,19 +95,7 @@ fn compared_with(verdicts: &Verdicts, in_turn: InTurnShare) -> String {
         Method::Paired => "both sides measured in turn",
     };
     let level = analysis::level(decision);
-    match (verdicts.method, in_turn) {
-        (Method::Paired, _) | (_, InTurnShare::None) => {
-            format!("Compared with {reference}; {level}, {decider}.")
-        }
-        (_, InTurnShare::All) => format!(
-            "Compared with {reference}, then measured again in turn with it: changes and intervals are of that; {} family-wise.",
-            units::percent(decision.significance_level)
-        ),
-        (_, InTurnShare::Some(count)) => format!(
-            "Compared with {reference}; {level}, {decider}. {} measured again in turn with it: there changes and intervals are of that.",
-            sentences::were(count)
-        ),
-    }
+    format!("Compared with {reference}; {level}, {decider}.")
 }
 
 /// `Run 2: 3 benchmarks: 1 regressed, 2 inconclusive.`
