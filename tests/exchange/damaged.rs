@@ -158,9 +158,9 @@ fn a_damaged_export_is_read_or_refused_by_chance() {
 #[test]
 fn a_damaged_table_of_settings_is_read_or_refused_by_chance() {
     let table = json!({
-        "launches": 3, "samples": 20, "warm-up-time": "5ms", "measurement-time": "0.1s",
+        "rounds": 3, "samples": 20, "warm-up-time": "5ms", "measurement-time": "0.1s",
         "noise-threshold": 0.02, "latency-digits": 3,
-        "override": [{"match": "sort/*", "launches": 4, "noise-threshold": "5%"}]
+        "override": [{"match": "sort/*", "rounds": 4, "noise-threshold": "5%"}]
     });
     let read = |table: &Value| {
         let manifest = Path::new("/w/Cargo.toml");
