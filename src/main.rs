@@ -153,6 +153,7 @@ fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppErro
         Command::Bisect(options) => app::bisect(options, common, world),
         Command::SelfTest(options) => app::self_test(options, common, world),
         Command::Doctor(options) => app::doctor(options, &common.output, world),
+        Command::Init(options) => app::init(options, common, world),
         Command::List(options) => app::list(options, common, world),
         Command::Runs { last } => app::runs(*last, common, world),
         Command::Adopt { from } => app::adopt(from.as_deref(), common, world),

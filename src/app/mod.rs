@@ -13,12 +13,13 @@ mod options;
 mod stored;
 
 pub use commands::{
-    AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
-    Dimension, DoctorOptions, ExplainOptions, ExportOptions, GroupPattern, HistoryBranch,
-    HistoryOptions, ImportOptions, LEAST_ROUNDS, ListOptions, PageOptions, PivotRequest,
-    PivotValue, PruneOptions, RunOptions, RunView, SelfTestOptions, StatedFact, Versus,
-    WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect, compare, doctor, explain, export, history,
-    import, list, overview, prune, remove_runs, report, run, run_workloads, runs, self_test, show,
+    AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CiSystem, CompareOptions,
+    CompareView, CrateOrigin, Dimension, DoctorOptions, ExplainOptions, ExportOptions,
+    GroupPattern, HistoryBranch, HistoryOptions, ImportOptions, InitOptions, LEAST_ROUNDS,
+    ListOptions, PageOptions, PivotRequest, PivotValue, PruneOptions, RunOptions, RunView,
+    SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect,
+    compare, doctor, explain, export, history, import, init, list, overview, prune, remove_runs,
+    report, run, run_workloads, runs, self_test, show,
 };
 pub use context::World;
 pub use deliver::{ReportOptions, WantedKind, WantedReport};

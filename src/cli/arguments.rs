@@ -14,6 +14,7 @@ use super::compare_flags::CompareArguments;
 use super::doctor_flags::{DoctorArguments, refuse_flags_of_benches};
 use super::help::{laid_out, numbers_with_a_sign};
 use super::history_flags::HistoryArguments;
+use super::init_flags::InitArguments;
 use super::list_flags::ListArguments;
 use super::mistyped::{command_meant, refuse_command_as_filter};
 use super::report_flags::ReportArguments;
@@ -38,6 +39,7 @@ Examples:
   cargo perfcheck --report markdown=bench.md   write a comment for a pull request
   cargo perfcheck compare main latest          compare stored runs without measuring
   cargo perfcheck explain json                 explain the newest verdict about `json`
+  cargo perfcheck init                         see which benchmarks work as they are
   cargo perfcheck completions bash             print completions for a shell; `man` prints a manual page
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
@@ -129,6 +131,8 @@ struct ExplicitRun {
 enum Subcommands {
     /// Measure benchmarks, store the run and compare it with earlier ones; the default
     Run(Box<ExplicitRun>),
+    /// Find benchmarks that work as they are, or write a first one; write a CI workflow
+    Init(Box<InitArguments>),
     /// List the benchmarks that a run would measure
     List(Box<ListArguments>),
     /// Compare stored runs without measuring
@@ -200,6 +204,7 @@ impl Subcommands {
     fn translate(self) -> Parsed {
         match self {
             Self::Run(arguments) => arguments.run.translate(None),
+            Self::Init(arguments) => arguments.translate(),
             Self::List(arguments) => arguments.translate(),
             Self::Compare(arguments) => arguments.translate(),
             Self::Show(arguments) => arguments.translate(),

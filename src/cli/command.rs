@@ -4,8 +4,8 @@ use clap_complete::Shell;
 
 use crate::app::{
     AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExplainOptions,
-    ExportOptions, HistoryOptions, ImportOptions, ListOptions, OutputOptions, PageOptions,
-    PruneOptions, RunOptions, RunView, SelfTestOptions, StoreOptions,
+    ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions, OutputOptions,
+    PageOptions, PruneOptions, RunOptions, RunView, SelfTestOptions, StoreOptions,
 };
 use crate::report::{MessageFormat, Verbosity};
 use perfcheck_analysis::findings::Order;
@@ -25,6 +25,8 @@ pub enum Command {
     SelfTest(Box<SelfTestOptions>),
     /// Look at the machine.
     Doctor(DoctorOptions),
+    /// Look at what can be measured, and set it up.
+    Init(InitOptions),
     /// List what would be measured.
     List(ListOptions),
     /// List runs.
@@ -105,6 +107,11 @@ pub struct Parsed {
 impl Parsed {
     /// A command that needs neither a store nor a workspace.
     pub(super) fn without_workspace(command: Command) -> Self {
+        Self::without_store(command, CargoOptions::default())
+    }
+
+    /// A command that needs a workspace alone, and writes text.
+    pub(super) fn without_store(command: Command, cargo: CargoOptions) -> Self {
         Self {
             command,
             common: StoreOptions {
@@ -116,7 +123,7 @@ impl Parsed {
                     format: MessageFormat::Human,
                     order: Order::Name,
                 },
-                cargo: CargoOptions::default(),
+                cargo,
             },
             color: "auto",
         }

@@ -15,6 +15,7 @@ mod doctor_flags;
 mod help;
 mod history_flags;
 mod import_flags;
+mod init_flags;
 mod list_flags;
 mod mistyped;
 mod paired_flags;

@@ -83,11 +83,12 @@ const CRATES: [&str; 4] = [
 ];
 
 /// Dependencies that one module alone knows: what it hides behind it can be replaced.
-const HOMES: [(&str, &str, &str); 4] = [
+const HOMES: [(&str, &str, &str); 5] = [
     ("crates/engine/src", "cargo_metadata", "cargo"),
     ("crates/engine/src", "rusqlite", "store"),
     ("src", "indicatif", "report"),
     ("src", "owo_colors", "report"),
+    ("src", "toml_edit", "app"),
 ];
 
 /// Dependencies that `source` uses although another module alone may.

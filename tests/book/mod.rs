@@ -5,3 +5,4 @@ mod commands;
 mod console;
 mod documented;
 mod pages;
+pub mod workflows;

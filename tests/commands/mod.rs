@@ -29,6 +29,7 @@ mod help;
 mod history;
 mod host_signs;
 mod importing;
+mod init;
 mod latencies;
 mod layout;
 mod listing;

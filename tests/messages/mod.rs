@@ -1,6 +1,7 @@
 //! What is written for people and for machines, word for word: snapshots under the scripted clock, and the contract of
 //! docs/src/messages.md.
 
+mod action;
 mod contract;
 mod github_actions;
 mod hostile;

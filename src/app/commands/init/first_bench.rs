@@ -1,0 +1,91 @@
+//! The first bench of a package: a file that compiles as it is, and its entries in the manifest.
+
+use std::path::{Path, PathBuf};
+
+use super::manifest::{HARNESS, Manifest};
+use super::origin::{CrateOrigin, directory_of, way};
+use super::planned::PlannedFiles;
+use crate::app::error::AppError;
+
+/// The name of its bench target.
+const NAME: &str = "first";
+
+/// The bench; `LIBRARY` is the name of the library in code.
+const SOURCE: &str = r#"//! A first benchmark: call what should be fast in the body of `first`.
+
+use LIBRARY as _; // what is to be measured: `use LIBRARY::...;`
+use perfcheck::{Suite, black_box};
+
+fn first(suite: &mut Suite) {
+    // Set-up, which is not timed.
+    let text = "the quick brown fox jumps over the lazy dog";
+    // `black_box` keeps the compiler from computing the result in advance.
+    suite.bench("first", |b| {
+        b.iter(|| black_box(text).split_whitespace().count())
+    });
+}
+
+perfcheck::main!(first);
+"#;
+
+/// What a bench of the edition of 2015 has to say beside it.
+const DECLARATIONS: &str = "extern crate LIBRARY;\nextern crate perfcheck;\n\n";
+
+/// A package that has no benchmarks, and what the first one needs.
+pub(super) struct FirstBench<'a> {
+    pub(super) manifest: &'a Manifest,
+    pub(super) workspace: &'a Manifest,
+    /// The library, as code names it.
+    pub(super) library: String,
+}
+
+impl FirstBench<'_> {
+    /// Whether the package names the harness already.
+    pub(super) fn has_harness(&self) -> bool {
+        let used = self.manifest.used_crates(self.workspace);
+        used.iter().any(|used| used.package == HARNESS)
+    }
+
+    /// Adds its files; the harness comes from `origin` unless the package names it already.
+    pub(super) fn plan(
+        &self,
+        origin: Option<&CrateOrigin>,
+        files: &mut PlannedFiles,
+    ) -> Result<(), AppError> {
+        let origin = origin.filter(|_| !self.has_harness());
+        let manifest = &self.manifest;
+        let changed = manifest.with_bench(NAME, origin)?;
+        files.create(self.path(), self.source())?;
+        files.change(manifest.path.clone(), manifest.text.clone(), changed);
+        Ok(())
+    }
+
+    fn path(&self) -> PathBuf {
+        let name = format!("benches/{NAME}.rs");
+        self.manifest.path.with_file_name(name)
+    }
+
+    fn source(&self) -> String {
+        let source = if self.manifest.is_of_2015(self.workspace) {
+            let (docs, code) = SOURCE.split_once("\n\n").unwrap_or_default();
+            let code = code.split_once('\n').unwrap_or_default().1;
+            format!("{docs}\n\n{DECLARATIONS}{code}")
+        } else {
+            SOURCE.to_owned()
+        };
+        source.replace("LIBRARY", &self.library)
+    }
+}
+
+/// The origin as the manifest in `directory` has to name it: what the user names is relative to the working directory.
+pub(super) fn seen_from(directory: &Path, origin: &CrateOrigin) -> Result<CrateOrigin, AppError> {
+    let CrateOrigin::Path(path) = origin else {
+        return Ok(origin.clone());
+    };
+    let harness = directory_of(path, HARNESS, "--harness")?;
+    if path.is_absolute() {
+        return Ok(CrateOrigin::Path(harness));
+    }
+    let directory = directory.canonicalize()?;
+    Ok(CrateOrigin::Path(way(&directory, &harness)))
+}

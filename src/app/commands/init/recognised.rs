@@ -1,0 +1,280 @@
+//! Which harness a bench target has, by its manifest and its source, and what the tool makes of it.
+//!
+//! A run goes by what the executable says (docs/src/coming-from.md); this looks at what is written, so that nothing has to be built.
+
+use std::fs;
+use std::path::Path;
+
+use super::manifest::{HARNESS, UsedCrate, locked_versions};
+
+/// The oldest Criterion that is measured, the oldest that hands over its samples, and the oldest divan that tells its benchmarks.
+const CRITERION: Version = (0, 2, 0);
+const CRITERION_WITH_RUNNER: Version = (0, 3, 3);
+const DIVAN: Version = (0, 1, 19);
+/// The attribute of libtest's benches.
+const ATTRIBUTE: &str = "#[bench]";
+
+type Version = (u64, u64, u64);
+
+/// What measures in a bench target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum BenchStyle {
+    /// The harness of this project.
+    Own,
+    /// Criterion's interface on it.
+    OwnCriterion,
+    /// Criterion; the version, if it is known.
+    Criterion(Option<String>),
+    /// divan; the version, if it is known.
+    Divan(Option<String>),
+    /// Functions of `#[bench]`.
+    Libtest,
+    /// The harness of libtest around none.
+    NoFunctions,
+    /// This harness, which that of libtest keeps from running.
+    Hidden(&'static str),
+    /// None of these, as far as can be seen.
+    Unknown,
+}
+
+impl BenchStyle {
+    /// Of a bench target with this source.
+    pub(super) fn of(
+        source: &Path,
+        has_libtest_harness: bool,
+        used: &[UsedCrate],
+        lock: &str,
+    ) -> Self {
+        let source = fs::read_to_string(source).unwrap_or_default();
+        let known: Vec<&UsedCrate> = (used.iter())
+            .filter(|used| Self::of_crate(used, lock).is_some())
+            .collect();
+        let named = known.iter().find(|used| names(&source, &used.in_code));
+        // The benches may be in modules, where there is one harness to choose from.
+        let only = || <[_; 1]>::try_from(known.clone()).ok().map(|[only]| only);
+        match (has_libtest_harness, named.copied()) {
+            (true, _) if has_attribute(&source) => Self::Libtest,
+            (true, Some(used)) => Self::of_crate(used, lock)
+                .map_or(Self::NoFunctions, |style| Self::Hidden(style.name())),
+            (true, None) => Self::NoFunctions,
+            (false, named) => (named.or_else(only))
+                .and_then(|used| Self::of_crate(used, lock))
+                .unwrap_or(Self::Unknown),
+        }
+    }
+
+    fn of_crate(used: &UsedCrate, lock: &str) -> Option<Self> {
+        match used.package.as_str() {
+            HARNESS => Some(Self::Own),
+            "perfcheck-criterion" => Some(Self::OwnCriterion),
+            "criterion" => Some(Self::Criterion(version_of(used, lock))),
+            "divan" => Some(Self::Divan(version_of(used, lock))),
+            _ => None,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Own => HARNESS,
+            Self::OwnCriterion => "perfcheck-criterion",
+            Self::Criterion(_) => "Criterion",
+            Self::Divan(_) => "divan",
+            Self::Libtest => "libtest",
+            Self::NoFunctions => "no `#[bench]`",
+            Self::Hidden(name) => name,
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The harness with its version.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Criterion(Some(version)) | Self::Divan(Some(version)) => {
+                format!("{} {version}", self.name())
+            }
+            other => other.name().to_owned(),
+        }
+    }
+
+    /// What the tool makes of it.
+    pub(super) fn outcome(&self) -> String {
+        let older = |version: &Option<String>, than: Version| {
+            let version = version.as_deref().and_then(numbers);
+            version.is_some_and(|version| version < than)
+        };
+        match self {
+            Self::Own | Self::OwnCriterion => "works as it is".to_owned(),
+            Self::Criterion(version) if older(version, CRITERION) => {
+                "too old: Criterion 0.2 or later works".to_owned()
+            }
+            Self::Criterion(version) if older(version, CRITERION_WITH_RUNNER) => {
+                "works as it is, slowly: read from its files; 0.3.3 or later hands over its samples"
+                    .to_owned()
+            }
+            Self::Criterion(_) => "works as it is: every sample is stored".to_owned(),
+            Self::Divan(version) if older(version, DIVAN) => {
+                "too old: divan 0.1.19 or later works".to_owned()
+            }
+            Self::Divan(None) => "works as it is from 0.1.19 on: one value per process".to_owned(),
+            Self::Divan(Some(_)) => "works as it is: one value per process".to_owned(),
+            Self::Libtest => {
+                "works as it is with nightly or RUSTC_BOOTSTRAP=1: one value per process".to_owned()
+            }
+            Self::NoFunctions => "is skipped: libtest finds no benchmark in it".to_owned(),
+            Self::Hidden(_) => {
+                "runs nothing: its `[[bench]]` entry lacks `harness = false`".to_owned()
+            }
+            Self::Unknown => "`cargo perfcheck list` shows whether it can be measured".to_owned(),
+        }
+    }
+}
+
+/// Whether benches of libtest stand in the sources at `path` and below it.
+pub(super) fn has_libtest_benches(path: &Path) -> bool {
+    if path.is_dir() {
+        let entries = fs::read_dir(path).into_iter().flatten();
+        return entries
+            .filter_map(Result::ok)
+            .any(|entry| has_libtest_benches(&entry.path()));
+    }
+    let is_source = path.extension().is_some_and(|extension| extension == "rs");
+    is_source && fs::read_to_string(path).is_ok_and(|source| has_attribute(&source))
+}
+
+fn has_attribute(source: &str) -> bool {
+    source
+        .lines()
+        .any(|line| line.trim_start().starts_with(ATTRIBUTE))
+}
+
+/// Whether `source` goes into the crate that it knows as `name`.
+fn names(source: &str, name: &str) -> bool {
+    let continues = |c: char| c.is_alphanumeric() || c == '_';
+    source.match_indices(name).any(|(at, _)| {
+        let after = &source[at + name.len()..];
+        let is_path = ["::", ";", " as "]
+            .iter()
+            .any(|next| after.starts_with(next));
+        !source[..at].ends_with(continues) && is_path
+    })
+}
+
+/// The version that is built, if there is a lock file; else the one that is asked for.
+fn version_of(used: &UsedCrate, lock: &str) -> Option<String> {
+    let wanted = used.requirement.as_deref();
+    let wanted = wanted.map(|text| text.trim_start_matches(['^', '=', '~', ' ']));
+    let mut locked = locked_versions(lock, &used.package);
+    if locked.len() > 1 {
+        locked.retain(|version| {
+            wanted.is_some_and(|wanted| {
+                let rest = version.strip_prefix(wanted);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        });
+    }
+    match <[String; 1]>::try_from(locked) {
+        Ok([version]) => Some(version),
+        // What is not pinned is resolved to the newest that fits.
+        Err(_) => wanted
+            .filter(|_| {
+                used.requirement
+                    .as_deref()
+                    .is_some_and(|text| text.starts_with('='))
+            })
+            .map(str::to_owned),
+    }
+}
+
+fn numbers(version: &str) -> Option<Version> {
+    let mut parts = version.split(['.', '-', '+']).map(str::parse);
+    let mut next = || parts.next().unwrap_or(Ok(0)).ok();
+    Some((next()?, next()?, next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(in_code: &str, package: &str, requirement: &str) -> UsedCrate {
+        UsedCrate {
+            in_code: in_code.to_owned(),
+            package: package.to_owned(),
+            requirement: Some(requirement.to_owned()),
+        }
+    }
+
+    fn style(
+        source: &str,
+        has_libtest_harness: bool,
+        crates: &[UsedCrate],
+        lock: &str,
+    ) -> BenchStyle {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        fs::write(file.path(), source).expect("written");
+        BenchStyle::of(file.path(), has_libtest_harness, crates, lock)
+    }
+
+    #[test]
+    fn a_harness_is_known_by_what_the_source_goes_into() {
+        let crates = [
+            used("criterion", "criterion", "0.5"),
+            used("meter", "divan", "0.1"),
+            used("perfcheck", "perfcheck", "0.1"),
+        ];
+        let of = |source: &str| style(source, false, &crates, "");
+        assert_eq!(of("use criterion::Criterion;"), BenchStyle::Criterion(None));
+        assert_eq!(of("fn main() { meter::main(); }"), BenchStyle::Divan(None));
+        assert_eq!(of("perfcheck::main!(a);"), BenchStyle::Own);
+        assert_eq!(
+            of("use my_criterion::Criterion; fn main() {}"),
+            BenchStyle::Unknown
+        );
+        // In modules, with one harness to choose from.
+        let drop_in = [used("criterion", "perfcheck-criterion", "0.1")];
+        assert_eq!(
+            style("mod all;", false, &drop_in, ""),
+            BenchStyle::OwnCriterion
+        );
+        assert_eq!(style("mod all;", false, &[], ""), BenchStyle::Unknown);
+    }
+
+    #[test]
+    fn around_other_benches_the_harness_of_libtest_runs_nothing() {
+        let crates = [used("criterion", "criterion", "0.5")];
+        let of = |source: &str| style(source, true, &crates, "");
+        assert_eq!(of("#[bench]\nfn a() {}"), BenchStyle::Libtest);
+        assert_eq!(
+            of("criterion::criterion_main!(a);"),
+            BenchStyle::Hidden("Criterion")
+        );
+        assert_eq!(of("fn a() {}"), BenchStyle::NoFunctions);
+    }
+
+    #[test]
+    fn the_version_is_the_locked_one_and_decides_what_works() {
+        let of = |requirement: &str, locked: &[&str]| {
+            let entry = |version: &&str| {
+                format!("[[package]]\nname = \"criterion\"\nversion = \"{version}\"\n")
+            };
+            let lock: String = locked.iter().map(entry).collect();
+            let crates = [used("criterion", "criterion", requirement)];
+            let style = style("use criterion::Bencher;", false, &crates, &lock);
+            (style.words(), style.outcome())
+        };
+        for (requirement, locked, name, outcome) in [
+            ("0.5", &["0.5.1"][..], "Criterion 0.5.1", "every sample"),
+            ("0.3", &["0.3.2", "0.5.1"], "Criterion 0.3.2", "slowly"),
+            ("0.3", &["0.3.3"], "Criterion 0.3.3", "every sample"),
+            ("0.1", &["0.1.2"], "Criterion 0.1.2", "too old"),
+            ("0.3", &[], "Criterion", "every sample"),
+            ("=0.3.0", &[], "Criterion 0.3.0", "slowly"),
+        ] {
+            let (words, said) = of(requirement, locked);
+            assert_eq!(words, name, "{requirement} {locked:?}");
+            assert!(said.contains(outcome), "{requirement} {locked:?}: {said}");
+        }
+        let divan = |version: &str| BenchStyle::Divan(Some(version.to_owned())).outcome();
+        assert!(divan("0.1.18").contains("too old"));
+        assert!(divan("0.1.21").starts_with("works"));
+    }
+}

@@ -1,0 +1,126 @@
+//! Workflows of CI systems, whoever wrote them: YAML in which every command line of ours parses, careful with credentials and foreign text.
+
+use cargo_perfcheck::cli;
+use saphyr::{LoadableYamlNode, Yaml};
+use std::ffi::OsString;
+
+use super::pages::words;
+
+/// The actions that workflows may use, each with a tag that it has.
+const ACTIONS: [&str; 6] = [
+    "actions/cache@v6",
+    "actions/cache/restore@v6",
+    "actions/cache/save@v6",
+    "actions/checkout@v7",
+    "actions/download-artifact@v8",
+    "actions/upload-artifact@v7",
+];
+
+pub fn document(text: &str) -> Yaml<'_> {
+    let mut documents = Yaml::load_from_str(text).expect(text);
+    assert_eq!(documents.len(), 1, "{text}");
+    let document = documents.remove(0);
+    assert!(!document.as_mapping().expect("a mapping").is_empty());
+    document
+}
+
+/// Every text of a document.
+fn texts(node: &Yaml<'_>, found: &mut Vec<String>) {
+    if let Some(text) = node.as_str() {
+        found.push(text.to_owned());
+    }
+    for item in node.as_sequence().into_iter().flatten() {
+        texts(item, found);
+    }
+    for (_, value) in node.as_mapping().into_iter().flatten() {
+        texts(value, found);
+    }
+}
+
+pub fn member<'y>(node: &'y Yaml<'y>, name: &str) -> Option<&'y Yaml<'y>> {
+    let mut members = node.as_mapping()?.iter();
+    let found = members.find(|(key, _)| key.as_str() == Some(name));
+    found.map(|(_, value)| value)
+}
+
+/// Why a command line of ours does not parse.
+pub fn fault(line: &str) -> Option<String> {
+    let mut arguments = vec![OsString::from("cargo-perfcheck")];
+    arguments.extend(words(line).into_iter().skip(1));
+    let error = cli::parse(arguments).err()?;
+    Some(format!("{line}\n{error}"))
+}
+
+/// Asserts that a workflow is YAML with actions that exist, in which our command lines parse. Returns these.
+pub fn commands_in(workflow: &str) -> Vec<String> {
+    let document = document(workflow);
+    for action in actions_in(&document) {
+        // That of this project is wherever its clone is.
+        let is_known = ACTIONS.contains(&action.as_str()) || action.starts_with("./");
+        assert!(is_known, "{action}");
+    }
+    let mut found = Vec::new();
+    texts(&document, &mut found);
+    let lines = found.iter().flat_map(|text| text.lines());
+    let is_ours = |line: &&str| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("cargo") && words.next() == Some("perfcheck")
+    };
+    let lines: Vec<String> = lines.filter(is_ours).map(str::to_owned).collect();
+    for line in &lines {
+        assert_eq!(fault(line), None);
+    }
+    lines
+}
+
+/// What `uses` says anywhere in a document.
+fn actions_in(node: &Yaml<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for item in node.as_sequence().into_iter().flatten() {
+        found.extend(actions_in(item));
+    }
+    for (key, value) in node.as_mapping().into_iter().flatten() {
+        match (key.as_str(), value.as_str()) {
+            (Some("uses"), Some(action)) => found.push(action.to_owned()),
+            _ => found.extend(actions_in(value)),
+        }
+    }
+    found
+}
+
+/// Asserts that no job of a GitHub workflow gives foreign text to a shell, or credentials to what it runs. Returns how many scripts there are.
+pub fn expect_careful(workflow: &str) -> usize {
+    let mut scripts = 0;
+    let document = document(workflow);
+    let Some(jobs) = member(&document, "jobs").and_then(Yaml::as_mapping) else {
+        return 0;
+    };
+    let permissions = member(&document, "permissions").expect("for all jobs");
+    assert_eq!(
+        member(permissions, "contents").and_then(Yaml::as_str),
+        Some("read")
+    );
+    for (_, job) in jobs {
+        let may_write = member(job, "permissions").is_some();
+        for step in member(job, "steps")
+            .and_then(Yaml::as_sequence)
+            .expect("steps")
+        {
+            let script = member(step, "run").and_then(Yaml::as_str);
+            let script = script.unwrap_or_default();
+            // What an expression becomes is part of the script: through a variable it is text.
+            assert!(!script.contains("${{"), "{script}");
+            // A job that may write runs nothing of the repository.
+            assert!(!(may_write && script.contains("cargo ")), "{script}");
+            scripts += usize::from(!script.is_empty());
+            let uses = member(step, "uses").and_then(Yaml::as_str);
+            if uses.is_some_and(|uses| uses.starts_with("actions/checkout@")) {
+                assert!(!may_write);
+                let options = member(step, "with").expect("options");
+                let kept = member(options, "persist-credentials");
+                assert_eq!(kept.and_then(Yaml::as_bool), Some(false), "{workflow}");
+            }
+        }
+    }
+    scripts
+}

@@ -1,0 +1,480 @@
+//! `init`: benches that work as they are, a first one where there is none, and the workflow of a CI system.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::book::workflows::{commands_in, expect_careful};
+use crate::commands::crates::Crate;
+use crate::support::{Finished, Machine};
+
+/// A manifest with everything that a program might lose.
+const MANIFEST: &str = "\
+# The crate of a user.
+[package]
+name = \"fresh-start\"   # with a hyphen
+version = \"0.0.0\"
+edition = \"2024\"
+
+[workspace]
+
+[dependencies] # none yet
+";
+
+/// A directory of a user, with these files.
+struct Place<'m> {
+    machine: &'m Machine,
+    made: Crate,
+}
+
+impl<'m> Place<'m> {
+    fn new(machine: &'m Machine, files: &[(&str, &str)]) -> Self {
+        let root = machine.home().join("place");
+        let place = Self {
+            machine,
+            made: Crate { root },
+        };
+        for (path, text) in files {
+            place.write(path, text);
+        }
+        place
+    }
+
+    /// A library without benchmarks.
+    fn fresh(machine: &'m Machine) -> Self {
+        Self::new(machine, &[("Cargo.toml", MANIFEST), ("src/lib.rs", "")])
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.made.root.join(path);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+        fs::write(path, text).expect("written");
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.made.root.join(path)).expect(path)
+    }
+
+    fn init(&self, words: &[&str]) -> Finished {
+        self.made
+            .perfcheck(self.machine, &["init", "--offline"])
+            .args(words)
+            .run()
+    }
+
+    /// Every file and what is in it, but for those of git.
+    fn files(&self) -> BTreeMap<PathBuf, String> {
+        let mut found = BTreeMap::new();
+        let mut open = vec![self.made.root.clone()];
+        while let Some(directory) = open.pop() {
+            for entry in fs::read_dir(directory).expect("read") {
+                let path = entry.expect("an entry").path();
+                if !path.is_dir() {
+                    found.insert(path.clone(), fs::read_to_string(&path).expect("text"));
+                } else if !path.ends_with(".git") {
+                    open.push(path);
+                }
+            }
+        }
+        found
+    }
+
+    /// Runs `init`, which must end so and leave every file as it is.
+    #[track_caller]
+    fn init_changes_nothing(&self, words: &[&str], code: i32) -> Finished {
+        let before = self.files();
+        let finished = self.init(words).expect_code(code);
+        assert_eq!(self.files(), before, "{finished}");
+        finished
+    }
+}
+
+fn harness() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("harness")
+}
+
+fn from_harness() -> String {
+    format!("path={}", harness().display())
+}
+
+#[test]
+fn a_first_bench_is_written_and_works_as_it_is_and_every_line_of_the_manifest_stays() {
+    let machine = Machine::new();
+    for (edition, name) in [("2024", "fresh-start"), ("2015", "fresh-old")] {
+        let place = Place::fresh(&machine);
+        let old = MANIFEST
+            .replace("2024", edition)
+            .replace("fresh-start", name);
+        place.write("Cargo.toml", &old);
+        let made = place.init(&["--harness", &from_harness()]).expect_code(0);
+        for text in [
+            "no benchmarks",
+            "Wrote benches/first.rs",
+            "Changed Cargo.toml",
+        ] {
+            assert!(made.stdout.contains(text), "no {text:?} in {made}");
+        }
+        assert!(made.stdout.ends_with("\nNext: cargo perfcheck\n"), "{made}");
+        let manifest = place.read("Cargo.toml");
+        let added = format!(
+            "\n[dev-dependencies]\nperfcheck = {{ path = \"{}\" }}\n\n[[bench]]\nname = \"first\"\nharness = false\n",
+            harness().display()
+        );
+        assert_eq!(manifest, old + &added);
+        let listed = place.made.perfcheck(&machine, &["list", "--offline"]);
+        let listed = listed.run().expect_code(0);
+        assert_eq!(listed.stdout, format!("{name}/first: first\n"), "{listed}");
+        // What is there now is a bench that works.
+        let again = place.init_changes_nothing(&["--harness", &from_harness()], 0);
+        assert!(
+            again.stdout.contains("first  perfcheck  works as it is"),
+            "{again}"
+        );
+        assert!(again.stdout.contains("none was added"), "{again}");
+        fs::remove_dir_all(place.made.root.join("benches")).expect("it is there");
+    }
+}
+
+#[test]
+fn a_relative_path_is_seen_from_the_package_that_names_it() {
+    let machine = Machine::new();
+    let member = MANIFEST.replace("[workspace]\n\n", "");
+    let place = Place::new(
+        &machine,
+        &[
+            (
+                "Cargo.toml",
+                "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"3\"\n",
+            ),
+            ("crates/one/Cargo.toml", &member),
+            ("crates/one/src/lib.rs", ""),
+            (
+                "tools/harness/Cargo.toml",
+                "[package]\nname = \"perfcheck\"\n",
+            ),
+        ],
+    );
+    place
+        .init(&["--harness", "path=tools/harness"])
+        .expect_code(0);
+    let manifest = place.read("crates/one/Cargo.toml");
+    let expected = "perfcheck = { path = \"../../tools/harness\" }";
+    assert!(manifest.contains(expected), "{manifest}");
+}
+
+#[test]
+fn what_would_be_written_is_shown_without_an_origin_and_in_a_dry_run() {
+    let machine = Machine::new();
+    let place = Place::fresh(&machine);
+    let address = "git=ssh://git@localhost/perfcheck.git";
+    for (words, origin) in [
+        (&[][..], "path = \"<your clone>/harness\""),
+        (
+            &["--harness", address, "--dry-run"],
+            "git = \"ssh://git@localhost/perfcheck.git\"",
+        ),
+    ] {
+        let shown = place.init_changes_nothing(words, 0);
+        let dependency = format!("    perfcheck = {{ {origin} }}\n");
+        for text in [
+            "\nbenches/first.rs, new:\n",
+            "    use fresh_start as _;",
+            "\nCargo.toml, added:\n",
+            &dependency,
+            "    [[bench]]\n",
+        ] {
+            assert!(shown.stdout.contains(text), "no {text:?} in {shown}");
+        }
+        // Lines that are there already are not shown.
+        assert!(!shown.stdout.contains("with a hyphen"), "{shown}");
+        assert!(!shown.stdout.contains("Wrote"), "{shown}");
+    }
+    // With the origin alone the same is written.
+    place.init(&["--harness", address]).expect_code(0);
+    assert!(
+        place
+            .read("Cargo.toml")
+            .contains("git = \"ssh://git@localhost")
+    );
+}
+
+#[test]
+fn a_harness_that_the_package_names_already_needs_no_origin() {
+    let machine = Machine::new();
+    let place = Place::fresh(&machine);
+    let named = format!("{MANIFEST}\n[dev-dependencies]\nperfcheck = \"0.1\"\n");
+    place.write("Cargo.toml", &named);
+    place.init(&[]).expect_code(0);
+    let added = "\n[[bench]]\nname = \"first\"\nharness = false\n";
+    assert_eq!(place.read("Cargo.toml"), named + added);
+}
+
+#[test]
+fn benches_that_are_there_are_named_with_what_becomes_of_them() {
+    let machine = Machine::new();
+    let bench = |name: &str| format!("[[bench]]\nname = \"{name}\"\nharness = false\n");
+    let named = ["own", "drop_in", "samples", "old", "values", "by_hand"];
+    let manifest = format!(
+        "{MANIFEST}criterion-old = {{ package = \"criterion\", version = \"=0.3.0\" }}\n[dev-dependencies]\ncriterion = \"0.5\"\ndivan.version = \"0.1\"\n\
+         perfcheck = \"0.1\"\nours = {{ package = \"perfcheck-criterion\", version = \"0.1\" }}\n{}",
+        named.map(bench).concat()
+    );
+    let place = Place::new(
+        &machine,
+        &[
+            ("Cargo.toml", &manifest),
+            ("src/lib.rs", "mod inner;"),
+            ("src/inner.rs", "    #[bench]\n    fn inside() {}"),
+            ("benches/own.rs", "perfcheck::main!(a);"),
+            ("benches/drop_in.rs", "use ours::Criterion;"),
+            (
+                "benches/samples.rs",
+                "use criterion::{Criterion, criterion_main};",
+            ),
+            ("benches/old.rs", "use criterion_old::Criterion;"),
+            ("benches/values.rs", "fn main() { divan::main(); }"),
+            ("benches/by_hand.rs", "fn main() {}"),
+            ("benches/nightly.rs", "#[bench]\nfn a(b: &mut Bencher) {}"),
+            ("benches/forgotten.rs", "criterion::criterion_main!(a);"),
+        ],
+    );
+    let seen = place.init_changes_nothing(&[], 0);
+    let rows = [
+        ("own", "perfcheck", "works as it is"),
+        ("drop_in", "perfcheck-criterion", "works as it is"),
+        (
+            "samples",
+            "Criterion",
+            "works as it is: every sample is stored",
+        ),
+        (
+            "old",
+            "Criterion 0.3.0",
+            "works as it is, slowly: read from its files; 0.3.3 or later hands over its samples",
+        ),
+        (
+            "values",
+            "divan",
+            "works as it is from 0.1.19 on: one value per process",
+        ),
+        (
+            "by_hand",
+            "unknown",
+            "`cargo perfcheck list` shows whether it can be measured",
+        ),
+        (
+            "nightly",
+            "libtest",
+            "works as it is with nightly or RUSTC_BOOTSTRAP=1: one value per process",
+        ),
+        (
+            "forgotten",
+            "Criterion",
+            "runs nothing: its `[[bench]]` entry lacks `harness = false`",
+        ),
+        (
+            "src",
+            "libtest",
+            "works as it is with nightly or RUSTC_BOOTSTRAP=1: one value per process; `cargo perfcheck --lib`",
+        ),
+    ];
+    for (name, style, outcome) in rows {
+        let row = format!("  {name:9}  {style:19}  {outcome}\n");
+        assert!(seen.stdout.contains(&row), "no {row:?} in {seen}");
+    }
+    assert_eq!(seen.stdout.lines().count(), rows.len() + 3, "{seen}");
+    assert!(seen.stdout.ends_with("\nNext: cargo perfcheck\n"), "{seen}");
+}
+
+#[test]
+fn benches_in_a_library_alone_need_its_flag() {
+    let machine = Machine::new();
+    let place = Place::fresh(&machine);
+    place.write("src/lib.rs", "#[bench]\nfn a() {}");
+    let seen = place.init_changes_nothing(&[], 0);
+    assert!(
+        seen.stdout.ends_with("\nNext: cargo perfcheck --lib\n"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn nothing_is_replaced_and_nothing_half_is_written() {
+    let machine = Machine::new();
+    let from_harness = from_harness();
+    let with_harness = ["--harness", &from_harness];
+    let place = Place::fresh(&machine);
+    let hidden = MANIFEST.replace("edition", "autobenches = false\nedition");
+    place.write("Cargo.toml", &hidden);
+    place.write("benches/first.rs", "precious");
+    place
+        .init_changes_nothing(&with_harness, 2)
+        .expect_stderr(&["benches/first.rs` is there already", "nothing was written"]);
+    fs::remove_file(place.made.root.join("benches/first.rs")).expect("it is there");
+    // An origin that holds something else.
+    for (origin, said) in [
+        (
+            "path=.",
+            "it holds the package `fresh-start`, not `perfcheck`",
+        ),
+        ("path=missing", "nothing was written"),
+        ("path=src", "it holds no package `perfcheck`"),
+        ("registry=perfcheck", "`path=DIRECTORY` and `git=ADDRESS`"),
+    ] {
+        place
+            .init_changes_nothing(&["--harness", origin], 2)
+            .expect_stderr(&[said]);
+    }
+    // Nothing that a bench could call.
+    let library = place.made.root.join("src/lib.rs");
+    fs::rename(library, place.made.root.join("src/main.rs")).expect("renamed");
+    place
+        .init_changes_nothing(&with_harness, 2)
+        .expect_stderr(&[
+            "`fresh-start` has no benchmarks, and no library",
+            "src/lib.rs",
+        ]);
+}
+
+#[test]
+fn of_several_packages_one_is_named() {
+    let machine = Machine::new();
+    let package = |name: &str, more: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n{more}")
+    };
+    let measured =
+        "[dev-dependencies]\ncriterion = \"0.5\"\n[[bench]]\nname = \"b\"\nharness = false\n";
+    let place = Place::new(
+        &machine,
+        &[
+            (
+                "Cargo.toml",
+                "[workspace]\nmembers = [\"one\", \"two\"]\nresolver = \"3\"\n",
+            ),
+            ("one/Cargo.toml", &package("one", "")),
+            ("one/src/lib.rs", ""),
+            ("two/Cargo.toml", &package("two", "")),
+            ("two/src/lib.rs", ""),
+        ],
+    );
+    let from_harness = from_harness();
+    place
+        .init_changes_nothing(&["--harness", &from_harness], 2)
+        .expect_stderr(&["one, two have no benchmarks", "`-p NAME`"]);
+    place
+        .init_changes_nothing(&["-p", "three"], 2)
+        .expect_stderr(&["it has one, two"]);
+    // Where some have benchmarks, others need none.
+    place.write("two/Cargo.toml", &package("two", measured));
+    place.write("two/benches/b.rs", "use criterion::Criterion;");
+    let seen = place.init_changes_nothing(&[], 0);
+    assert!(
+        seen.stdout.starts_with(
+            "one (one/Cargo.toml)\n  no benchmarks\ntwo (two/Cargo.toml)\n  b  Criterion"
+        ),
+        "{seen}"
+    );
+    let made = place.init(&["-p", "one", "--harness", &from_harness]);
+    let made = made.expect_code(0);
+    assert!(made.stdout.contains("Wrote one/benches/first.rs"), "{made}");
+    assert!(
+        made.stdout.ends_with("\nNext: cargo perfcheck -p one\n"),
+        "{made}"
+    );
+    assert!(!place.read("two/Cargo.toml").contains("perfcheck"));
+}
+
+#[test]
+fn a_workflow_is_written_once_for_the_tool_that_the_user_names() {
+    let machine = Machine::new();
+    let place = Place::fresh(&machine);
+    let address = "git=https://localhost/somebody/cargo-perfcheck";
+    let words = ["--ci", "github", "--tool", address];
+    place
+        .init_changes_nothing(&words, 2)
+        .expect_stderr(&["git"]);
+    place.made.git(&machine, &["init", "--quiet"]);
+    place.init_changes_nothing(&[&words[..], &["--dry-run"]].concat(), 0);
+    place.init_changes_nothing(&["--ci", "github"], 2);
+    let made = place.init(&words).expect_code(0);
+    let path = ".github/workflows/perfcheck.yml";
+    assert!(made.stdout.contains(&format!("Wrote {path}\n")), "{made}");
+    // The bench that there is not yet is shown beside it.
+    assert!(made.stdout.contains("benches/first.rs, new:"), "{made}");
+    let workflow = place.read(path);
+    assert_eq!(commands_in(&workflow).len(), 1);
+    assert!(expect_careful(&workflow) >= 4);
+    let install = "cargo install --locked --git \"https://localhost/somebody/cargo-perfcheck\" cargo-perfcheck\n";
+    assert!(workflow.contains(install), "{workflow}");
+    for placeholder in ["TOOL_", "MANIFEST"] {
+        assert!(!workflow.contains(placeholder), "{workflow}");
+    }
+    place
+        .init_changes_nothing(&words, 2)
+        .expect_stderr(&["perfcheck.yml` is there already"]);
+}
+
+#[test]
+fn a_job_is_printed_where_there_is_a_list_of_jobs_already() {
+    let machine = Machine::new();
+    let place = Place::fresh(&machine);
+    place.made.git(&machine, &["init", "--quiet"]);
+    let words = ["--ci", "gitlab", "--tool", "git=ssh://git@localhost/tool"];
+    place.init(&words).expect_code(0);
+    let written = place.read(".gitlab-ci.yml");
+    let commands = commands_in(&written);
+    assert_eq!(commands.len(), 1);
+    assert!(commands[0].contains("$CI_MERGE_REQUEST_DIFF_BASE_SHA"));
+    let printed = place.init_changes_nothing(&words, 0);
+    assert!(
+        printed.stdout.contains(".gitlab-ci.yml is there already"),
+        "{printed}"
+    );
+    assert!(printed.stdout.contains(&written), "{printed}");
+}
+
+#[test]
+fn a_tool_in_the_repository_and_a_workspace_below_its_top_are_named_from_there() {
+    let machine = Machine::new();
+    let top = Place::new(
+        &machine,
+        &[
+            (
+                "tools/perfcheck/Cargo.toml",
+                "[package]\nname = \"cargo-perfcheck\"\n",
+            ),
+            ("code/Cargo.toml", MANIFEST),
+            ("code/src/lib.rs", ""),
+        ],
+    );
+    top.made.git(&machine, &["init", "--quiet"]);
+    let below = Place {
+        machine: &machine,
+        made: Crate {
+            root: top.made.root.join("code"),
+        },
+    };
+    below
+        .init(&["--ci", "github", "--tool", "path=../tools/perfcheck"])
+        .expect_code(0);
+    let workflow = top.read(".github/workflows/perfcheck.yml");
+    let commands = commands_in(&workflow);
+    assert!(commands[0].contains(" --manifest-path \"code/Cargo.toml\" "));
+    for line in [
+        "cargo install --locked --path \"tools/perfcheck\"\n",
+        "revision=$(git rev-parse \"HEAD:tools/perfcheck\")\n",
+    ] {
+        assert!(workflow.contains(line), "no {line} in {workflow}");
+    }
+    let outside = machine.home().join("elsewhere");
+    fs::create_dir(&outside).expect("a directory");
+    fs::write(
+        outside.join("Cargo.toml"),
+        "[package]\nname = \"cargo-perfcheck\"\n",
+    )
+    .expect("written");
+    let origin = format!("path={}", outside.display());
+    below
+        .init_changes_nothing(&["--ci", "gitlab", "--tool", &origin], 2)
+        .expect_stderr(&["lies outside the repository"]);
+}
