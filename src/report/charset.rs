@@ -82,7 +82,7 @@ pub(super) fn in_ascii(text: &str) -> String {
 }
 
 /// The ASCII characters that stand for one of ours.
-const REPLACEMENTS: [(&str, char); 28] = [
+const REPLACEMENTS: [(&str, char); 29] = [
     // Numbers and words.
     ("µμ", 'u'),
     ("−–—", '-'),
@@ -115,6 +115,7 @@ const REPLACEMENTS: [(&str, char); 28] = [
     ("▅", '+'),
     ("▆", '*'),
     ("▇", '%'),
+    ("≥", '>'),
     ("█", '#'),
 ];
 

@@ -319,10 +319,7 @@ fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
     };
     match (verdict, smallest) {
         (Verdict::Inconclusive | Verdict::Suspect, Some(smallest)) if smallest.is_finite() => {
-            format!(
-                "{word} (callable from {})",
-                unbroken(&units::change(smallest))
-            )
+            format!("{word} (detects ≥ {})", unbroken(&units::change(smallest)))
         }
         _ => word,
     }

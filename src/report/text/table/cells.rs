@@ -21,33 +21,12 @@ const BARS: [usize; 4] = [31, 21, 15, 11];
 /// All columns of these rows, from left to right.
 pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Column> {
     let compared = findings.rows.iter().any(|row| row.comparison.is_some());
-    // Of a comparison people want to know what moved, which notes tell; without one these are results.
-    let in_full = !compared || view.verbosity == Verbosity::Verbose;
-    let interval = format!("{} interval", units::percent(findings.confidence_level()));
-    let median = Column::number("median", cells(rows, median_cell));
-    let mut columns = vec![
-        if compared {
-            median.dispensable(3)
-        } else {
-            median
-        },
-        Column::number(&interval, cells(rows, interval_cell)).dispensable(6),
-    ];
-    let of_some_rows: [(&str, u8, OfSomeRows, bool); 4] = [
-        ("throughput", 2, throughput_cell, true),
-        ("p50, p99", 4, latency_cell, in_full),
-        ("allocations", 4, allocations_cell, in_full),
-        ("instructions", 4, instructions_cell, in_full),
-    ];
-    for (heading, dispensable, cell, wanted) in of_some_rows {
-        if wanted {
-            let told = cells(rows, |row| cell(row).unwrap_or_default());
-            columns.push(Column::number(heading, told).dispensable(dispensable));
-        }
-    }
-    if in_full {
-        let told = cells(rows, |row| Cell::faint(outlier_cell(row)));
-        columns.push(Column::number("outliers", told).dispensable(8));
+    let is_verbose = view.verbosity == Verbosity::Verbose;
+    // Of a comparison people want to know what moved; without one these are results.
+    let in_full = !compared || is_verbose;
+    let mut columns = Vec::new();
+    if in_full && findings.rows.iter().any(|row| row.summary.is_some()) {
+        columns.extend(results(rows, findings, compared));
     }
     if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
         let level = units::percent(analysis::interval_level(&verdicts.decision));
@@ -60,16 +39,48 @@ pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -
         columns.extend(bars(rows, view));
         let intervals = cells(rows, change_interval_cell);
         columns.push(Column::number(&heading, intervals).dispensable(5));
-        columns.push(Column::number("adjusted p", cells(rows, p_cell)).dispensable(7));
+        if is_verbose {
+            columns.push(Column::number("p", cells(rows, p_cell)).dispensable(7));
+        }
     }
     if findings.rows.iter().any(|row| row.verdict.is_some()) && findings.verdicts.is_some() {
         columns.push(Column::fact("verdict", cells(rows, verdict_cell)));
-        let told = cells(rows, |row| {
-            let smallest = smallest_callable(row);
-            Cell::faint(smallest.map_or_else(String::new, units::change))
-        });
-        columns.push(Column::number("callable from", told).dispensable(4));
+        if is_verbose {
+            let told = cells(rows, |row| {
+                let smallest = smallest_callable(row);
+                Cell::faint(smallest.map_or_else(String::new, units::change))
+            });
+            columns.push(Column::number("detects ≥", told).dispensable(4));
+        }
     }
+    columns
+}
+
+/// What was measured, without what it is compared with.
+fn results(rows: &[&Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Column> {
+    let interval = format!("{} interval", units::percent(findings.confidence_level()));
+    let median = Column::number("median", cells(rows, median_cell));
+    let median = if compared {
+        median.dispensable(3)
+    } else {
+        median
+    };
+    let mut columns = vec![
+        median,
+        Column::number(&interval, cells(rows, interval_cell)).dispensable(6),
+    ];
+    let of_some_rows: [(&str, u8, OfSomeRows); 4] = [
+        ("throughput", 2, throughput_cell),
+        ("p50, p99", 4, latency_cell),
+        ("allocations", 4, allocations_cell),
+        ("instructions", 4, instructions_cell),
+    ];
+    for (heading, dispensable, cell) in of_some_rows {
+        let told = cells(rows, |row| cell(row).unwrap_or_default());
+        columns.push(Column::number(heading, told).dispensable(dispensable));
+    }
+    let told = cells(rows, |row| Cell::faint(outlier_cell(row)));
+    columns.push(Column::number("outliers", told).dispensable(8));
     columns
 }
 
