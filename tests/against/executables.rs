@@ -65,10 +65,10 @@ fn a_path_that_leads_nowhere_or_to_what_speaks_no_protocol_is_an_error_that_name
     let run = project
         .measure(&["--against-executable", mute.to_str().expect("text")])
         .run()
-        .expect_code(4)
+        .expect_code(6)
         .expect_stderr(&["error: ", "not a supported benchmark executable"]);
     for id in ["cost", "constant"] {
-        assert_eq!(verdict(&run, id), "failed", "{run}");
+        assert_eq!(verdict(&run, id), "new", "{run}");
         assert!(remarks(&run, id).contains("the reference's bench target"));
     }
     let text = project.root().join("src/lib.rs");
