@@ -85,7 +85,9 @@ pub fn run(
     }
     let wants_turns = !command.is_about_stored_numbers(world);
     let wanted = (&options.filter, command.request.timeout);
-    let tree = WorkTree::of((&context, common), wanted, wants_turns, world)?;
+    // What is not about the time is built for later runs all the same.
+    let is_kept = !options.no_rerun && !world.variables.no_rerun;
+    let tree = WorkTree::of((&context, common), wanted, is_kept, world)?;
     if tree.found.is_empty() {
         // A store that cannot be used is worse.
         context.store()?;
