@@ -155,6 +155,7 @@ fn of_sides(error: &SidesError) -> ExitCode {
                 other => other,
             }
         }
+        SidesError::NoRepository => ExitCode::Usage,
         SidesError::NoWorkspace { .. }
         | SidesError::NoPackage { .. }
         | SidesError::Elsewhere { .. }

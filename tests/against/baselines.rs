@@ -192,3 +192,21 @@ fn a_name_of_a_build_in_a_store_leads_nowhere_but_to_the_shelf() {
     let run = project.measure(&QUICK).run();
     expect_stored_numbers(&run.expect_code(1), "not kept any more");
 }
+
+#[test]
+fn a_workspace_in_no_repository_is_measured_in_turn_with_its_kept_build() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    fs::remove_dir_all(project.root().join(".git")).expect("removed");
+    project.write("target/left/by/cargo", "not copied");
+    let first = project.measure(&QUICK).run().expect_code(0);
+    assert_eq!(verdict(&first, "cost"), "new", "{first}");
+    project.takes(200);
+    let run = project.measure(&[]).run();
+    expect_in_turn(&run.expect_code(1), "run 1");
+    // Without its build there is no commit to build instead.
+    forget_builds(&machine);
+    let run = project.measure(&QUICK).run();
+    expect_stored_numbers(&run.expect_code(1), "not kept any more");
+    assert_eq!(machine.left_behind(), [""; 0]);
+}

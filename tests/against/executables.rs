@@ -75,7 +75,7 @@ fn a_path_that_leads_nowhere_or_to_what_speaks_no_protocol_is_an_error_that_name
     let run = project
         .measure(&["--against-executable", text.to_str().expect("text")])
         .run();
-    assert!([2, 4].contains(&run.code()), "{run}");
+    assert!([2, 6].contains(&run.code()), "{run}");
     assert!(run.stderr.contains("error: "), "{run}");
     assert_eq!(machine.left_behind(), [""; 0]);
 }

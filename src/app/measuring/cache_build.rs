@@ -113,7 +113,7 @@ impl CacheBuild<'_> {
             cargo: &cargo,
             options: self.cargo,
             workspace: &self.context.workspace,
-            checkout: self.context.require_checkout()?,
+            checkout: self.context.checkout.as_ref(),
             benches_from: self.benches_from,
             room: u64::from(room.unwrap_or(ROOM_MIB)) << 20,
             spared: &spared,

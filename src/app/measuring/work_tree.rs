@@ -35,15 +35,13 @@ impl WorkTree {
         world: &mut World<'_>,
     ) -> Result<Self, AppError> {
         refuse_no_targets(context, common)?;
-        let in_cache = match (is_kept, &context.checkout) {
-            (false, _) => Err("stored numbers were asked for".to_owned()),
-            (true, None) => {
-                Err("the workspace is in no git repository, so that builds are not kept".to_owned())
-            }
-            (true, Some(_)) => match cache_build(context, common).work_tree(world) {
+        let in_cache = if is_kept {
+            match cache_build(context, common).work_tree(world) {
                 Err(AppError::Sides(error)) if needs_place(&error) => Err(error.to_string()),
                 built => Ok(built?),
-            },
+            }
+        } else {
+            Err("stored numbers were asked for".to_owned())
         };
         let (build, facts, targets) = match in_cache {
             Ok((side, facts)) => {

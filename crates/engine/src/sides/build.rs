@@ -316,13 +316,14 @@ impl Workbench<'_, '_> {
             spared.push(&lock_file);
         }
         self.mirror().hold(&state.wanted, &spared)?;
-        let checkout = self.request.checkout;
-        let head = match &state.commit {
-            Some(commit) => Some(commit.commit.clone()),
-            None => checkout.resolve("HEAD"),
-        };
-        if let Some(head) = head {
-            checkout.stand_in(&self.source(), &head)?;
+        if let Some(checkout) = self.request.checkout {
+            let head = match &state.commit {
+                Some(commit) => Some(commit.commit.clone()),
+                None => checkout.resolve("HEAD"),
+            };
+            if let Some(head) = head {
+                checkout.stand_in(&self.source(), &head)?;
+            }
         }
         self.check_interrupt()
     }
@@ -392,7 +393,7 @@ impl Workbench<'_, '_> {
     /// Describes what was just built.
     fn made(&self, output: &BuildOutput) -> Result<Made, SidesError> {
         let source = &self.source();
-        let workspace_root = source.join(&self.request.checkout.prefix);
+        let workspace_root = source.join(self.request.prefix());
         let mut benches = BTreeMap::new();
         for bench in output.executables() {
             let record = BenchRecord {

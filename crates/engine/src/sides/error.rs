@@ -25,6 +25,9 @@ pub enum SidesError {
         /// What cargo said.
         source: CargoError,
     },
+    /// There are revisions in a repository alone.
+    #[error("the workspace lies in no git repository")]
+    NoRepository,
     /// The workspace did not exist yet.
     #[error("revision {revision} has no `{}`: the workspace was not there yet", manifest.display())]
     NoWorkspace {

@@ -47,14 +47,19 @@ pub(super) struct WorkspaceFolder {
 }
 
 impl WorkspaceFolder {
-    /// The folder of the workspace at `prefix` in a repository. Waits for whoever works there, after `waiting` was called.
+    /// The folder of the workspace in a checkout, else of that at `workspace`. Waits for whoever works there, after `waiting` was called.
     pub(super) fn lock(
         cache: &Path,
-        checkout: &Checkout,
+        checkout: Option<&Checkout>,
+        workspace: &Path,
         interrupt: &Interrupt,
         waiting: &mut dyn FnMut(&Path),
     ) -> Result<Self, SidesError> {
-        let root = cache.join(name(checkout));
+        let (place, prefix) = match checkout {
+            Some(checkout) => (&*checkout.common_directory, &*checkout.prefix),
+            None => (workspace, Path::new("")),
+        };
+        let root = cache.join(name(place, prefix));
         make_private(&root)?;
         // Relative paths would mean something else to cargo and git, which are called elsewhere.
         let root = root.canonicalize().map_err(about("cannot find", &root))?;
@@ -132,14 +137,13 @@ pub(super) fn make_private(directory: &Path) -> Result<(), SidesError> {
 }
 
 /// A name that people recognise, and a hash that tells workspaces of one name apart.
-fn name(checkout: &Checkout) -> String {
-    let repository = &checkout.common_directory;
-    let recognised = if checkout.prefix.as_os_str().is_empty() {
+fn name(repository: &Path, prefix: &Path) -> String {
+    let recognised = if prefix.as_os_str().is_empty() {
         let is_git = repository.file_name().is_some_and(|name| name == ".git");
         let named = if is_git { repository.parent() } else { None };
         named.unwrap_or(repository).file_name()
     } else {
-        checkout.prefix.file_name()
+        prefix.file_name()
     };
     let recognised: String = recognised
         .unwrap_or_default()
@@ -157,7 +161,7 @@ fn name(checkout: &Checkout) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(repository.as_os_str().as_encoded_bytes());
     hasher.update(b"\0");
-    hasher.update(checkout.prefix.as_os_str().as_encoded_bytes());
+    hasher.update(prefix.as_os_str().as_encoded_bytes());
     let hash = hasher.finalize().to_hex();
     format!("{recognised}-{}", &hash[..12])
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use std::path::Path;
 
+use super::error::SidesError;
 use crate::cargo::{CargoOptions, Workspace};
 use crate::host::{Checkout, Revision};
 use crate::process::{Interrupt, Supervisor};
@@ -18,8 +19,8 @@ pub struct SidesRequest<'a> {
     pub options: &'a CargoOptions,
     /// The user's workspace.
     pub workspace: &'a Workspace,
-    /// The checkout that it lies in.
-    pub checkout: &'a Checkout,
+    /// The checkout that it lies in, if it lies in one.
+    pub checkout: Option<&'a Checkout>,
     /// Whose bench targets a revision is built with.
     pub benches_from: BenchesFrom,
     /// How many bytes the builds may take that are kept, beside those in use.
@@ -32,6 +33,19 @@ pub struct SidesRequest<'a> {
     pub supervisor: &'a Supervisor,
     /// Whether the user wants to stop.
     pub interrupt: &'a Interrupt,
+}
+
+impl SidesRequest<'_> {
+    /// The checkout, without which there are no revisions.
+    pub(super) fn require_checkout(&self) -> Result<&Checkout, SidesError> {
+        self.checkout.ok_or(SidesError::NoRepository)
+    }
+
+    /// Where the workspace lies in what is copied.
+    pub(super) fn prefix(&self) -> &Path {
+        self.checkout
+            .map_or(Path::new(""), |checkout| &checkout.prefix)
+    }
 }
 
 /// Whose bench targets a revision is built with: `--benches-from`.

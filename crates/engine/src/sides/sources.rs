@@ -29,13 +29,7 @@ pub(super) fn ignored(top: &Path, paths: &[PathBuf], target_directory: &Path) ->
     let mut found = Ignored::default();
     for path in paths {
         let here = top.join(path);
-        let is_left_out = path
-            .file_name()
-            .is_some_and(|name| NO_SOURCES.iter().any(|no_source| *no_source == name))
-            || target_directory.starts_with(&here)
-            || here.join("CACHEDIR.TAG").exists()
-            || here.join(".git").exists();
-        if is_left_out {
+        if is_filled_by_others(&here, target_directory) {
             continue;
         }
         found.readable.push(path.clone());
@@ -59,6 +53,34 @@ pub(super) fn ignored(top: &Path, paths: &[PathBuf], target_directory: &Path) ->
         }
     }
     found
+}
+
+/// The files below `top` where no git tells which are sources, seen from there: all but what other tools fill.
+pub(super) fn sources_without_git(top: &Path, target_directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut directories = vec![top.to_owned()];
+    while let Some(directory) = directories.pop() {
+        let entries = fs::read_dir(&directory).into_iter().flatten();
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            let is_directory = path.is_dir() && !path.is_symlink();
+            if is_directory && !is_filled_by_others(&path, target_directory) {
+                directories.push(path);
+            } else if !is_directory && let Ok(relative) = path.strip_prefix(top) {
+                found.push(relative.to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Whether it is a cache, a target directory or a repository inside.
+fn is_filled_by_others(path: &Path, target_directory: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| NO_SOURCES.iter().any(|no_source| *no_source == name))
+        || target_directory.starts_with(path)
+        || path.join("CACHEDIR.TAG").exists()
+        || path.join(".git").exists()
 }
 
 /// A bench target's own sources, as the compiler listed them, and the files beside them that are no Rust: seen from `top`, with

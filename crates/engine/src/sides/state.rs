@@ -45,7 +45,9 @@ pub(super) struct State {
 /// The user's checkout as it is now.
 #[derive(Debug)]
 pub(super) struct Present {
-    pub(super) checkout: Checkout,
+    pub(super) checkout: Option<Checkout>,
+    /// Where the workspace lies below the top.
+    pub(super) prefix: PathBuf,
     /// Its top.
     pub(super) top: PathBuf,
     /// All files that a build may read.
@@ -84,9 +86,12 @@ impl Present {
             let notes = place.directory.join(FOR_GOOD);
             fs::write(&notes, b"").map_err(about("cannot write", &notes))?;
         }
-        let commit = match self.checkout.revision("HEAD") {
-            Ok(head) if self.checkout.is_clean()? => Some(head),
-            _ => None,
+        let commit = match &self.checkout {
+            Some(checkout) => match checkout.revision("HEAD") {
+                Ok(head) if checkout.is_clean()? => Some(head),
+                _ => None,
+            },
+            None => None,
         };
         Ok(State {
             commit,
@@ -107,6 +112,7 @@ impl Present {
     /// A revision, checked out on a shelf.
     pub(super) fn revision(
         &self,
+        checkout: &Checkout,
         revision: &Revision,
         benches_from: BenchesFrom,
         trees: &Shelf,
@@ -114,7 +120,7 @@ impl Present {
     ) -> Result<State, SidesError> {
         let overlay = Overlay {
             top: &self.top,
-            prefix: &self.checkout.prefix,
+            prefix: &self.prefix,
             present: &self.wanted,
             packages: &self.packages,
         };
@@ -133,7 +139,7 @@ impl Present {
         if place.alone {
             layout.make_links(&highest)?;
         }
-        let contents = self.check_out(revision, overlay.as_ref(), &place, &tree)?;
+        let contents = self.check_out(checkout, revision, overlay.as_ref(), &place, &tree)?;
         let mut wanted = self.ignored.clone();
         for path in &contents.files {
             wanted.insert(path.clone(), tree.join(path));
@@ -168,12 +174,13 @@ impl Present {
 
     /// The workspace's lock file, seen from the top.
     pub(super) fn lock_file(&self) -> PathBuf {
-        self.checkout.prefix.join("Cargo.lock")
+        self.prefix.join("Cargo.lock")
     }
 
     /// Makes the tree that of the revision. While others run in it, it is left as it is.
     fn check_out(
         &self,
+        checkout: &Checkout,
         revision: &Revision,
         overlay: Option<&Overlay<'_>>,
         place: &ShelfFolder,
@@ -190,7 +197,7 @@ impl Present {
         make_private(tree)?;
         let index = place.directory.join("index");
         let mut contents = TreeContents {
-            files: self.checkout.export(&revision.commit, tree, &index)?,
+            files: checkout.export(&revision.commit, tree, &index)?,
             laid: Vec::new(),
         };
         if let Some(overlay) = overlay {

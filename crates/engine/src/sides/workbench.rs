@@ -15,10 +15,10 @@ use super::folder::WorkspaceFolder;
 use super::layout::{DirectoryLayout, Outside};
 use super::request::{BuildEvent, SidesRequest};
 use super::shelf::{Removed, Room, Shelf, remove_directory};
-use super::sources::ignored;
+use super::sources::{ignored, sources_without_git};
 use super::state::{Present, State};
 use crate::cargo::Toolchain;
-use crate::host::{Revision, build_environment};
+use crate::host::{PresentFiles, Revision, build_environment};
 use crate::link::LinkKeeping;
 
 /// How many revisions stay checked out, beside those that are in use.
@@ -48,7 +48,12 @@ impl<'a, 'e> Workbench<'a, 'e> {
         request: &'a SidesRequest<'a>,
         events: &'e mut dyn FnMut(BuildEvent<'_>),
     ) -> Result<Self, SidesError> {
-        let top = request.checkout.top()?;
+        let top = if let Some(checkout) = request.checkout {
+            checkout.top()?
+        } else {
+            let root = request.workspace.root();
+            root.canonicalize().map_err(about("cannot find", root))?
+        };
         let here = std::env::current_dir().map_err(about("cannot find", Path::new(".")))?;
         let manifest = selected_manifest(request, &here);
         let manifest = manifest
@@ -62,11 +67,19 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let folder = WorkspaceFolder::lock(
             request.cache,
             request.checkout,
+            &top,
             request.interrupt,
             &mut waiting,
         )?;
-        let files = request.checkout.present_files()?;
-        let ignored = ignored(&top, &files.ignored, request.workspace.target_directory());
+        let target_directory = request.workspace.target_directory();
+        let files = match request.checkout {
+            Some(checkout) => checkout.present_files()?,
+            None => PresentFiles {
+                sources: sources_without_git(&top, target_directory),
+                ignored: Vec::new(),
+            },
+        };
+        let ignored = ignored(&top, &files.ignored, target_directory);
         let mut wanted = ignored.files.clone();
         for path in files.sources {
             let origin = top.join(&path);
@@ -83,7 +96,8 @@ impl<'a, 'e> Workbench<'a, 'e> {
             layout: DirectoryLayout::default(),
             above: None,
             present: Present {
-                checkout: request.checkout.clone(),
+                checkout: request.checkout.cloned(),
+                prefix: request.prefix().to_owned(),
                 wanted,
                 ignored: ignored.files,
                 readable: ignored.readable,
@@ -107,6 +121,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         (self.events)(BuildEvent::CheckingOut { revision });
         let began = Instant::now();
         let mut state = self.present.revision(
+            self.request.require_checkout()?,
             revision,
             self.request.benches_from,
             &self.trees,
@@ -125,7 +140,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
     pub(super) fn work_tree(&self) -> Result<State, SidesError> {
         // As the user spells it, where that can be told from the workspace's root.
         let root = self.request.workspace.root();
-        let levels = self.request.checkout.prefix.components().count();
+        let levels = self.request.prefix().components().count();
         let spelled = root.ancestors().nth(levels).filter(|spelled| {
             spelled
                 .canonicalize()
@@ -174,7 +189,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
 
     /// The manifest of the workspace, seen from the top.
     pub(super) fn workspace_manifest(&self) -> PathBuf {
-        self.request.checkout.prefix.join("Cargo.toml")
+        self.request.prefix().join("Cargo.toml")
     }
 
     pub(super) fn prune(&mut self) -> Result<(), SidesError> {
