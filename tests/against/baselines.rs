@@ -104,6 +104,15 @@ fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     let later = project.measure(&[]).run().expect_code(1);
     assert_eq!(verdict(&later, "cost"), "unchanged", "{later}");
     assert_eq!(verdict(&later, "third"), "regressed", "{later}");
+    // Now both are measured, each beside the build of its own run, though both are of one bench target.
+    project.takes(300);
+    let latest = project.measure(&[]).run().expect_code(1);
+    for (id, expected) in [("cost", 0.5), ("third", 2.0)] {
+        assert_eq!(verdict(&latest, id), "regressed", "{latest}");
+        let change = compared(&latest, id)["change"]["estimate"].as_f64();
+        let change = change.expect("a change");
+        assert!((change - expected).abs() < 1e-9, "{id}: {change}");
+    }
 }
 
 #[test]

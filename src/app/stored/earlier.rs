@@ -1,7 +1,8 @@
 //! Which earlier run each benchmark is measured beside.
 //!
 //! It is the newest accepted run of the branch that knows the benchmark, else of the branch that this one left. A run knows what it measured, and what it
-//! found to run the same code as its own reference. So a run with a filter becomes the reference of what it was about, and of nothing else.
+//! found to run the same code as its own reference. So a run with a filter becomes the reference of what it was about, and of nothing else. What a run left
+//! undecided keeps the reference that it had, unless the user accepts the run.
 
 use std::collections::BTreeSet;
 
@@ -72,9 +73,15 @@ fn known_to(store: &Store, run: &Run) -> Result<BTreeSet<BenchmarkKey>, StoreErr
     if run.acceptance == Acceptance::Pending {
         return Ok(store.accepted_steps(run.id)?.into_iter().collect());
     }
+    let is_meant = run.acceptance == Acceptance::ByCommand;
+    let is_known = |verdict| match verdict {
+        Verdict::Missing | Verdict::Failed => false,
+        Verdict::Inconclusive | Verdict::Suspect => is_meant,
+        _ => true,
+    };
     let verdicts = store.verdicts(run.id)?.into_iter();
     Ok(verdicts
-        .filter(|found| !matches!(found.verdict, Verdict::Missing | Verdict::Failed))
+        .filter(|found| is_known(found.verdict))
         .map(|found| found.key)
         .collect())
 }

@@ -6,6 +6,7 @@
     reason = "how long rounds take, for the time left and the time budget"
 )]
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::chance;
@@ -42,6 +43,9 @@ pub struct Spent {
     /// Whether the sides were sampled in turn; else launched in turn.
     pub in_turn: bool,
 }
+
+/// How often the targets of these packages were launched in the round. Two pairs may have the same target: its benchmarks may have several bases.
+type Attempts = BTreeMap<(String, String), u32>;
 
 /// Where the results of a campaign go, and who says when a benchmark needs no more.
 pub struct CampaignSink<'s, E> {
@@ -149,13 +153,14 @@ impl<'a> Campaign<'a> {
         let (VisitPlan::Launches(rounds) | VisitPlan::Rounds(rounds)) = plan;
         let mut ended = Ended::Complete;
         'rounds: for round in 0..rounds {
+            let mut attempts = Attempts::new();
             for index in 0..self.targets.len() {
                 // Everybody has one round.
                 if round > 0 && self.is_late(index, round) {
                     continue;
                 }
                 let began = Instant::now();
-                if self.round(index, round, sink)? == Ended::Interrupted {
+                if self.round(index, round, &mut attempts, sink)? == Ended::Interrupted {
                     ended = Ended::Interrupted;
                     break 'rounds;
                 }
@@ -188,16 +193,20 @@ impl<'a> Campaign<'a> {
         &mut self,
         index: usize,
         round: u32,
+        attempts: &mut Attempts,
         sink: &mut CampaignSink<'_, E>,
     ) -> Result<Ended, E> {
         let asked = self.wanted(index, round);
         let mut wanted = asked.clone();
-        let mut attempt = 0;
+        let bench = &self.targets[index].executables.candidate;
+        let attempt = attempts
+            .entry((bench.package.clone(), bench.target.clone()))
+            .or_default();
         if !wanted.is_empty() {
             self.lay_out(index, round);
         }
         while !wanted.is_empty() {
-            let mut launch = self.begin(index, round, attempt, wanted);
+            let mut launch = self.begin(index, round, *attempt, wanted);
             match &self.targets[index].drivers.candidate {
                 Driver::Own => self.launch_own(&mut launch),
                 Driver::Criterion(_) => self.launch_criterion(&mut launch),
@@ -213,7 +222,7 @@ impl<'a> Campaign<'a> {
                 return Ok(Ended::Interrupted);
             }
             wanted = launch.wanted;
-            attempt += 1;
+            *attempt += 1;
         }
         Ok(self.settle(index, round, &asked, sink.settled))
     }
