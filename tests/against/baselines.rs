@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::against::project::{Project, compared};
+use crate::against::project::{Project, TWO, compared};
 use crate::commands::scripted::{QUICK, finish, verdict};
 use crate::support::{Finished, Machine};
 
@@ -12,6 +12,23 @@ const THREE: &str = r#"
     suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
     suite.bench("constant", |b| takes(b, 50));
     suite.bench("third", |b| takes(b, planted::NANOSECONDS));
+"#;
+
+/// Once it takes 101 ns it takes much less in every other process, counted in a file.
+const UNSTEADY: &str = r#"
+    static FACTOR: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
+    suite.bench("cost", |b| {
+        let factor = *FACTOR.get_or_init(|| {
+            if planted::NANOSECONDS != 101 {
+                return 10;
+            }
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), ".count");
+            let count = std::fs::read(path).map_or(0, |bytes| bytes.len());
+            std::fs::write(path, vec![0; count + 1]).expect("written");
+            [2, 15][count % 2]
+        });
+        takes(b, planted::NANOSECONDS * factor / 10);
+    });
 "#;
 
 /// A project with one run of its only commit.
@@ -79,7 +96,9 @@ fn a_plain_run_is_measured_in_turn_with_the_last_accepted_one() {
     project.perfcheck(&["accept", &run]).run().expect_code(0);
     let meant = project.measure(&[]).run().expect_code(0);
     assert_eq!(verdict(&meant, "cost"), "unchanged", "{meant}");
-    assert_eq!(finish(&meant)["reference"], format!("run {run}"));
+    // A reader may have forgotten that the level is one of an experiment.
+    let words = format!("run {run} (with uncommitted changes)");
+    assert_eq!(finish(&meant)["reference"], words);
     assert_eq!(machine.left_behind(), [""; 0]);
 }
 
@@ -88,6 +107,7 @@ fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     let machine = Machine::new();
     let project = Project::new(&machine);
     project.benchmarks(THREE);
+    project.commit();
     project.measure(&QUICK).run().expect_code(0);
     project.takes(200);
     // Nobody asks for what became slower, so that nobody accepts it.
@@ -96,7 +116,8 @@ fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     assert_eq!(verdict(&all, "cost"), "regressed", "{all}");
     assert_eq!(verdict(&all, "third"), "regressed", "{all}");
     assert_eq!(verdict(&all, "constant"), "unchanged", "{all}");
-    assert_eq!(finish(&all)["reference"], "run 3, run 1", "{all}");
+    let words = "run 3 (with uncommitted changes), run 1";
+    assert_eq!(finish(&all)["reference"], words, "{all}");
     // A level that was accepted alone is the reference of that benchmark alone.
     let run = finish(&all)["run"].to_string();
     let words = ["accept", "cost", "--run", &run];
@@ -139,7 +160,20 @@ fn a_branch_is_measured_in_turn_with_the_one_that_it_left() {
     project.takes(200);
     project.commit();
     let run = project.measure(&[]).run().expect_code(1);
-    expect_in_turn(&run, "run 1");
+    expect_in_turn(&run, "run 1 (of `main`)");
+}
+
+#[test]
+fn a_run_before_the_first_commit_is_the_reference_of_the_first_one_after_it() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.benchmarks(TWO);
+    project.measure(&QUICK).run().expect_code(0);
+    project.commit();
+    project.takes(200);
+    let run = project.measure(&[]).run().expect_code(1);
+    expect_in_turn(&run, "run 1 (before the first commit)");
 }
 
 #[test]
@@ -149,6 +183,10 @@ fn a_named_baseline_differs_in_which_run_it_names_and_in_nothing_else() {
     project.takes(200);
     let run = project.measure(&["--baseline", "kept"]).run();
     expect_in_turn(&run.expect_code(1), "`kept` (run 1)");
+    // Comparing the two later tells what the run told, and measures nothing.
+    let stored = project.perfcheck(&["compare", "kept", "3", "--message-format", "json"]);
+    let stored = stored.run().expect_code(1);
+    expect_in_turn(&stored, "run 1");
     // A run in turn can have a name, and its build is what later ones are measured beside.
     let words = ["--baseline", "kept", "--save-baseline", "slow"];
     project.measure(&words).run().expect_code(1);
@@ -177,10 +215,47 @@ fn a_run_of_uncommitted_sources_whose_build_is_gone_is_compared_by_its_numbers()
     project.takes(200);
     let run = project.measure(&QUICK).run();
     let run = run.expect_code(1);
-    expect_stored_numbers(&run, "the build of run 1 is not kept any more");
+    expect_stored_numbers(
+        &run,
+        "the build of run 1 (with uncommitted changes) is not kept any more",
+    );
     let stored = project.measure(&QUICK).arg("--no-rerun").run();
     let remarks = finish(&stored.expect_code(1))["remarks"].to_string();
     assert!(!remarks.contains("stored numbers"), "{remarks}");
+}
+
+#[test]
+fn stored_numbers_of_before_an_accepted_change_decide_nothing() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &[]);
+    project.takes(200);
+    let slower = project.measure(&[]).run().expect_code(1);
+    let run = finish(&slower)["run"].to_string();
+    project.perfcheck(&["accept", &run]).run().expect_code(0);
+    // The level that the user accepted is known from a run in turn alone: run 1 was another one, and must not make the accepted change a regression.
+    let alone = project.measure(&QUICK).arg("--no-rerun").run();
+    let alone = alone.expect_code(0);
+    assert_eq!(verdict(&alone, "cost"), "incomparable", "{alone}");
+    assert_eq!(verdict(&alone, "constant"), "unchanged", "{alone}");
+    // From now on it is known.
+    let next = project.measure(&QUICK).arg("--no-rerun").run();
+    let next = next.expect_code(0);
+    assert_eq!(compared(&next, "cost")["decided_by"], "bootstrap-t");
+}
+
+#[test]
+fn what_a_run_left_undecided_keeps_its_reference() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.benchmarks(UNSTEADY);
+    project.measure(&QUICK).run().expect_code(0);
+    project.takes(101);
+    let open = project.measure(&["--rounds", "5"]).run().expect_code(0);
+    assert_eq!(verdict(&open, "cost"), "inconclusive", "{open}");
+    // The same code as in that run, and yet it is measured again beside the run before it.
+    let again = project.measure(&["--rounds", "5"]).run().expect_code(0);
+    assert_eq!(verdict(&again, "cost"), "inconclusive", "{again}");
+    assert_eq!(compared(&again, "cost")["decided_by"], "paired", "{again}");
 }
 
 #[test]

@@ -151,6 +151,12 @@ fn a_repository_without_a_commit_and_a_directory_without_one_have_no_git_facts()
     made.git(&machine, &["init", "--quiet"]);
     measure(&machine, &made, 100.0).expect_code(0);
     assert_eq!(runs(&machine, &made)[0]["git"], Value::Null);
+    // The first commit does not make everything new.
+    made.commit(&machine);
+    let run = measure(&machine, &made, 200.0).expect_code(1);
+    assert_eq!(reference_runs(&run, "a"), [2]);
+    let words = finish(&run)["reference"].clone();
+    assert_eq!(words, "the last accepted run before the first commit");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use perfcheck_analysis::findings::{
     Conclusion, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, DecisionSettings, Measurement, Run, RunId, RunStatus, Side, Work,
+    BenchmarkKey, BySide, DecisionSettings, Measurement, Pair, Run, RunId, RunStatus, Side, Work,
 };
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
@@ -52,16 +52,32 @@ impl StoredComparison<'_> {
         if base == candidate {
             return Err(same_run((base_name, base), name));
         }
+        let heads = BySide {
+            base: self.store.run(base)?,
+            candidate: self.store.run(candidate)?,
+        };
+        let in_turn = self.in_turn_with(&heads)?.map(|pair| pair.partner);
         Ok(BothRuns {
-            heads: BySide {
-                base: self.store.run(base)?,
-                candidate: self.store.run(candidate)?,
-            },
             measured: BySide {
-                base: self.measurements(base)?,
+                base: self.measurements(in_turn.unwrap_or(base))?,
                 candidate: self.measurements(candidate)?,
             },
+            heads,
         })
+    }
+
+    /// The pair that the candidate was measured in, if that was with the base, or with the build of the base and of no other run.
+    fn in_turn_with(&self, heads: &BySide<Run>) -> Result<Option<Pair>, StoreError> {
+        let BySide { base, candidate } = heads;
+        let Some(pair) = candidate.pair else {
+            return Ok(None);
+        };
+        if pair.partner == base.id {
+            return Ok(Some(pair));
+        }
+        let earlier = earlier_of(self.store, candidate)?;
+        let is_base = !earlier.is_empty() && earlier.values().all(|run| *run == base.id);
+        Ok((is_base && pair.side == Side::Candidate).then_some(pair))
     }
 
     /// Concludes the comparison of two runs, of which the user calls the base `name`: the one place that asks whether they were measured in
@@ -73,8 +89,7 @@ impl StoredComparison<'_> {
         told: &Work<'_>,
     ) -> Result<Conclusion<'m>, AppError> {
         let BySide { base, candidate } = &both.heads;
-        let pair = candidate.pair.filter(|pair| pair.partner == base.id);
-        let (rows, basis) = match pair {
+        let (rows, basis) = match self.in_turn_with(&both.heads)? {
             Some(pair) if !self.options.is_of_other_systems() => {
                 if pair.side == Side::Base {
                     return Err(AppError::Usage(format!(

@@ -1,12 +1,12 @@
 //! Which earlier run each benchmark is measured beside.
 //!
-//! It is the newest accepted run of the branch that knows the benchmark, else of the branch that this one left. A run knows what it measured, and what it
+//! It is the newest accepted run of the branch that knows the benchmark, else of the branch that this one left, else of the time before the first commit. A run knows what it measured, and what it
 //! found to run the same code as its own reference. So a run with a filter becomes the reference of what it was about, and of nothing else. What a run left
 //! undecided keeps the reference that it had, unless the user accepts the run.
 
 use std::collections::BTreeSet;
 
-use super::references::{is_ancestor, parent_branch};
+use super::references::{is_ancestor, is_before_commits, parent_branch};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, Verdict};
 use perfcheck_engine::host::Checkout;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
@@ -61,6 +61,13 @@ pub(in crate::app) fn earlier_runs(
             take(own, &mut open)?;
             take(others, &mut open)?;
         }
+    }
+    if let (Some(_), false) = (branch, open.is_empty()) {
+        let runs = store.accepted_runs(workspace, None, HORIZON)?;
+        take(
+            runs.into_iter().filter(is_before_commits).collect(),
+            &mut open,
+        )?;
     }
     if let Some(first) = found.first_mut() {
         first.benchmarks.append(&mut open);

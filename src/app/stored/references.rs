@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::segments::{earlier_of_same_noise, segments};
-use perfcheck_analysis::compare::{Circumstances, Differences, Fact, differences};
+use perfcheck_analysis::compare::{Circumstances, Difference, Differences, Fact, differences};
 use perfcheck_analysis::findings::{Chosen, References};
 use perfcheck_analysis::model::{
     BenchmarkKey, Environment, Measurement, Metric, Run, RunId, TargetFacts, Verdict,
@@ -106,7 +106,10 @@ impl Chooser<'_> {
                         version: base.benchmark.version.as_deref(),
                         metric: &base.benchmark.metric,
                     };
-                    let found = self.differences(subject, &circumstances);
+                    let mut found = self.differences(subject, &circumstances);
+                    if head.pair.is_some() {
+                        found.warnings.push(Difference::in_turn());
+                    }
                     if found.comparable() {
                         let (spread, earlier) = self.spread_around(&head, subject, &history);
                         Chosen::Runs {
@@ -155,7 +158,8 @@ impl Chooser<'_> {
                 comparable
                     .iter()
                     .map(|past| past.run)
-                    .filter(|run| same_clean_commit(&history.runs[run], named)),
+                    .filter(|run| same_clean_commit(&history.runs[run], named))
+                    .filter(|run| history.runs[run].pair.is_none()),
             ),
         }
         let mut seen = BTreeSet::new();
@@ -220,6 +224,19 @@ impl Chooser<'_> {
                     );
                     expected = newest(&chosen);
                 }
+            } else if branch.is_some() {
+                for subject in unserved {
+                    let choice = self.newest_segment(subject, &all, is_before_commits);
+                    if choice != Chosen::New {
+                        chosen.insert(subject.key.clone(), choice);
+                    }
+                }
+                if expected.is_none() {
+                    expected = newest(&chosen);
+                }
+                if own.benchmarks.is_empty() && expected.is_some() {
+                    words = String::from("the last accepted run before the first commit");
+                }
             }
         }
         Ok(References {
@@ -251,9 +268,12 @@ impl Chooser<'_> {
             }
         }
         let segments = segments(&comparable, history);
-        match segments.first() {
-            None => refused.unwrap_or(Chosen::New),
-            Some(segment) => {
+        let present = segments.first().filter(|one| !one.runs.is_empty());
+        match (present, comparable.first()) {
+            (None, None) => refused.unwrap_or(Chosen::New),
+            // The present level is known from runs in turn alone; one before it would be another one.
+            (None, Some(past)) => Chosen::Incomparable(past.run, vec![Difference::in_turn()]),
+            (Some(segment), _) => {
                 let runs: Vec<RunId> = segment.ids().take(MOST_RUNS).collect();
                 Chosen::Runs {
                     earlier: earlier_of_same_noise(&segments, 0, MOST_RUNS - runs.len()),
@@ -383,6 +403,11 @@ pub(in crate::app) fn branches_of(history: &History) -> BTreeSet<&str> {
 pub(in crate::app) fn is_ancestor(checkout: &Checkout, run: &Run) -> bool {
     let commit = run.git.as_ref().map(|git| &git.commit);
     commit.is_some_and(|commit| checkout.is_ancestor(commit))
+}
+
+/// Whether the repository had no commit yet, so that no branch was known.
+pub(super) fn is_before_commits(run: &Run) -> bool {
+    run.git.is_none()
 }
 
 /// The runs of `branch` whose commit `HEAD` contains.

@@ -2,11 +2,14 @@
 //!
 //! A segment begins with what was known when a run ended or what the user said since: its verdict, and `accept`. Change points that a longer
 //! history shows later (`compare::Course`) do not count here: what a run was compared with must not change afterwards.
+//!
+//! Runs that were measured in turn are in no segment: they are sampled in another way, so that their numbers are no reference of a run alone. But what they
+//! found ends segments like the rest.
 
 use perfcheck_analysis::model::{Acceptance, Run, RunId, Verdict};
 use perfcheck_engine::store::{History, PastMeasurement};
 
-/// Runs without a known change of level between them, newest first.
+/// Runs without a known change of level between them, newest first; none where all of them were measured in turn.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Segment<'p> {
     pub(in crate::app) runs: Vec<&'p PastMeasurement>,
@@ -29,8 +32,10 @@ pub(in crate::app) fn segments<'p>(
     let mut segments = Vec::new();
     let mut runs = Vec::new();
     for measurement in past {
-        runs.push(*measurement);
         let run = &history.runs[&measurement.run];
+        if run.pair.is_none() {
+            runs.push(*measurement);
+        }
         if begins_segment(measurement, run) {
             segments.push(Segment {
                 runs: std::mem::take(&mut runs),

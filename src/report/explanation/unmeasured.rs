@@ -76,13 +76,21 @@ fn incomparable(
     } else {
         facts.join(",")
     };
+    let again = "measuring the other side again under the same conditions";
+    let may_differ = blocking.iter().all(|found| found.fact.may_differ());
     (
         format!(
             "What differs from {named} changes times whatever the code does, so the two were not compared ({facts})."
         ),
-        format!(
-            "`--allow-different {facts}` compares all the same; measuring the other side again under the same conditions is better (`--against REV`)."
-        ),
+        if may_differ {
+            format!(
+                "`--allow-different {facts}` compares all the same; {again} is better (`--against REV`)."
+            )
+        } else {
+            format!(
+                "Only {again} helps (`--against REV`); the next run will be compared with this one."
+            )
+        },
     )
 }
 

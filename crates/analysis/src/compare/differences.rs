@@ -39,6 +39,8 @@ pub enum Fact {
     Microcode,
     /// Logical processors.
     Cores,
+    /// Whether it was measured alone, or in turn with another build.
+    Turns,
 }
 
 impl Fact {
@@ -56,7 +58,7 @@ impl Fact {
     ];
 
     /// Whether users may let it differ: times and rates have no ratio.
-    fn may_differ(self) -> bool {
+    pub fn may_differ(self) -> bool {
         Self::BLOCKING.contains(&self) && self != Self::Metric
     }
 
@@ -77,6 +79,7 @@ impl Fact {
             Self::Governor => "governor",
             Self::Microcode => "microcode",
             Self::Cores => "cores",
+            Self::Turns => "measured",
         }
     }
 }
@@ -119,6 +122,17 @@ pub struct Difference {
     pub candidate: String,
     /// Its value in the reference.
     pub base: String,
+}
+
+impl Difference {
+    /// The reference was measured in turn with another build, which is sampled in another way, and the run alone.
+    pub fn in_turn() -> Self {
+        Self {
+            fact: Fact::Turns,
+            candidate: "alone".to_owned(),
+            base: "in turn with another build".to_owned(),
+        }
+    }
 }
 
 impl fmt::Display for Difference {

@@ -30,8 +30,7 @@ pub enum BranchFilter<'a> {
 pub enum RunFilter {
     /// All of them.
     Any,
-    /// Those whose numbers may serve as a reference: accepted, as a whole or for this benchmark, and measured alone, as two builds in turn are sampled in
-    /// another way.
+    /// Those that levels are known from: accepted, as a whole or for this benchmark.
     Accepted,
     /// Complete ones that a user asked for; of two builds that were measured in turn the candidate.
     Own,
@@ -325,7 +324,7 @@ pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
             "AND r.status = 'complete' AND r.role IS NOT 'base' AND coalesce(r.purpose, 'comparison') = 'comparison'"
         }
         // Word for word the condition of the partial indexes.
-        RunFilter::Accepted => "AND r.acceptance <> 'pending' AND r.partner IS NULL",
+        RunFilter::Accepted => "AND r.acceptance <> 'pending'",
     };
     format!(
         "SELECT {PAST_COLUMNS}
@@ -347,7 +346,7 @@ pub(super) fn accepted_steps_sql(branch: BranchFilter<'_>) -> String {
          CROSS JOIN run_benchmarks rb ON rb.benchmark = s.benchmark AND rb.run = s.run
          CROSS JOIN runs r ON r.id = s.run
          WHERE s.benchmark = ?1 AND r.workspace = ?2 AND s.run < ?3
-           AND r.acceptance = 'pending' AND r.partner IS NULL {branch}
+           AND r.acceptance = 'pending' {branch}
          ORDER BY s.run DESC LIMIT ?4"
     )
 }

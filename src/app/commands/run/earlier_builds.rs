@@ -36,6 +36,8 @@ pub(super) fn earlier_builds(
         .iter()
         .flat_map(|found| &found.benchmarks);
     let benchmarks = benchmarks.map(|benchmark| benchmark.key.clone()).collect();
+    let git = request.git.as_ref();
+    let branch = git.and_then(|git| git.branch.as_deref());
     let mut all = if let Some(name) = baseline {
         // A name that is missing is an error when the run is about to begin.
         let Ok(run) = resolve_run(&store, workspace, name) else {
@@ -45,8 +47,6 @@ pub(super) fn earlier_builds(
         vec![Earlier { run, benchmarks }]
     } else {
         let checkout = request.context.checkout.as_ref();
-        let git = request.git.as_ref();
-        let branch = git.and_then(|git| git.branch.as_deref());
         earlier_runs(&store, workspace, checkout, branch, benchmarks)?
     };
     let mut turns: Vec<OtherBuild> = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn earlier_builds(
     let mut of_others: BTreeSet<BenchmarkKey> = BTreeSet::new();
     let count = all.len();
     for (place, earlier) in all.into_iter().enumerate() {
-        let words = called(&earlier.run, baseline);
+        let words = called(&earlier.run, baseline, branch);
         let mut built = match tree.beside(&earlier.run, &words, request, world)? {
             Ok(built) => built,
             Err(reason) => return Ok(Err(reason)),
@@ -90,10 +90,25 @@ pub(super) fn earlier_builds(
     Ok(Ok(turns))
 }
 
-/// A run as the user calls it, by `name` or number.
-fn called(run: &Run, name: Option<&str>) -> String {
-    match name {
-        Some(name) if name.parse() != Ok(run.id.0) => format!("`{name}` (run {})", run.id),
+/// A run as the user calls it, by `name` or number, and what about its sources a user may have forgotten: another branch, or changes that are in no commit.
+fn called(run: &Run, name: Option<&str>, own: Option<&str>) -> String {
+    let branch = run.git.as_ref().and_then(|git| git.branch.as_deref());
+    let branch = branch.filter(|branch| Some(*branch) != own);
+    let branch = branch.map(|branch| format!("of `{branch}`"));
+    let is_dirty = run.git.as_ref().is_some_and(|git| git.dirty);
+    let changes = is_dirty.then(|| "with uncommitted changes".to_owned());
+    let is_first = run.git.is_none() && own.is_some();
+    let first = is_first.then(|| "before the first commit".to_owned());
+    let forgotten: Vec<String> = branch.into_iter().chain(changes).chain(first).collect();
+    let number = match name {
+        Some(name) if name.parse() != Ok(run.id.0) => {
+            return format!("`{name}` (run {})", run.id);
+        }
         _ => format!("run {}", run.id),
+    };
+    if forgotten.is_empty() {
+        number
+    } else {
+        format!("{number} ({})", forgotten.join(", "))
     }
 }
