@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 
 use crate::against::project::{Project, compared, remarks};
-use crate::commands::scripted::{verdict, verdicts};
+use crate::commands::scripted::{QUICK, finish, verdict, verdicts};
 use crate::support::{Finished, Machine, testbench};
 
 /// A project in which `odd` does what the library says, between two benchmarks that are well.
@@ -143,6 +143,51 @@ fn a_candidate_that_dies_at_start_leaves_the_other_targets_their_verdicts() {
     assert_eq!(verdict(&run, "well"), "regressed", "{run}");
     for id in ["before", "odd", "after"] {
         assert_eq!(verdict(&run, id), "failed", "{run}");
+    }
+}
+
+#[test]
+fn why_a_benchmark_was_skipped_is_in_every_report() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.measure(&QUICK).run().expect_code(0);
+    project.benchmarks(
+        r#"
+        suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
+        suite.bench("constant", |b| b.skip("no <quantum> computer"));
+    "#,
+    );
+    let file = |name: &str| machine.home().join(name).to_str().expect("text").to_owned();
+    let [junit, page, markdown] = ["j.xml", "page.html", "m.md"].map(file);
+    let reports = [
+        format!("junit={junit}"),
+        format!("html={page}"),
+        format!("markdown={markdown}"),
+    ];
+    // In turn, and by stored numbers.
+    for words in [&[][..], &["--no-rerun"]] {
+        let run = project.measure(words).args(QUICK);
+        let run = run.args(reports.iter().flat_map(|kind| ["--report", kind]));
+        let run = run.run().expect_code(0);
+        let said = verdicts(&run);
+        assert_eq!(said.len(), 1, "neither missing nor new: {said:?}");
+        let remarks = finish(&run)["remarks"].to_string();
+        assert!(remarks.contains("no <quantum> computer"), "{remarks}");
+        let table = project.perfcheck(words).args(QUICK).arg("--offline").run();
+        let table = table.expect_code(0);
+        let read = |path: &str| fs::read_to_string(path).expect("written");
+        for text in [read(&page), read(&markdown), table.stdout] {
+            assert!(
+                text.contains("constant") && text.contains("quantum"),
+                "{text}"
+            );
+        }
+        let cases = read(&junit);
+        let case = "<testcase name=\"constant\" classname=\"planted.costs\" time=\"0.000\">\n      <skipped type=\"skipped\" message=\"no &lt;quantum&gt; computer\">";
+        assert!(
+            cases.contains(case) && cases.contains("tests=\"2\""),
+            "{cases}"
+        );
     }
 }
 

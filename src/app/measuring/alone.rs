@@ -9,7 +9,7 @@ use perfcheck_analysis::findings::References;
 use perfcheck_analysis::model::{Benchmark, Environment, Event, NewRun, Observer, RunId};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, DiscoveredTarget, Ended, Launcher, Resolved,
+    Campaign, CampaignSink, DiscoveredTarget, Ended, Launcher, Resolved, Spent,
 };
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -48,14 +48,14 @@ impl Alone<'_> {
         )
     }
 
-    /// Measures `targets`; each launch is stored as soon as it has ended.
+    /// Measures `targets`; each launch is stored as soon as it has ended. Tells what each benchmark took.
     pub(in crate::app) fn measure(
         &self,
         store: &mut Store,
         run: RunId,
         mut targets: Vec<DiscoveredTarget>,
         world: &mut World<'_>,
-    ) -> Result<(), AppError> {
+    ) -> Result<Vec<Spent>, AppError> {
         let request = self.request;
         let pins = pinned_schedules(store, self.references)?;
         let tables = &request.context.tables;
@@ -100,10 +100,10 @@ impl Alone<'_> {
             // Every benchmark has its launches.
             settled: &mut |_, _, _| false,
         };
-        let (ended, _) = campaign.run(&mut sink)?;
+        let (ended, spent) = campaign.run(&mut sink)?;
         drop(progress);
         match ended {
-            Ended::Complete => Ok(()),
+            Ended::Complete => Ok(spent),
             Ended::Interrupted => Err(AppError::Interrupted(left_incomplete(run))),
         }
     }

@@ -159,7 +159,9 @@ impl<'a> InTurn<'a> {
         let cores = self.environment.host.cores;
         let read = |run| (world.interrupt).while_computing(&left, || store.measurements(run, None));
         let mut measured = MeasuredInTurn {
-            remarks: much_stolen(&heads, &spent, cores).into_iter().collect(),
+            remarks: skipped(&spent)
+                .chain(much_stolen(&heads, &spent, cores))
+                .collect(),
             runs,
             measured: BySide {
                 base: read(base)?,
@@ -313,6 +315,19 @@ pub(in crate::app) fn finish(
     store.finish_pair((runs.base, &of_base), (runs.candidate, &end))
 }
 
+/// The benchmarks that declined to be measured, by their reasons.
+pub(in crate::app) fn skipped(spent: &[Spent]) -> impl Iterator<Item = RunRemark> + use<> {
+    let mut skipped: BTreeMap<String, Vec<BenchmarkKey>> = BTreeMap::new();
+    for one in spent {
+        if let Some(reason) = &one.skipped {
+            let benchmarks = skipped.entry(reason.clone()).or_default();
+            benchmarks.push(one.key.clone());
+        }
+    }
+    let skipped = skipped.into_iter();
+    skipped.map(|(reason, benchmarks)| RunRemark::Skipped { benchmarks, reason })
+}
+
 /// How much of the processors' time a hypervisor gave to others, where that is much.
 fn much_stolen(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<RunRemark> {
     let conducts = heads.iter().filter_map(|head| head.conduct);
@@ -357,6 +372,7 @@ mod tests {
             },
             time: Duration::from_secs(10),
             in_turn: true,
+            skipped: None,
         }];
         let second = Some(Nanos(1_000_000_000));
         let two = [head(0, second), head(1, second)];

@@ -11,7 +11,7 @@ use crate::escape;
 use crate::report::messages::decided_by;
 use crate::report::words::sentences::{self, Gravity};
 use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
-use perfcheck_analysis::model::{Measurement, Unit, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Unit, Verdict};
 
 /// How a test case ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,11 +56,13 @@ impl CaseOutcome {
 struct TestSuite<'f, 'm> {
     rows: Vec<&'f Row<'m>>,
     failed: Option<&'f FailedTarget>,
+    /// Benchmarks that declined to be measured, and why.
+    declined: Vec<(&'f BenchmarkKey, &'f str)>,
 }
 
 impl TestSuite<'_, '_> {
     fn cases(&self) -> usize {
-        self.rows.len() + usize::from(self.failed.is_some())
+        self.rows.len() + self.declined.len() + usize::from(self.failed.is_some())
     }
 }
 
@@ -79,6 +81,10 @@ pub(crate) fn write_junit(
     for failed in &findings.failed_targets {
         let suite = suites.entry((&failed.package, &failed.target));
         suite.or_default().failed = Some(failed);
+    }
+    for (key, reason) in findings.declined() {
+        let suite = suites.entry((&key.package, &key.target));
+        suite.or_default().declined.push((key, reason));
     }
     let outcomes = |rows: &[&Row<'_>], wanted: CaseOutcome| {
         rows.iter()
@@ -106,7 +112,7 @@ pub(crate) fn write_junit(
             suite.cases(),
             outcomes(rows, CaseOutcome::Failure),
             outcomes(rows, CaseOutcome::Error) + usize::from(suite.failed.is_some()),
-            outcomes(rows, CaseOutcome::Skipped),
+            outcomes(rows, CaseOutcome::Skipped) + suite.declined.len(),
             seconds(rows, findings),
             // Schemas that look at it want no zone; it is UTC.
             attribute(context.started.trim_end_matches('Z')),
@@ -117,6 +123,9 @@ pub(crate) fn write_junit(
         }
         for row in rows {
             write_case(writer, row, findings, context)?;
+        }
+        for (key, reason) in &suite.declined {
+            write_declined(writer, key, reason)?;
         }
         if let Some(sentence) = sentences::incomplete(findings.run) {
             let said = escape::xml(&sentence);
@@ -144,6 +153,17 @@ fn write_failed_target(writer: &mut dyn Write, failed: &FailedTarget) -> io::Res
         writer,
         "      <system-out>{}</system-out>\n    </testcase>",
         escape::xml(&sentence)
+    )
+}
+
+/// A benchmark that was not measured, as its author says.
+fn write_declined(writer: &mut dyn Write, key: &BenchmarkKey, reason: &str) -> io::Result<()> {
+    writeln!(
+        writer,
+        "    <testcase name=\"{}\" classname=\"{}\" time=\"0.000\">\n      <skipped type=\"skipped\" message=\"{}\"></skipped>\n    </testcase>",
+        attribute(&key.id),
+        attribute(&format!("{}.{}", key.package, key.target)),
+        attribute(reason),
     )
 }
 

@@ -118,6 +118,9 @@ pub fn run_remark(remark: &RunRemark) -> String {
             "instructions of {} were not counted: {reason}",
             whom(benchmarks)
         ),
+        RunRemark::Skipped { benchmarks, reason } => {
+            format!("{} skipped: {reason}", whom(benchmarks))
+        }
         RunRemark::DependencyDiffers { name, versions } => {
             let listed = |versions: &[String]| match versions {
                 [] => "none".to_owned(),

@@ -70,6 +70,13 @@ pub enum RunRemark {
         /// Why not.
         reason: String,
     },
+    /// Benchmarks declined to be measured.
+    Skipped {
+        /// These benchmarks.
+        benchmarks: Vec<BenchmarkKey>,
+        /// Why, in the words of their author.
+        reason: String,
+    },
     /// A dependency has other versions on the two sides.
     DependencyDiffers {
         /// Name of the package.

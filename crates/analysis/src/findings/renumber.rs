@@ -62,6 +62,7 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
         | RunRemark::CodeDiffers(_)
         | RunRemark::CodeUnknown { .. }
         | RunRemark::NotCounted { .. }
+        | RunRemark::Skipped { .. }
         | RunRemark::DependencyDiffers { .. }
         | RunRemark::NotForRounds { .. }
         | RunRemark::Stolen { .. }

@@ -195,6 +195,19 @@ impl Findings<'_> {
         decision.unwrap_or(&self.run.decision)
     }
 
+    /// The benchmarks without a row that declined to be measured, and why.
+    pub fn declined(&self) -> Vec<(&BenchmarkKey, &str)> {
+        let remarks = self.verdicts.iter().flat_map(|verdicts| &verdicts.remarks);
+        let declined = remarks.flat_map(|remark| match remark {
+            RunRemark::Skipped { benchmarks, reason } => {
+                benchmarks.iter().map(|key| (key, &**reason)).collect()
+            }
+            _ => Vec::new(),
+        });
+        let has_row = |key: &BenchmarkKey| self.rows.iter().any(|row| row.key == *key);
+        declined.filter(|(key, _)| !has_row(key)).collect()
+    }
+
     /// The level of the intervals of times.
     pub fn confidence_level(&self) -> f64 {
         self.decision().confidence_level

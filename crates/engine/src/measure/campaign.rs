@@ -42,6 +42,8 @@ pub struct Spent {
     pub time: Duration,
     /// Whether the sides were sampled in turn; else launched in turn.
     pub in_turn: bool,
+    /// Why it declined to be measured, if it did.
+    pub skipped: Option<String>,
 }
 
 /// How often the targets of these packages were launched in the round. Two pairs may have the same target: its benchmarks may have several bases.
@@ -175,6 +177,7 @@ impl<'a> Campaign<'a> {
                 key: subject.benchmark.key,
                 time: subject.time,
                 in_turn,
+                skipped: subject.skipped,
             })
         });
         Ok((ended, spent.collect()))
@@ -316,6 +319,7 @@ impl<'a> Campaign<'a> {
         self.done += 1;
         let subject = self.subject_mut(launch, place);
         subject.done = true;
+        subject.skipped = Some(reason.to_owned());
         self.launcher.observer.observe(&Event::Skipped {
             benchmark: &self.subject(launch, place).benchmark.key,
             reason,

@@ -60,6 +60,8 @@ pub(super) struct Subject {
     pub(super) failures: u32,
     /// Whether it needs no more visits, or declines them.
     pub(super) done: bool,
+    /// Why it declines to be visited, if it does.
+    pub(super) skipped: Option<String>,
     /// What its visits took so far, its share of the launches included.
     pub(super) time: Duration,
     /// How long a visit takes: as expected, then as it was.
@@ -88,6 +90,7 @@ impl Subject {
             measured: 0,
             failures: 0,
             done: false,
+            skipped: None,
             time: Duration::ZERO,
             rounds: Vec::new(),
             is_solitary: None,

@@ -12,7 +12,7 @@ use crate::app::error::AppError;
 use crate::app::measuring::alone::{Alone, left_incomplete};
 use crate::app::measuring::builds::{build_both, discover_both};
 use crate::app::measuring::counting::count_alone;
-use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete};
+use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete, skipped};
 use crate::app::measuring::pairing::{Pairing, failed_targets, name};
 use crate::app::measuring::prepare::{nothing_found, timeout};
 use crate::app::measuring::request::{Request, git_state};
@@ -241,7 +241,12 @@ impl RunCommand<'_> {
             build: name.as_deref(),
         };
         let run = measuring.begin(&mut store, workspace)?;
-        measuring.measure(&mut store, run, discovered.targets, world)?;
+        let spent = measuring.measure(&mut store, run, discovered.targets, world)?;
+        let declined: BTreeSet<&BenchmarkKey> = spent
+            .iter()
+            .filter(|spent| spent.skipped.is_some())
+            .map(|spent| &spent.key)
+            .collect();
         let (interrupt, left) = (world.interrupt, left_incomplete(run));
         let read = || store.measurements(run, None);
         let mut measurements = interrupt.while_computing(&left, read)?;
@@ -254,12 +259,16 @@ impl RunCommand<'_> {
                 &references,
                 &environment,
                 &failed,
-                &scope,
+                &|key| scope(key) && !declined.contains(key),
             )
         })?;
         let is_compared = rows.iter().any(|row| row.comparison.is_some());
         let why = why.filter(|_| is_compared);
-        basis.remarks = why.into_iter().chain(not_counted).collect();
+        basis.remarks = why
+            .into_iter()
+            .chain(skipped(&spent))
+            .chain(not_counted)
+            .collect();
         let fail_on = self.fail_on();
         let terms = Terms {
             measured_nothing: measurements.is_empty(),
