@@ -42,6 +42,7 @@ pub(super) struct BenchSource {
     pub(super) target: String,
     /// Relative to the top of the repository, with `/`.
     pub(super) file: String,
+    pub(super) path: PathBuf,
 }
 
 /// A workspace and its settings.
@@ -194,11 +195,11 @@ impl Context {
         let targets = self.workspace.targets().into_iter();
         targets
             .filter_map(|(package, target, file)| {
-                let file = in_repository(&file)?;
                 Some(BenchSource {
                     package,
                     target,
-                    file,
+                    file: in_repository(&file)?,
+                    path: file,
                 })
             })
             .collect()

@@ -20,7 +20,7 @@ mod words;
 
 pub use charset::{Charset, InCharset};
 pub use charts::{Picture, SplitPicture, SplitRow, write_picture, write_split};
-pub use ci::{ReportContext, ReportKind, write_report};
+pub use ci::{ReportContext, ReportKind, SourcePlace, write_report};
 pub use explanation::{Explanation, MeasuredSide, explained, write_explanation};
 pub use json::write_json;
 pub use layout::TableFormat;

@@ -35,8 +35,17 @@ fn a_regression_is_annotated_and_in_the_summary_of_the_job() {
     let [annotation] = &commands(&second)[..] else {
         panic!("not one annotation: {second}");
     };
-    let head = "::error file=testbench/steady/benches/steady.rs,line=1,title=regressed%3A arithmetic::steady/steady: arithmetic%0Aregressed: +";
-    assert!(annotation.starts_with(head), "{annotation}");
+    // On the line that declares the benchmark.
+    let file = "testbench/steady/benches/steady.rs";
+    let source = std::fs::read_to_string(file).expect("readable");
+    let line = source
+        .lines()
+        .position(|line| line.contains("\"arithmetic\""));
+    let line = line.expect("declared") + 1;
+    let head = format!(
+        "::error file={file},line={line},title=regressed%3A arithmetic::steady/steady: arithmetic%0Aregressed: +"
+    );
+    assert!(line > 1 && annotation.starts_with(&head), "{annotation}");
     assert!(
         second.stderr.contains(annotation.as_str()),
         "beside the result, not in it"

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::report::{ReportContext, ReportKind, write_report};
+use cargo_perfcheck::report::{ReportContext, ReportKind, SourcePlace, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
 use perfcheck_analysis::findings::{FailedTarget, Findings, LimitRemark, Remark, RunRemark};
@@ -25,8 +25,11 @@ fn written_with(kind: ReportKind, findings: &Findings<'_>, fail_on: &[Verdict]) 
         started: "2026-01-02T03:04:05Z",
         store: Path::new("/home/runner/perfcheck.db"),
         fail_on,
-        source_file: &|key: &BenchmarkKey| {
-            (key.target == "sorting").then(|| "crates/algorithms/benches/sorting.rs".to_owned())
+        source_place: &|key: &BenchmarkKey| {
+            (key.target == "sorting").then(|| SourcePlace {
+                file: "crates/algorithms/benches/sorting.rs".to_owned(),
+                line: key.id.len() + 1,
+            })
         },
     };
     let mut bytes = Vec::new();

@@ -9,6 +9,7 @@ pub(in crate::app) mod page;
 pub(in crate::app) mod page_place;
 pub(in crate::app) mod place;
 pub(in crate::app) mod reports;
+mod source_place;
 pub(in crate::app) mod whole_file;
 pub(in crate::app) mod working;
 pub(in crate::app) mod write;

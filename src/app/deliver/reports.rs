@@ -10,6 +10,7 @@ use super::job_summary;
 use super::page::PageSubject;
 use super::page_place::{file_at, is_directory, name_of};
 use super::place::missing_directory;
+use super::source_place::line_of;
 use super::whole_file::write_whole;
 use super::working::working;
 use super::write::write;
@@ -17,7 +18,8 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::report::{
-    MessageFormat, ReportContext, ReportKind, TableFormat, write_page, write_report, write_warning,
+    MessageFormat, ReportContext, ReportKind, SourcePlace, TableFormat, write_page, write_report,
+    write_warning,
 };
 use perfcheck_analysis::findings::Findings;
 use perfcheck_analysis::model::{BenchmarkKey, Verdict};
@@ -229,11 +231,16 @@ impl Reporting<'_> {
         let job = world.variables.job.clone();
         let started = host::to_rfc3339(findings.run.started);
         let sources = self.context.bench_sources();
-        let source_file = |key: &BenchmarkKey| {
+        let source_place = |key: &BenchmarkKey| {
             let found = sources
                 .iter()
-                .find(|found| found.package == key.package && found.target == key.target);
-            found.map(|found| found.file.clone())
+                .find(|found| found.package == key.package && found.target == key.target)?;
+            // What cannot be read any more has its first line.
+            let source = fs::read_to_string(&found.path).unwrap_or_default();
+            Some(SourcePlace {
+                file: found.file.clone(),
+                line: line_of(&source, &key.id),
+            })
         };
         let key = self.options.key.as_deref().or(job.as_deref());
         let context = ReportContext {
@@ -241,7 +248,7 @@ impl Reporting<'_> {
             started: &started,
             store: &self.context.store_path,
             fail_on: self.fail_on,
-            source_file: &source_file,
+            source_place: &source_place,
         };
         let mut result = Ok(());
         for wanted in &self.options.wanted {

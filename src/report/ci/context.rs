@@ -15,6 +15,15 @@ pub struct ReportContext<'a> {
     pub store: &'a Path,
     /// Verdicts that make the exit status 1.
     pub fail_on: &'a [Verdict],
-    /// The source file of a bench target, relative to the top of the repository, with `/`.
-    pub source_file: &'a dyn Fn(&BenchmarkKey) -> Option<String>,
+    /// Where the source names a benchmark.
+    pub source_place: &'a dyn Fn(&BenchmarkKey) -> Option<SourcePlace>,
+}
+
+/// A line of a source file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourcePlace {
+    /// The file, relative to the top of the repository, with `/`.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
 }

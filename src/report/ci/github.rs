@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use super::context::ReportContext;
+use super::context::{ReportContext, SourcePlace};
 use crate::escape;
 use crate::report::units;
 use crate::report::words::sentences::{self, Gravity};
@@ -18,7 +18,7 @@ const LONGEST_MESSAGE: usize = 2_000;
 
 /// A command that marks something in the log.
 struct Annotation {
-    file: Option<String>,
+    place: Option<SourcePlace>,
     title: String,
     message: String,
 }
@@ -28,7 +28,7 @@ impl Annotation {
         let name = format!("{}/{}", failed.package, failed.target);
         let message = format!("{name}: {}", sentences::of_target(failed));
         Self {
-            file: (context.source_file)(&failed.key()),
+            place: (context.source_place)(&failed.key()),
             title: format!("failed: {}", escape::one_line(&name)),
             message: escape::one_line(&message),
         }
@@ -42,21 +42,22 @@ impl Annotation {
             .chain(sentences::other_notes(row, findings, &complaint))
             .collect();
         Self {
-            file: (context.source_file)(&row.key),
+            place: (context.source_place)(&row.key),
             title: format!("{word}: {}", escape::one_line(&row.key.id)),
             message: lines.join("\n"),
         }
     }
 
     fn write(&self, writer: &mut dyn Write, command: &str) -> io::Result<()> {
-        let file = self.file.as_ref().map_or_else(String::new, |file| {
-            format!("file={},line=1,", escape::workflow_property(file))
+        let place = self.place.as_ref().map_or_else(String::new, |place| {
+            let file = escape::workflow_property(&place.file);
+            format!("file={file},line={},", place.line)
         });
         let title = sentences::shortened(&self.title, LONGEST_TITLE);
         let message = sentences::cut(&self.message, LONGEST_MESSAGE);
         writeln!(
             writer,
-            "::{command} {file}title={}::{}",
+            "::{command} {place}title={}::{}",
             escape::workflow_property(&title),
             escape::workflow_data(&message)
         )
@@ -75,7 +76,7 @@ pub(crate) fn write_annotations(
         .collect();
     let mut warnings: Vec<Annotation> = sentences::incomplete(findings.run)
         .map(|message| Annotation {
-            file: None,
+            place: None,
             title: format!("incomplete: run {}", findings.run.id),
             message,
         })

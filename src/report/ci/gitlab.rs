@@ -36,7 +36,7 @@ struct IssueLocation {
 /// The lines that an issue is about.
 #[derive(Serialize)]
 struct IssueLines {
-    begin: u32,
+    begin: usize,
 }
 
 /// Writes the report; an empty list where nothing got worse.
@@ -89,14 +89,16 @@ impl Issue {
         description: &str,
         context: &ReportContext<'_>,
     ) -> Self {
-        let path = (context.source_file)(key);
+        let place = (context.source_place)(key);
         Self {
             check_name: format!("perfcheck-{check}"),
             description: sentences::cut(description, LONGEST_DESCRIPTION),
             fingerprint: fingerprint(check, key),
             location: IssueLocation {
-                lines: IssueLines { begin: 1 },
-                path: path.unwrap_or_else(|| NO_FILE.to_owned()),
+                lines: IssueLines {
+                    begin: place.as_ref().map_or(1, |place| place.line),
+                },
+                path: place.map_or_else(|| NO_FILE.to_owned(), |place| place.file),
             },
             severity,
         }

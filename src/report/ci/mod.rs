@@ -10,5 +10,5 @@ mod junit;
 mod kind;
 mod markdown;
 
-pub use context::ReportContext;
+pub use context::{ReportContext, SourcePlace};
 pub use kind::{ReportKind, write_report};

@@ -1,0 +1,62 @@
+//! Where the source of a bench target names a benchmark.
+//!
+//! Every kind of bench writes the names that make up an id as texts or as functions, so the source itself tells, and no harness has to.
+
+/// The number of the line that names the benchmark `id`, for annotations; 1 where none does.
+///
+/// The parts of an id are looked for one after the other, each from the line of the part before: a name may occur in several groups. What is not written in
+/// the source, such as an input, is passed over.
+pub(super) fn line_of(source: &str, id: &str) -> usize {
+    let lines: Vec<&str> = source.lines().collect();
+    let mut place = None;
+    for part in id.split('/').flat_map(|part| part.split("::")) {
+        let from = place.unwrap_or(0);
+        let after = lines[from..].iter().position(|line| names(line, part));
+        place = after.map(|after| from + after).or(place);
+    }
+    place.map_or(1, |place| place + 1)
+}
+
+/// Whether code on the line has the name as a text or declares a function of that name.
+fn names(line: &str, name: &str) -> bool {
+    let code = line.trim_start();
+    if name.is_empty() || code.starts_with("//") {
+        return false;
+    }
+    let declares = |declared: &str| {
+        let rest = declared.strip_prefix(name);
+        rest.is_some_and(|rest| rest.trim_start().starts_with(['(', '<']))
+    };
+    code.contains(&format!("\"{name}\"")) || code.split("fn ").skip(1).any(declares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = r#"// "stable" is named here, too.
+fn sorts(suite: &mut Suite) {
+    let mut group = suite.group("sort");
+    group.bench_inputs("stable", [10, 1000], |b, n| b.iter(|| sort(n)));
+    suite.group("search").bench("stable", |b| b.iter(|| search()));
+}
+#[divan::bench(args = [1, 2])]
+fn fibonacci<const N: usize>(n: u64) -> u64 { fib(n) }
+"#;
+
+    #[test]
+    fn a_benchmark_is_where_its_names_are_one_after_the_other() {
+        for (id, line) in [
+            ("sort/stable/1000", 4),
+            ("search/stable", 5),
+            ("fibonacci/2", 8),
+            ("module::fibonacci", 8),
+            ("fib", 1),
+            ("nowhere", 1),
+            ("", 1),
+        ] {
+            assert_eq!(line_of(SOURCE, id), line, "{id}");
+        }
+        assert_eq!(line_of("", "a"), 1);
+    }
+}
