@@ -1,5 +1,8 @@
 //! What is said of what to do next, and of words that were meant in another way.
 
+use std::fs;
+
+use crate::against::project::Project;
 use crate::commands::scripted::{steady, stored};
 use crate::support::Machine;
 
@@ -35,6 +38,51 @@ fn where_everything_is_slower_the_run_is_accepted() {
         .run()
         .expect_code(1);
     assert!(table.stdout.contains("cargo perfcheck accept 2"), "{table}");
+}
+
+#[test]
+fn of_a_named_baseline_the_name_is_moved_and_then_the_next_run_is_green() {
+    let machine = Machine::new();
+    let named = ["--save-baseline", "v1"];
+    steady(&machine, &[]).args(named).run().expect_code(0);
+    let slower = |name: &str| {
+        let run = steady(&machine, &[("text", 200.0)]);
+        run.args(["--baseline", name]).run()
+    };
+    let red = slower("v1").expect_code(1);
+    let line = "\nAccept: cargo perfcheck baseline save v1 2 --manifest-path ";
+    assert!(red.stdout.contains(line), "{red}");
+    // A run that is named by its number stays what the next one is compared with.
+    let by_number = slower("1").expect_code(1);
+    assert!(by_number.stdout.contains("\nWhy: "), "{by_number}");
+    assert!(!by_number.stdout.contains("Accept"), "{by_number}");
+    stored(&machine, &["baseline", "save", "v1", "2"])
+        .run()
+        .expect_code(0);
+    slower("v1").expect_code(0);
+}
+
+#[test]
+fn beside_a_revision_nothing_is_offered_to_accept() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.git(&["branch", "before"]);
+    project.takes(200);
+    let comment = machine.home().join("comment.md");
+    let report = format!("markdown={}", comment.display());
+    for flag in ["--against", "--against-merge-base"] {
+        let words = ["--offline", "--seed", "7", flag, "before", "cost"];
+        let run = project
+            .perfcheck(&words)
+            .args(["--report", &report])
+            .run()
+            .expect_code(1);
+        let comment = fs::read_to_string(&comment).expect("written");
+        for text in [&run.stdout, &comment] {
+            assert!(text.contains("Why: cargo perfcheck explain"), "{text}");
+            assert!(!text.to_lowercase().contains("accept"), "{text}");
+        }
+    }
 }
 
 #[test]

@@ -154,8 +154,8 @@ fn advice_names_what_looks_slower_and_the_command_that_accepts_it() {
     let run = run.expect_code(0);
     for text in [
         "Of 2 benchmarks neither a change nor its absence is shown, and 1 of them looks slower.",
-        "inconclusive: `a` looks 115.0 % slower, which is neither shown nor ruled out; run 2 is no reference for others.",
-        "If the change is meant: cargo perfcheck accept 2",
+        "inconclusive: `a` looks 115.0 % slower,\nwhich is neither shown nor ruled out.\nRun 2 is not accepted.\n",
+        "Accept: cargo perfcheck accept 2",
     ] {
         assert!(run.stdout.contains(text), "no {text:?} in {run}");
     }

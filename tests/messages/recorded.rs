@@ -369,7 +369,8 @@ impl Recorded {
             verdicts.remarks = vec![RunRemark::StoredAlone {
                 reason: "run 41 has no kept executables".into(),
             }];
-            verdicts.advice = vec!["Accept: cargo perfcheck accept 42   (if the change is meant; run 42 is stored and no reference yet)".into()];
+            verdicts.advice =
+                vec!["Accept: cargo perfcheck accept 42   (if the change is intended)".into()];
         }
         findings
     }

@@ -129,7 +129,7 @@ fn what_the_drift_between_runs_could_explain_is_suspect_and_the_last_line_says_w
     let mut lines = said.stdout.lines().rev();
     let last = lines.next().expect("a line");
     let place = format!("--manifest-path {}", testbench("").display());
-    let accept = "If the change is meant: cargo perfcheck accept arithmetic --run 3 ";
+    let accept = "Accept: cargo perfcheck accept arithmetic --run 3 ";
     assert!(last.starts_with(accept) && last.contains(&place), "{last}");
     let again = lines.next().expect("another one");
     let command = format!("Measure again: cargo perfcheck {place}");

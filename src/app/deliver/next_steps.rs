@@ -12,23 +12,38 @@ use perfcheck_analysis::model::{BenchmarkKey, RunId, Tally, Verdict};
 /// Of so many benchmarks each is named.
 const FEW: usize = 3;
 
-/// What to do next. `again` is the command line up to a benchmark's name, `place` what leads other commands to this workspace.
-pub(in crate::app) fn next_steps(
-    rows: &[Row<'_>],
-    run: RunId,
-    again: &str,
-    place: &str,
-) -> Vec<String> {
+/// What the next run with the same command line is compared with.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::app) enum NextReference<'a> {
+    /// The last accepted run.
+    Accepted,
+    /// The run that has this name then.
+    Named(&'a str),
+    /// What the command line says, whatever is accepted.
+    Fixed,
+}
+
+/// The run that advice is about.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::app) struct AdvisedRun<'a> {
+    pub(in crate::app) run: RunId,
+    /// The command line up to a benchmark's name.
+    pub(in crate::app) again: &'a str,
+    /// What leads other commands to this workspace.
+    pub(in crate::app) place: &'a str,
+    pub(in crate::app) next: NextReference<'a>,
+}
+
+/// What to do next.
+pub(in crate::app) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Vec<String> {
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
     let count = |verdict| tally.count(verdict);
-    let accept = (count(Verdict::Regressed) > 0).then(|| {
-        format!(
-            "Accept: {}   (if the change is meant; run {run} is stored and no reference yet)",
-            accept(rows, Verdict::Regressed, run, place)
-        )
-    });
-    let first = !rows.is_empty() && count(Verdict::New) == rows.len();
-    let first = first.then(|| format!("Run {run} is the reference of the next run."));
+    let accept = (count(Verdict::Regressed) > 0)
+        .then(|| advised.accept(accept(rows, Verdict::Regressed, advised)))
+        .flatten();
+    let is_next = matches!(advised.next, NextReference::Accepted);
+    let first = is_next && !rows.is_empty() && count(Verdict::New) == rows.len();
+    let first = first.then(|| format!("Run {} is the reference of the next run.", advised.run));
     let clearer = [Verdict::Regressed, Verdict::Suspect, Verdict::Failed];
     let open = clearer.iter().all(|verdict| count(*verdict) == 0);
     let stored = |row: &Row<'_>| {
@@ -38,16 +53,49 @@ pub(in crate::app) fn next_steps(
     };
     let open = (open && rows.iter().any(stored)).then(|| {
         format!(
-            "To detect smaller changes, compare both builds side by side: cargo perfcheck --against REV{place}"
+            "To detect smaller changes: cargo perfcheck --against REV{}",
+            advised.place
         )
     });
-    (why(rows, run, place).into_iter())
+    (why(rows, advised).into_iter())
         .chain(accept)
-        .chain(suspects(rows, run, again, place))
-        .chain(undecided(rows, run, again, place))
+        .chain(suspects(rows, advised))
+        .chain(undecided(rows, advised))
         .chain(first)
         .chain(open)
         .collect()
+}
+
+impl AdvisedRun<'_> {
+    /// The line with the command after which the next run is compared with this one: `accepting`, or another. None where the command line alone
+    /// says what the next run is compared with.
+    fn accept(&self, accepting: String) -> Option<String> {
+        let Self { run, place, .. } = self;
+        let command = match self.next {
+            NextReference::Accepted => accepting,
+            NextReference::Named(name) => format!(
+                "cargo perfcheck baseline save {} {run}{place}",
+                shell_quoted(name)
+            ),
+            NextReference::Fixed => return None,
+        };
+        Some(format!("Accept: {command}   (if the change is intended)"))
+    }
+
+    /// The lines about a benchmark in doubt: what is known of it, how to measure it again, how to accept it.
+    fn doubt(&self, known: String, benchmark: &BenchmarkKey, accept: Option<String>) -> String {
+        let again = format!("Measure again: {}", alone(self.again, benchmark));
+        let lines: Vec<String> = [known, again].into_iter().chain(accept).collect();
+        lines.join("\n")
+    }
+
+    /// That the next run is not compared with this one, where it might have been.
+    fn no_reference(&self) -> String {
+        match self.next {
+            NextReference::Accepted => format!("\nRun {} is not accepted.", self.run),
+            NextReference::Named(_) | NextReference::Fixed => String::new(),
+        }
+    }
 }
 
 /// Why a comparison with a run that the user named ends with status 6.
@@ -70,15 +118,21 @@ pub(in crate::app) fn nothing_compared(
     ))
 }
 
+/// The command that accepts the run.
+fn accept_all(advised: &AdvisedRun<'_>) -> String {
+    format!("cargo perfcheck accept {}{}", advised.run, advised.place)
+}
+
 /// The command that accepts what has this verdict: the benchmarks where they are few, the run where they are many or all.
-fn accept(rows: &[Row<'_>], verdict: Verdict, run: RunId, place: &str) -> String {
+fn accept(rows: &[Row<'_>], verdict: Verdict, advised: &AdvisedRun<'_>) -> String {
+    let AdvisedRun { run, place, .. } = advised;
     let meant: Vec<&Row<'_>> = rows
         .iter()
         .filter(|row| row.verdict == Some(verdict))
         .collect();
     let measured = rows.iter().filter(|row| row.measurement.is_some()).count();
     if meant.len() > FEW || meant.len() == measured {
-        return format!("cargo perfcheck accept {run}{place}");
+        return accept_all(advised);
     }
     let name = |row: &Row<'_>| {
         let alike = rows.iter().filter(|other| other.key.id == row.key.id);
@@ -102,7 +156,8 @@ fn accept(rows: &[Row<'_>], verdict: Verdict, run: RunId, place: &str) -> String
 }
 
 /// The command that explains the worst regression.
-fn why(rows: &[Row<'_>], run: RunId, place: &str) -> Option<String> {
+fn why(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
+    let AdvisedRun { run, place, .. } = advised;
     let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
     let worst = rows
         .iter()
@@ -115,7 +170,7 @@ fn why(rows: &[Row<'_>], run: RunId, place: &str) -> Option<String> {
 }
 
 /// What to do about suspects.
-fn suspects(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<String> {
+fn suspects(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
     let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
     let worst = rows
         .iter()
@@ -128,19 +183,20 @@ fn suspects(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<St
         .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
     let comparison = worst.comparison.as_ref()?;
     let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
-    Some(format!(
-        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others.\nMeasure again: {}\nIf the change is meant: {}",
+    let known = format!(
+        "suspect: `{}` looks {} slower.\nRuns on this host drift by {} (standard deviation): stored numbers show\nnothing below {}.{}",
         worst.key.id.escape_debug(),
         percent(Some(seen(&worst))),
         percent(comparison.run_grounds().map(|grounds| grounds.run_sd)),
         percent(comparison.smallest_callable),
-        alone(again, &worst.key),
-        accept(rows, Verdict::Suspect, run, place),
-    ))
+        advised.no_reference(),
+    );
+    let accept = advised.accept(accept(rows, Verdict::Suspect, advised));
+    Some(advised.doubt(known, &worst.key, accept))
 }
 
 /// What to do about what looks slower and is not shown to be.
-fn undecided(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<String> {
+fn undecided(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
     let slower: Vec<&Row<'_>> = rows
         .iter()
         .filter(|row| row.verdict == Some(Verdict::Inconclusive) && row.looks_slower())
@@ -151,12 +207,14 @@ fn undecided(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<S
         0 => String::new(),
         more => format!(" (and {more} more)"),
     };
-    Some(format!(
-        "inconclusive: `{}`{others} looks {:.1} % slower, which is neither shown nor ruled out; run {run} is no reference for others.\nMeasure again: {}\nIf the change is meant: cargo perfcheck accept {run}{place}",
+    let known = format!(
+        "inconclusive: `{}`{others} looks {:.1} % slower,\nwhich is neither shown nor ruled out.{}",
         worst.key.id.escape_debug(),
         estimate(worst.comparison.as_ref()) * 100.0,
-        alone(again, &worst.key),
-    ))
+        advised.no_reference(),
+    );
+    let accept = advised.accept(accept_all(advised));
+    Some(advised.doubt(known, &worst.key, accept))
 }
 
 /// The command that measures one benchmark alone.

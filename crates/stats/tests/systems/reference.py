@@ -2,6 +2,8 @@
 """Reference values for the statistics of crates/stats, by NumPy and SciPy.
 
   reference.py                 writes reference.json, which the golden test reads, and serializers.json, which the tests of import and pivots read
+  reference.py --check         computes both anew and compares them with the files: words, keys and lengths exactly, numbers to 1e-12 of themselves, because the
+                               last digit of some depends on the processor
   reference.py --report        reads the golden test's output from standard input and prints docs/src/validation.md
 
     python3 tests/systems/reference.py
@@ -808,7 +810,8 @@ def serializers(np, st):
     return {"csv": csv, "intervals": INTERVALS, "described": described, "relative": relative, "versions": versions}
 
 
-def write():
+def made():
+    """The texts of the two files, by name."""
     import numpy as np
     import scipy
     from scipy import stats as st
@@ -853,11 +856,49 @@ def write():
     text = json.dumps(short(content), separators=(",", ":"), allow_nan=False)
     # One line a data set, so that a difference can be read.
     text = text.replace('{"kind"', '\n{"kind"').replace('{"name"', '\n{"name"').replace('{"groups":[[', '\n{"groups":[[')
-    (HERE / "reference.json").write_text(text + "\n")
     text_of_serializers = json.dumps(short(serializers(np, st)), separators=(",", ":"), allow_nan=False)
     text_of_serializers = text_of_serializers.replace('":{', '":\n{')
-    (HERE / "serializers.json").write_text(text_of_serializers + "\n")
-    print(f"{len(pairs)} pairs of samples, {len(text) // 1024} KiB")
+    return {"reference.json": text + "\n", "serializers.json": text_of_serializers + "\n"}
+
+
+def write():
+    for name, text in made().items():
+        (HERE / name).write_text(text)
+        print(f"{name}: {len(text) // 1024} KiB")
+
+
+def differences(kept, computed, place):
+    """Where two values differ: in structure, in a word, or in a number by more than 1e-12 of it."""
+    numbers = [type(value) in (int, float) for value in (kept, computed)]
+    if all(numbers):
+        if not math.isclose(kept, computed, rel_tol=1e-12, abs_tol=0.0):
+            yield f"{place}: {kept!r} in the file, {computed!r} computed"
+    elif type(kept) is not type(computed):
+        yield f"{place}: {kept!r:.60} in the file, {computed!r:.60} computed"
+    elif isinstance(kept, dict):
+        if list(kept) != list(computed):
+            yield f"{place}: other keys: {sorted(set(kept) ^ set(computed)) or 'the same in another order'}"
+            return
+        for key in kept:
+            yield from differences(kept[key], computed[key], f"{place}/{key}")
+    elif isinstance(kept, list):
+        if len(kept) != len(computed):
+            yield f"{place}: {len(kept)} values in the file, {len(computed)} computed"
+            return
+        for index, (one, other) in enumerate(zip(kept, computed)):
+            yield from differences(one, other, f"{place}/{index}")
+    elif kept != computed:
+        yield f"{place}: {kept!r:.60} in the file, {computed!r:.60} computed"
+
+
+def check():
+    found = []
+    for name, text in made().items():
+        found += differences(json.loads((HERE / name).read_text()), json.loads(text), name)
+    for line in found[:20]:
+        print(line)
+    if found:
+        sys.exit(f"{len(found)} differences")
 
 
 def report():
@@ -918,4 +959,4 @@ The tables are in `tools/simulated.md`.""")
 
 
 if __name__ == "__main__":
-    report() if "--report" in sys.argv[1:] else write()
+    {"": write, "--report": report, "--check": check}["".join(sys.argv[1:])]()
