@@ -42,7 +42,7 @@ pub(super) struct AgainstFlags {
         conflicts_with = "against-what",
         help_heading = "Comparison options",
         help = "Compare stored numbers only [env: PERFCHECK_NO_RERUN]",
-        long_help = "Compare stored numbers only: measure the work tree alone, and nothing that was measured before again [env: PERFCHECK_NO_RERUN]"
+        long_help = "Compare stored numbers only: build the work tree in its target directory, measure it alone, and do not run the earlier build [env: PERFCHECK_NO_RERUN]"
     )]
     pub(super) no_rerun: bool,
     /// Measure at most N rounds; a build alone in N processes [default: 100, 5]

@@ -51,7 +51,10 @@ const LATEST: &str = "latest";
 
 /// The command line of `compare`.
 #[derive(Debug, Args)]
-#[command(after_long_help = AFTER_COMPARE)]
+#[command(
+    after_long_help = AFTER_COMPARE,
+    override_usage = "cargo perfcheck compare [OPTIONS] <BASE> [CANDIDATE]...\n       cargo perfcheck compare [OPTIONS] --pivot <PIVOT> [BASE] [CANDIDATE]...\n       cargo perfcheck compare [OPTIONS] --group-by <REGEX> [BASE]"
+)]
 pub(super) struct CompareArguments {
     /// The reference: a baseline, a run number, `latest` or `@commit`
     #[arg(required_unless_present_any = ["pivot", "group_by"], value_name = "BASE")]
