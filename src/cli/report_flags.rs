@@ -15,6 +15,7 @@ Examples:
   cargo perfcheck report --open                       open the latest run in the browser
   cargo perfcheck report --report html=report.html    write the latest run and what it was compared with
   cargo perfcheck report 12 --report html=public/     write run 12 as public/index.html
+  cargo perfcheck report --all --report html=public/  write a page for each run of the branch, and public/index.html
   cargo perfcheck report main latest --report html=a.html --report junit=a.xml
                                                       compare `latest` with `main`, as `compare main latest` does
 
@@ -27,6 +28,9 @@ pub(super) struct ReportArguments {
     /// Report this run (default: latest), or compare two: the reference, then the run to report. Numbers, baselines, `latest` or `@commit`
     #[arg(value_name = "RUN", num_args = 0..=2)]
     runs: Vec<String>,
+    /// Report the newest 50 runs of the branch: a page for each in the directory of `--report html=DIR/`, and an index of them
+    #[arg(long, conflicts_with = "runs")]
+    all: bool,
     /// Open the page in the browser; without `--report html=FILE` it goes to a temporary directory
     #[arg(long)]
     open: bool,
@@ -41,6 +45,7 @@ impl ReportArguments {
         self.stored.with(Command::Report(PageOptions {
             runs: self.runs,
             reports: self.reporting.options(),
+            all: self.all,
             open: self.open,
         }))
     }

@@ -32,7 +32,10 @@ pub use messages::{
     RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity, SkippedBenchmark,
     TakenOver, ValueBounds, WorkspaceLine,
 };
-pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
+pub use page::{
+    Page, PageBenchmark, PageRun, PageSide, page_of_run, write_page, write_page_place,
+    write_run_index,
+};
 pub use text::{
     BenchmarkHistory, ColumnCell, ColumnsLine, HistoryPoint, LeftOut, Progress, ProgressMode,
     PruneSummary, RunColumn, Shown, SideBySide, SinceBaseline, Together, ValueTerms,

@@ -187,6 +187,42 @@ fn a_directory_gets_an_index_a_file_is_replaced_whole_and_json_says_where() {
 }
 
 #[test]
+fn all_runs_have_pages_and_an_index_that_leads_to_them() {
+    let machine = Machine::new();
+    runs(&machine);
+    let site = machine.home().join("site");
+    let wanted = format!("html={}/", site.display());
+    let words = ["report", "--all", "--report", &wanted];
+    stored(&machine, &words).run().expect_code(0);
+    let read = |name: &str| fs::read_to_string(site.join(name)).expect("written");
+    let index = read("index.html");
+    let links: Vec<&str> = index
+        .split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert_eq!(
+        links,
+        ["run-3.html", "run-2.html", "run-1.html"],
+        "newest first"
+    );
+    for link in links {
+        assert!(read(link).contains("id=\"data\""), "{link}");
+    }
+    assert!(!index.contains("<script"), "{index}");
+    // The page of a run is the one that it has alone.
+    let alone = stored(&machine, &["report", "2", "--report", "html"]).run();
+    assert_eq!(read("run-2.html"), alone.expect_code(0).stdout);
+    for words in [
+        &["report", "--all"][..],
+        &["report", "--all", "--report", "html=x.html"],
+        &["report", "--all", "1", "--report", &wanted],
+    ] {
+        stored(&machine, words).run().expect_code(2);
+    }
+}
+
+#[test]
 fn a_run_and_a_comparison_write_their_pages_beside_the_table() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);

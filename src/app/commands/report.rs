@@ -1,22 +1,32 @@
 //! `cargo perfcheck report`: a page and other reports about a stored run, or about two that are compared.
 
+use std::path::{Path, PathBuf};
+
+use super::runs::run_lines;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::page::PageSubject;
-use crate::app::deliver::page_place::{file_at, name_of};
+use crate::app::deliver::page_place::{file_at, is_directory, name_of};
 use crate::app::deliver::reports::{ReportOptions, Reporting, WantedKind, WantedReport};
 use crate::app::deliver::whole_file::write_whole;
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
+use crate::app::measuring::request::git_state;
 use crate::app::options::{ComparisonOptions, StoreOptions};
 use crate::app::stored::comparison::StoredComparison;
 use crate::app::stored::conclusions::findings_of;
 use crate::app::stored::sides::run_with_verdicts;
-use crate::report::{write_page, write_page_place, write_warning};
+use crate::report::{
+    RunLine, page_of_run, write_page, write_page_place, write_run_index, write_warning,
+};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Limits};
+use perfcheck_analysis::model::{RunStatus, Side};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, WorkspaceId};
+
+/// The newest runs have pages when all runs are reported; each is a file of its own.
+const MOST_PAGES: usize = 50;
 
 /// Which reports of what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +35,8 @@ pub struct PageOptions {
     pub runs: Vec<String>,
     /// What is written.
     pub reports: ReportOptions,
+    /// Whether all runs of the branch are reported, a page for each.
+    pub all: bool,
     /// Whether the page is shown.
     pub open: bool,
 }
@@ -43,6 +55,16 @@ impl PageOptions {
             WantedKind::is_about_verdicts,
             "a report is about verdicts\n  help: `cargo perfcheck compare` writes tables in this form, `cargo perfcheck show RUN BENCH --report svg=FILE` draws a benchmark",
         )?;
+        let is_site = |found: &WantedReport| {
+            let place = found.file.as_deref();
+            found.kind == WantedKind::Page && place.is_some_and(is_directory)
+        };
+        if self.all && !(wanted.len() == 1 && wanted.iter().all(is_site)) {
+            return Err(AppError::Usage(
+                "pages of all runs go to one directory\n  help: cargo perfcheck report --all --report html=public/"
+                    .to_owned(),
+            ));
+        }
         let on_stdout =
             |found: &WantedReport| found.kind == WantedKind::Page && found.file.is_none();
         if self.open && wanted.iter().any(on_stdout) {
@@ -72,6 +94,7 @@ pub fn report(
         workspace,
     };
     match &options.runs[..] {
+        [] if options.all => delivery.of_all(world)?,
         [] => delivery.of_run("latest", world)?,
         [run] => delivery.of_run(run, world)?,
         [base, candidate] => delivery.of_two([base, candidate], world)?,
@@ -104,6 +127,53 @@ impl Delivery<'_> {
             findings_of(self.context, self.store, &head, &measured, told)
         })?;
         self.deliver(&findings, world)
+    }
+
+    /// Writes a page of each run of the branch into a directory, the newest ones, and an index of them.
+    fn of_all(&self, world: &mut World<'_>) -> Result<(), AppError> {
+        let mut wanted = self.options.reports.wanted.iter();
+        let Some(directory) = wanted.find_map(|wanted| wanted.file.as_deref()) else {
+            return Ok(());
+        };
+        let index = file_at(directory)?;
+        let branch = git_state(self.context, world).and_then(|git| git.branch);
+        let is_wanted = |line: &RunLine| {
+            let run = &line.run;
+            let side = run.pair.map(|pair| pair.side);
+            let of_branch = run.git.as_ref().and_then(|git| git.branch.as_ref());
+            run.status == RunStatus::Complete
+                && side != Some(Side::Base)
+                && (branch.is_none() || of_branch == branch.as_ref())
+        };
+        let mut lines = run_lines(self.store, self.workspace, usize::MAX)?;
+        lines.retain(is_wanted);
+        lines.truncate(MOST_PAGES);
+        if lines.is_empty() {
+            return Err(AppError::NothingToCompare(format!(
+                "no complete run of {} is stored\n  help: `cargo perfcheck` measures one",
+                branch.map_or_else(
+                    || "this workspace".to_owned(),
+                    |name| format!("branch `{name}`")
+                )
+            )));
+        }
+        for line in &lines {
+            let file = index.with_file_name(page_of_run(line.run.id));
+            let measured = self.store.measurements(line.run.id, None)?;
+            let findings = working("Describing", measured.len(), world, |told| {
+                findings_of(self.context, self.store, &line.run, &measured, told)
+            })?;
+            self.page(&findings, &[Some(file)], world)?;
+        }
+        let workspace = name_of(self.context);
+        let title = branch.map_or_else(
+            || format!("{workspace}: runs"),
+            |branch| format!("{workspace}: runs of {branch}"),
+        );
+        let mut text = Vec::new();
+        write_run_index(&mut text, &title, &lines)?;
+        write_whole(&index, &text)?;
+        self.show(&index, world)
     }
 
     /// Reports two runs, compared as `compare BASE CANDIDATE` does it.
@@ -167,23 +237,38 @@ impl Delivery<'_> {
         pages: &[WantedReport],
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
+        let mut files = Vec::new();
+        for wanted in pages {
+            files.push(wanted.file.as_deref().map(file_at).transpose()?);
+        }
+        if pages.is_empty() {
+            files.push(Some(host::temporary_page()?));
+        }
+        self.page(findings, &files, world)?;
+        match files.into_iter().flatten().next() {
+            Some(first) => self.show(&first, world),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the page to each file; `None` is stdout.
+    fn page(
+        &self,
+        findings: &Findings<'_>,
+        files: &[Option<PathBuf>],
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
         let gathered = PageSubject::of(self.store, findings)?.gather(self.store, self.workspace)?;
         let page = working("Drawing", gathered.benchmarks(), world, |told| {
             gathered.page(name_of(self.context), told)
         });
         let mut text = Vec::new();
         write_page(&mut text, &page)?;
-        let mut files = Vec::new();
-        for wanted in pages {
-            match &wanted.file {
-                Some(place) => files.push(file_at(place)?),
-                None => world.stdout.write_all(&text)?,
-            }
-        }
-        if pages.is_empty() {
-            files.push(host::temporary_page()?);
-        }
-        for file in &files {
+        for file in files {
+            let Some(file) = file else {
+                world.stdout.write_all(&text)?;
+                continue;
+            };
             write_whole(file, &text)?;
             if !self.common.output.quiet {
                 let place = file.display().to_string();
@@ -191,16 +276,18 @@ impl Delivery<'_> {
                 write_page_place(world.stdout, &page, &place, text.len(), format)?;
             }
         }
-        if let (true, Some(file)) = (self.options.open, files.first())
+        Ok(())
+    }
+
+    /// Shows a page in the browser, where that is wanted.
+    fn show(&self, file: &Path, world: &mut World<'_>) -> Result<(), AppError> {
+        if self.options.open
             && let Err(error) = host::open_in_viewer(file)
         {
-            write_warning(
-                world.stderr,
-                &format!(
-                    "the page could not be opened: {error}\n  help: open {} in a browser",
-                    file.display()
-                ),
-            )?;
+            let place = file.display();
+            let text =
+                format!("the page could not be opened: {error}\n  help: open {place} in a browser");
+            write_warning(world.stderr, &text)?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use crate::app::options::StoreOptions;
 use crate::report::{MessageFormat, RunLine, write_older_runs, write_runs};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_engine::host;
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
 pub fn runs(
@@ -17,22 +18,7 @@ pub fn runs(
     let Some((store, workspace)) = context.stored()? else {
         return context.note_nothing_stored(common, world);
     };
-    let baselines = store.baselines(workspace)?;
-    let mut lines = Vec::new();
-    for summary in store.runs(workspace, Some(limit))? {
-        lines.push(RunLine {
-            accepted_benchmarks: store.accepted_steps(summary.run.id)?,
-            started: host::to_rfc3339(summary.run.started),
-            names: baselines
-                .iter()
-                .filter(|baseline| baseline.run == summary.run.id)
-                .map(|baseline| baseline.name.clone())
-                .collect(),
-            benchmarks: summary.benchmarks,
-            tally: summary.tally,
-            run: summary.run,
-        });
-    }
+    let lines = run_lines(&store, workspace, limit)?;
     let columns = common.output.view().columns;
     write_runs(world.stdout, &lines, common.output.format, columns)?;
     if lines.len() == limit && common.output.format == MessageFormat::Human && !common.output.quiet
@@ -42,4 +28,27 @@ pub fn runs(
         write_older_runs(world.stdout, all.sum::<usize>().saturating_sub(limit))?;
     }
     Ok(ExitCode::Clean)
+}
+
+/// The newest runs, at most `limit` of them, with their names.
+pub(super) fn run_lines(
+    store: &Store,
+    workspace: WorkspaceId,
+    limit: usize,
+) -> Result<Vec<RunLine>, StoreError> {
+    let baselines = store.baselines(workspace)?;
+    let mut lines = Vec::new();
+    for summary in store.runs(workspace, Some(limit))? {
+        let run = summary.run.id;
+        let of_run = baselines.iter().filter(|baseline| baseline.run == run);
+        lines.push(RunLine {
+            accepted_benchmarks: store.accepted_steps(run)?,
+            started: host::to_rfc3339(summary.run.started),
+            names: of_run.map(|baseline| baseline.name.clone()).collect(),
+            benchmarks: summary.benchmarks,
+            tally: summary.tally,
+            run: summary.run,
+        });
+    }
+    Ok(lines)
 }

@@ -289,28 +289,12 @@ pub fn write_page_place(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sha2::{Digest, Sha256};
-
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    /// As a content security policy writes it.
-    fn hash(text: &str) -> String {
-        let mut digest = Sha256::digest(text).to_vec();
-        // 32 bytes are ten triples and two bytes.
-        digest.push(0);
-        let digits = digest.chunks(3).flat_map(|triple| {
-            let number = triple
-                .iter()
-                .fold(0_u32, |sum, byte| sum << 8 | u32::from(*byte));
-            [18, 12, 6, 0].map(|shift| char::from(DIGITS[(number >> shift & 63) as usize]))
-        });
-        format!("sha256-{}=", digits.take(43).collect::<String>())
-    }
+    use crate::report::page::style_hash::of_text;
 
     #[test]
     fn the_policy_allows_the_style_and_the_script_that_are_there() {
-        assert_eq!(STYLE_HASH, hash(STYLE), "write this into STYLE_HASH");
-        assert_eq!(SCRIPT_HASH, hash(SCRIPT), "write this into SCRIPT_HASH");
+        assert_eq!(STYLE_HASH, of_text(STYLE), "write this into STYLE_HASH");
+        assert_eq!(SCRIPT_HASH, of_text(SCRIPT), "write this into SCRIPT_HASH");
     }
 
     #[test]

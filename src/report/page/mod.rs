@@ -11,6 +11,10 @@ mod environment;
 mod history;
 mod phrases;
 mod quantized;
+mod run_index;
+#[cfg(test)]
+mod style_hash;
 
 pub use content::{Page, PageBenchmark, PageRun, PageSide};
 pub use document::{write_page, write_page_place};
+pub use run_index::{page_of_run, write_run_index};
