@@ -452,7 +452,7 @@ class Page(unittest.TestCase):
         self.assertGreater(widths[0], 15, "no violin is flat")
 
     def test_numbers_are_written_as_the_terminal_writes_them(self):
-        printed = perfcheck("story", "compare", "before", "after")
+        printed = perfcheck("story", "compare", "before", "after", "-v")
         shown = self.run_script("return [...document.querySelectorAll('#table tbody tr')].map((row) => [row.querySelector('.name').innerText.split('\\n')[0], row.querySelector('td.time:not(.before):not(.typical)').innerText, row.querySelector('.delta').innerText, row.querySelector('.rate').innerText])")
         # Backwards: remarks stand below the table and begin with a name, too.
         lines = {line.split()[0]: line for line in reversed(printed.splitlines()) if line.startswith("  ")}

@@ -107,7 +107,7 @@ pub(crate) fn median_interval(row: &Row<'_>) -> Option<String> {
     is_known.then(|| units::interval(metric(row), median.lower, median.upper))
 }
 
-/// The two values that the change is between, in the terms of what the verdict is about; of a rate the times of a unit, as the change is theirs.
+/// The two values that the change is between, in the terms of what the verdict is about.
 pub(crate) fn compared(row: &Row<'_>, findings: &Findings<'_>) -> Option<BySide<String>> {
     let subject = findings.decision().analysis.subject;
     values_of(row.comparison.as_ref()?, subject, metric(row))
@@ -124,7 +124,7 @@ pub(crate) fn values_of(
         Statistic::Allocations | Statistic::Instructions => units::count(value),
         Statistic::Bytes | Statistic::Peak => units::bytes(value),
         Statistic::Latency(_) => units::time(value),
-        _ => units::spent(metric, value),
+        _ => units::value(metric, value),
     };
     Some(BySide {
         base: write(values.base),

@@ -60,7 +60,7 @@ pub(super) struct TestFinding {
     pub decided: Decided,
     pub statistic: Option<f64>,
     pub degrees_of_freedom: Option<f64>,
-    /// new / base - 1; `None` where nothing was tested.
+    /// new / base - 1, without bounds where nothing was tested; `None` where it is not known.
     pub change: Option<Estimate>,
     /// The value of the base that the change is relative to.
     pub centre: f64,
@@ -120,6 +120,7 @@ impl<'a> Setting<'a> {
                 smaller: a.len().min(b.len()),
                 needed,
             });
+            self.untested(&a, &b, &mut found);
             return found;
         }
         match self.analysis.test {
@@ -153,6 +154,20 @@ impl<'a> Setting<'a> {
             Test::P95Ratio => 1,
             _ => 2,
         }
+    }
+
+    /// What is seen of both sides is told all the same: the change of their centres, without bounds.
+    fn untested(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
+        let centre = match self.analysis.test {
+            Test::MannWhitney | Test::Kruskal => median,
+            _ => mean,
+        };
+        let Some((candidate, base)) = centre(candidate).zip(centre(base)) else {
+            return;
+        };
+        let ratio = positive_ratio(candidate, base);
+        found.change = ratio.map(|ratio| Estimate::unbounded(ratio - 1.0));
+        found.centre = base;
     }
 
     /// The interval is that of the relative change of the means, over resampled observations of each side.
