@@ -21,7 +21,7 @@ mod words;
 pub use charset::{Charset, InCharset};
 pub use charts::{Picture, SplitPicture, SplitRow, write_picture, write_split};
 pub use ci::{ReportContext, ReportKind, SourcePlace, write_report};
-pub use explanation::{Explanation, MeasuredSide, explained, write_explanation};
+pub use explanation::{Depth, Explanation, MeasuredSide, explained, write_explanation};
 pub use json::write_json;
 pub use layout::TableFormat;
 pub use messages::{
@@ -48,4 +48,5 @@ pub use text::{
 pub use theme::without_colours;
 pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};
 pub use view::{MessageFormat, RowOrder, Verbosity, View};
+pub use words::outcome::write_outcome_of_run;
 pub use words::remarks::run_remark;

@@ -86,6 +86,15 @@ pub(super) fn status(word: &str) -> String {
     format!("{word:>12}").green().bold().to_string()
 }
 
+/// The word for how a command ends.
+pub(super) fn outcome(word: &str, is_good: bool) -> String {
+    if is_good {
+        word.green().bold().to_string()
+    } else {
+        word.red().bold().to_string()
+    }
+}
+
 /// `warning:`, as cargo colours it.
 pub(super) fn warning() -> String {
     "warning".yellow().bold().to_string()

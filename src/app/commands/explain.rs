@@ -6,7 +6,7 @@ use crate::app::naming::{alike, candidates, list, shell_quoted};
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::{findings_of, plan_of};
 use crate::app::stored::sides::{measured_side, run_with_verdicts, side_of};
-use crate::report::{Explanation, write_explanation};
+use crate::report::{Depth, Explanation, write_explanation};
 use clap::Args;
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -15,13 +15,13 @@ use perfcheck_analysis::model::{BenchmarkKey, Metric, Run, RunStatus, Work};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 const AFTER_EXPLAIN: &str = "\
-Says in plain words what was measured, what was taken of it, at which level its interval stands, which condition decided, and
-what would have made it another verdict. Nothing is built or run: the decision is made again from what is stored.
+Says in four lines what changed, what it was compared with, how certain that is, and what to do. With --full it says what was
+measured, what was taken of it, which condition decided, and what would have made it another verdict. Nothing is built or run.
 
 Examples:
   cargo perfcheck explain sort/10               the newest verdict about `sort/10`
   cargo perfcheck explain json --run 12         what run 12 says of the one benchmark with `json` in its id
-  cargo perfcheck explain sort/10 --message-format json
+  cargo perfcheck explain sort/10 --full        the whole derivation; JSON always has it
 
 Exit status: 0 whatever the verdict is, 2 usage or no such benchmark, 5 store unusable, 6 no such run or no verdict yet.";
 
@@ -34,6 +34,9 @@ pub struct ExplainOptions {
     /// The run whose verdict is meant: a number, baseline, `latest` or `@commit` [default: the newest with a verdict]
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
+    /// Print the whole derivation of the verdict
+    #[arg(long)]
+    pub full: bool,
 }
 
 /// Runs the command.
@@ -86,7 +89,12 @@ pub fn explain(
         code: code_of(&findings, &key),
         plan: plan.as_ref().filter(|_| head.pair.is_some()),
     };
-    write_explanation(world.stdout, &explanation, common.output.format)?;
+    let argument = shell_quoted(&key.id);
+    let depth = match options.full {
+        true => Depth::Full,
+        false => Depth::Summary(&argument),
+    };
+    write_explanation(world.stdout, &explanation, depth, common.output.format)?;
     Ok(ExitCode::Clean)
 }
 

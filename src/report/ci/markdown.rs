@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use super::context::ReportContext;
 use crate::escape;
+use crate::report::words::outcome::Outcome;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, Gravity};
 use crate::report::words::{analysis, limits};
@@ -75,14 +76,9 @@ fn marker(key: &str) -> String {
 
 fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
     line(text, &marker(context.key));
-    let failed = match findings.failed_targets.len() {
-        0 => String::new(),
-        some => format!("; {} failed", units::counted(some, "bench target")),
-    };
-    line(
-        text,
-        &format!("### Benchmarks: {}{failed}", sentences::tally(findings)),
-    );
+    let outcome = Outcome::of(findings);
+    let grounds = outcome.grounds(|verdict| verdict.word().to_owned());
+    line(text, &format!("### Benchmarks: {}, {grounds}", outcome.word()));
     line(text, "");
     let run = findings.run;
     let commit = run.git.as_ref().map_or_else(String::new, |git| {

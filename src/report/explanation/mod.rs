@@ -10,8 +10,9 @@ mod extras;
 mod measured;
 mod paired;
 mod stored;
+mod summary;
 mod unmeasured;
 mod write;
 
 pub use content::{Explanation, MeasuredSide};
-pub use write::{explained, write_explanation};
+pub use write::{Depth, explained, write_explanation};

@@ -14,9 +14,7 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
     let in_turn = explanation.run.pair.is_some();
     let reference = explanation.reference;
-    let same = explanation.row.and_then(Row::same);
-    let same =
-        same.or((in_turn && explanation.candidate.is_none()).then_some(Sameness::Executable));
+    let same = sameness(explanation);
     let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
         Verdict::New if in_turn => (
@@ -55,6 +53,14 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         },
     ));
     statements
+}
+
+/// In what both sides are the same, where nothing was measured for that reason.
+pub(super) fn sameness(explanation: &Explanation<'_>) -> Option<Sameness> {
+    let in_turn = explanation.run.pair.is_some();
+    let same = explanation.row.and_then(Row::same);
+    let is_unmeasured = in_turn && explanation.candidate.is_none();
+    same.or(is_unmeasured.then_some(Sameness::Executable))
 }
 
 fn incomparable(

@@ -1,12 +1,13 @@
-//! Puts the sentences in order and writes them: as text that fits 80 columns, or as one JSON message.
+//! Puts the sentences in order and writes them: as four lines, as text that fits 80 columns, or as one JSON message.
 
 use std::io::{self, Write};
 
 use super::content::Explanation;
+use super::summary::{meaning, summary};
 use super::{alternative, extras, measured, paired, stored, unmeasured};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{ExplanationMessage, JsonMessage, Numbers, Statement, write_message};
-use crate::report::view::MessageFormat;
+use crate::report::view::{MessageFormat, prose};
 use crate::report::words::remarks::code_differs;
 use crate::report::words::sentences::capital;
 use crate::report::{theme, units};
@@ -17,16 +18,27 @@ use perfcheck_analysis::model::{Statistic, Verdict};
 const WIDTH: usize = 80;
 const MARGIN: usize = 11;
 
-/// Writes how a verdict came about.
+/// How much of an explanation people read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth<'a> {
+    /// Four lines; the benchmark is named so in commands.
+    Summary(&'a str),
+    /// The whole derivation.
+    Full,
+}
+
+/// Writes how a verdict came about; the JSON message has all of it.
 pub fn write_explanation(
     writer: &mut dyn Write,
     explanation: &Explanation<'_>,
+    depth: Depth<'_>,
     format: MessageFormat,
 ) -> io::Result<()> {
     let statements = statements(explanation);
-    match format {
-        MessageFormat::Human => write_text(writer, explanation, &statements),
-        MessageFormat::Json => {
+    match (format, depth) {
+        (MessageFormat::Human, Depth::Summary(bench)) => write_summary(writer, explanation, bench),
+        (MessageFormat::Human, Depth::Full) => write_derivation(writer, explanation, &statements),
+        (MessageFormat::Json, _) => {
             let message = ExplanationMessage::of(explanation, &statements);
             write_message(writer, JsonMessage::Explanation(message))
         }
@@ -73,17 +85,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
 }
 
 fn verdict(explanation: &Explanation<'_>) -> Statement {
-    let meaning = match explanation.verdict {
-        Verdict::Regressed => "slower by more than noise",
-        Verdict::Suspect => "it looks slower, and that is not shown",
-        Verdict::Failed => "it could not be measured",
-        Verdict::Incomparable => "measured under conditions that cannot be compared",
-        Verdict::Missing => "the reference has it, this run has not",
-        Verdict::Inconclusive => "neither a change nor its absence could be shown",
-        Verdict::New => "there is nothing to compare it with",
-        Verdict::Unchanged => "no change beyond noise, and that is shown",
-        Verdict::Improved => "faster by more than noise",
-    };
+    let meaning = meaning(explanation);
     Statement::new(
         format!("{}: {meaning}.", capital(explanation.verdict.word())),
         Numbers::Verdict {
@@ -121,11 +123,24 @@ fn unknown(explanation: &Explanation<'_>) -> Statement {
     )
 }
 
-fn write_text(
+fn write_summary(
     writer: &mut dyn Write,
     explanation: &Explanation<'_>,
-    statements: &[Statement],
+    bench: &str,
 ) -> io::Result<()> {
+    write_head(writer, explanation)?;
+    let columns = units::terminal_width();
+    for (subject, text) in summary(explanation, bench) {
+        let text = prose(&theme::printable(&text), columns.saturating_sub(MARGIN), &" ".repeat(MARGIN));
+        let subject = theme::faint(format!("{subject:MARGIN$}"));
+        writeln!(writer, "{subject}{text}")?;
+    }
+    let run = explanation.run.id;
+    let full = format!("In full: cargo perfcheck explain {bench} --run {run} --full");
+    writeln!(writer, "\n{}", theme::faint(theme::printable(&full)))
+}
+
+fn write_head(writer: &mut dyn Write, explanation: &Explanation<'_>) -> io::Result<()> {
     let key = explanation.key;
     writeln!(
         writer,
@@ -134,7 +149,15 @@ fn write_text(
         units::name_in_prose(&key.id, units::terminal_width()),
         explanation.run.id,
         theme::verdict(explanation.verdict)
-    )?;
+    )
+}
+
+fn write_derivation(
+    writer: &mut dyn Write,
+    explanation: &Explanation<'_>,
+    statements: &[Statement],
+) -> io::Result<()> {
+    write_head(writer, explanation)?;
     let subjects = statements.iter().scan("", |before, statement| {
         let subject = if statement.numbers.about() == *before {
             ""

@@ -210,12 +210,12 @@ impl<'a> BenchmarkData<'a> {
     }
 }
 
-/// What a table says below it of a benchmark; what limits a comparison is of interest where it did not come out clearly well.
+/// What there is to say of a benchmark; what limits a comparison is of interest where it did not come out clearly well.
 fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
     let moved = one.row.comparison.iter().flat_map(extras::changes);
     let limits = !sentences::is_fine(one.row);
     moved
-        .chain(sentences::remarks_on(one.row, limits, one.metric))
+        .chain(sentences::remarks_on(one.row, move |_| limits, one.metric))
         .collect()
 }
 

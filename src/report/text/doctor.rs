@@ -36,6 +36,12 @@ fn write_for_people(
     findings: &DoctorFindings,
     columns: usize,
 ) -> io::Result<()> {
+    if let Some(detects) = detects(findings) {
+        for line in units::fitted(&detects, columns) {
+            writeln!(writer, "{}", theme::heading(line))?;
+        }
+        writeln!(writer)?;
+    }
     writeln!(writer, "{}", theme::heading(units::host(&findings.host)))?;
     let all = findings.findings.iter();
     let topics = all.clone().map(|finding| {
@@ -51,8 +57,8 @@ fn write_for_people(
         Column::prose("", found),
     ])
     .write(writer, columns)?;
-    write_noise(writer, findings, columns)?;
     write_advice(writer, &findings.findings, columns)?;
+    write_noise(writer, findings, columns)?;
     writeln!(writer)?;
     for line in units::fitted(&conclusion(findings), columns) {
         writeln!(writer, "{line}")?;
@@ -60,11 +66,29 @@ fn write_for_people(
     Ok(())
 }
 
+/// `Detects ≥ 1.0 % (CPU-bound), ≥ 2.8 % (memory-bound)`, where that is known.
+fn detects(findings: &DoctorFindings) -> Option<String> {
+    let found = findings.noise.iter().filter_map(|noise| {
+        let smallest = noise.smallest_change?;
+        let kind = match noise.workload.as_str() {
+            "processor" => "CPU-bound",
+            "memory" => "memory-bound",
+            other => other,
+        };
+        Some(format!(
+            "≥ {} ({kind})",
+            units::rounded_percent(smallest)
+        ))
+    });
+    let found: Vec<String> = found.collect();
+    (!found.is_empty()).then(|| format!("Detects {}", found.join(", ")))
+}
+
 /// A mark that is told from the others without colour, in the colour of a verdict of the same kind.
 fn mark(severity: Severity) -> (Ink, &'static str) {
     match severity {
         Severity::Good => (Ink::Verdict(Verdict::Unchanged), "✓"),
-        Severity::Unknown => (Ink::Faint, "?"),
+        Severity::Unknown => (Ink::Faint, "-"),
         Severity::Improvable => (Ink::Verdict(Verdict::Suspect), "!"),
         Severity::Bad => (Ink::Verdict(Verdict::Regressed), "✗"),
     }

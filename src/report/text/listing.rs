@@ -87,7 +87,7 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     vec![
         Column::number("last median", cells(&typical)),
         Column::fact(
-            "last runs",
+            "trend",
             cells(&|line| sparkline(&line.last_values_ns, SPARKLINE)),
         )
         .dispensable(1),
@@ -102,16 +102,17 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     ]
 }
 
-/// Writes a message for each of `lines`, or for people their table in so many columns.
+/// Writes a message for each of `lines`, or for people their table in so many columns; `otherwise` where there are none.
 fn write_lines<'l, T>(
     writer: &mut dyn Write,
     lines: &'l [T],
     message: impl Fn(&'l T) -> JsonMessage<'l>,
     format: MessageFormat,
     columns: usize,
-    table: impl FnOnce() -> Table,
+    (table, otherwise): (impl FnOnce() -> Table, &str),
 ) -> io::Result<()> {
     match format {
+        MessageFormat::Human if lines.is_empty() => writeln!(writer, "{otherwise}"),
         MessageFormat::Human => table().write(writer, columns),
         MessageFormat::Json => {
             (lines.iter()).try_for_each(|line| write_message(writer, message(line)))
@@ -132,7 +133,10 @@ pub fn write_runs(
         |line| JsonMessage::Run(line.into()),
         format,
         columns,
-        || runs_table(lines, columns),
+        (
+            || runs_table(lines, columns),
+            "No runs yet: `cargo perfcheck` measures one.",
+        ),
     )
 }
 
@@ -149,12 +153,12 @@ fn runs_table(lines: &[RunLine], columns: usize) -> Table {
             heading_of_when(columns),
             cells(&|line| when(&line.started, columns)),
         ),
-        Column::words("commit", commits).dispensable(2),
-        Column::name("branch", branches).dispensable(3),
-        Column::number("benchmarks", cells(&|line| line.benchmarks.to_string())).dispensable(4),
-        Column::words("state", cells(&state)),
+        Column::words("commit", commits).dispensable(4),
+        Column::name("branch", branches).dispensable(5),
+        Column::number("benchmarks", cells(&|line| line.benchmarks.to_string())).dispensable(6),
+        Column::words("state", cells(&|line| state(line, columns))),
         Column::words("baselines", cells(&|line| line.names.join(", "))).dispensable(1),
-        Column::words("verdicts", lines.iter().map(|line| counts(&line.tally))),
+        Column::words("verdicts", lines.iter().map(|line| verdicts(&line.tally, columns))),
     ])
 }
 
@@ -169,6 +173,22 @@ pub(crate) fn counts(tally: &Tally) -> Cell {
     Cell::of_pieces(pieces)
 }
 
+/// All counts, or where there is little room those that fit on a line: `4 regressed, 9 others`.
+fn verdicts(tally: &Tally, columns: usize) -> Cell {
+    let all: Vec<_> = tally.iter().collect();
+    match &all[..] {
+        [(worst, count), others @ ..] if columns < WIDE && others.len() > 1 => {
+            let others: usize = others.iter().map(|(_, count)| count).sum();
+            Cell::of_pieces(vec![
+                (Ink::Plain, format!("{count}{NO_BREAK}")),
+                (Ink::Verdict(*worst), worst.word().to_owned()),
+                (Ink::Plain, format!(", {others}{NO_BREAK}others")),
+            ])
+        }
+        _ => counts(tally),
+    }
+}
+
 /// Says that runs are left out, where some are.
 pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> {
     if older == 0 {
@@ -181,23 +201,27 @@ pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> 
     writeln!(writer, "{}", theme::faint(text))
 }
 
-/// Whether a run is a reference, and why.
-fn state(line: &RunLine) -> String {
+/// Whether a run is a reference, and why; in few words where there is little room.
+fn state(line: &RunLine, columns: usize) -> String {
+    let is_narrow = columns < WIDE;
     let own = match (line.run.status, line.run.acceptance) {
         (RunStatus::Incomplete, _) => "incomplete",
         (RunStatus::Complete, Acceptance::Pending) => "not accepted",
-        (RunStatus::Complete, Acceptance::Automatic) => "accepted",
-        (RunStatus::Complete, Acceptance::ByCommand) => "accepted by command",
+        (RunStatus::Complete, Acceptance::ByCommand) if !is_narrow => "accepted by command",
+        (RunStatus::Complete, Acceptance::Automatic | Acceptance::ByCommand) => "accepted",
     };
     let own = match (&line.run.pair, line.run.status) {
         (Some(pair), RunStatus::Complete) => match pair.side {
-            Side::Base => format!("A/B, base of {}", pair.partner),
+            Side::Base => format!("base of {}", pair.partner),
             Side::Candidate => format!("A/B against {}", pair.partner),
         },
         _ => own.to_owned(),
     };
     let levels = line.accepted_benchmarks.len();
-    let single = (levels > 0).then(|| format!("{} accepted", units::counted(levels, "level")));
+    let single = (levels > 0).then(|| match is_narrow {
+        true => format!("{levels}{NO_BREAK}accepted"),
+        false => format!("{} accepted", units::counted(levels, "level")),
+    });
     let source = line.run.source.as_ref();
     let source = source.map(Source::summary);
     let parts: Vec<String> = [Some(own), single, source].into_iter().flatten().collect();
@@ -219,14 +243,18 @@ fn when(started: &str, columns: usize) -> String {
     }
 }
 
-/// Commit and branch. What an A/B run was measured against was checked out for it alone, so that it is on no branch.
+/// Commit and branch; a star where tracked files differed. What an A/B run was measured against was checked out for it alone, so that it is on no branch.
 fn checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> (String, String) {
     let Some(git) = git else {
         return ("-".to_owned(), String::new());
     };
     let digits = if columns < WIDE { 7 } else { 12 };
     let hash = git.commit.get(..digits).unwrap_or(&git.commit);
-    let dirty = if git.dirty { ", modified" } else { "" };
+    let dirty = match (git.dirty, columns < WIDE) {
+        (false, _) => "",
+        (true, true) => "*",
+        (true, false) => ", modified",
+    };
     let is_base = pair.is_some_and(|pair| pair.side == Side::Base);
     let branch = match &git.branch {
         Some(branch) => branch.clone(),
@@ -249,7 +277,10 @@ pub fn write_baselines(
         JsonMessage::Baseline,
         format,
         columns,
-        || baselines_table(lines, columns),
+        (
+            || baselines_table(lines, columns),
+            "No baselines yet: `cargo perfcheck baseline save NAME` names the newest run.",
+        ),
     )
 }
 
@@ -283,7 +314,10 @@ pub fn write_workspaces(
         JsonMessage::Workspace,
         format,
         columns,
-        || workspaces_table(lines),
+        (
+            || workspaces_table(lines),
+            "No runs yet: `cargo perfcheck` measures one.",
+        ),
     )
 }
 

@@ -41,6 +41,18 @@ pub(crate) fn level(decision: &DecisionSettings) -> String {
     }
 }
 
+/// The same as a newcomer understands it: what is kept at the level is that nothing is called slower by chance.
+pub(crate) fn false_alarms(decision: &DecisionSettings) -> String {
+    let level = units::percent(decision.significance_level);
+    match decision.analysis.correction {
+        FamilyRule::Holm => format!("at most {level} chance of any false alarm in this run"),
+        FamilyRule::BenjaminiHochberg => {
+            format!("of the changes called, {level} are false on average at most")
+        }
+        FamilyRule::Unadjusted => format!("{level} chance of a false alarm for each benchmark"),
+    }
+}
+
 /// How a test decides, as the end of "Compared with ... ".
 pub(crate) fn method(decision: &DecisionSettings) -> String {
     let analysis = &decision.analysis;

@@ -2,8 +2,25 @@
 
 use super::limits::whom;
 use crate::report::units;
+use perfcheck_analysis::compare::Note;
 use perfcheck_analysis::findings::{ChangedFunction, CodeChange, Remark, Row, RunRemark, Sameness};
 use perfcheck_analysis::model::{MIN_LAUNCHES, RunId};
+
+/// Whether somebody who knows this would do something else: the others say how a number came about.
+pub(crate) fn asks_to_act(note: &Note) -> bool {
+    !matches!(
+        note,
+        Note::SamplesAsUnits
+            | Note::MedianOfFewSamples { .. }
+            | Note::MedianOfRamp
+            | Note::NoVariance
+            | Note::NoTScore
+            | Note::FewerResamples { .. }
+            | Note::LoneFloor { .. }
+            | Note::FasterByTScoreOnly
+            | Note::SecondFastestOfFewSamples { .. }
+    )
+}
 
 /// The remarks on a benchmark, a sentence each.
 pub(crate) fn of_row(row: &Row<'_>) -> impl Iterator<Item = String> {

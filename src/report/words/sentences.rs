@@ -4,7 +4,7 @@ use super::{analysis, extras, limits, remarks};
 use crate::escape;
 use crate::report::units;
 use perfcheck_analysis::compare::{Comparison, Note, Summary};
-use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Remark, Row, Sameness};
+use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Row, Sameness};
 use perfcheck_analysis::model::{BySide, Failure, Metric, Run, RunStatus, Statistic, Verdict};
 
 /// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
@@ -232,7 +232,7 @@ pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
     rules
         .chain(moved)
         .chain(differences)
-        .chain(remarks_on(row, true, metric(row)))
+        .chain(remarks_on(row, |_| true, metric(row)))
         .chain(failures(row, |launches| {
             units::counted(launches.len(), "launch")
         }))
@@ -240,20 +240,20 @@ pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What else there is to say of a row: what limits its comparison, if that is wanted, remarks, and the summary that was asked for.
+/// What else there is to say of a row: what limits its comparison as far as that is wanted, remarks, and the summary that was asked for.
 pub(crate) fn remarks_on<'r>(
     row: &'r Row<'_>,
-    with_limits: bool,
+    is_told: impl Fn(&Note) -> bool + 'r,
     metric: &'r Metric,
 ) -> impl Iterator<Item = String> + 'r {
     let comparison = row.comparison.as_ref();
     let summary = row.summary.as_ref();
     let modes = summary.and_then(|summary| modes(summary, metric));
-    let limits = comparison.filter(|_| with_limits);
-    let limits = limits.map_or(&[][..], |found| &found.notes);
+    let limits = comparison.map_or(&[][..], |found| &found.notes);
     let centers = comparison.and_then(|found| found.description.centers.as_ref());
     limits
         .iter()
+        .filter(move |note| is_told(note))
         .map(Note::to_string)
         .chain(modes)
         .chain(remarks::of_row(row))
@@ -312,34 +312,29 @@ pub(crate) fn capital(text: &str) -> String {
 
 /// How many benchmarks were not measured, as they run the same machine code on both sides.
 pub(crate) fn unmeasured(findings: &Findings<'_>) -> Option<String> {
-    let is_same = |row: &&Row<'_>| {
-        let same =
-            |remark: &Remark| matches!(remark, Remark::Same(same) if *same != Sameness::Executable);
-        row.remarks.iter().any(same)
-    };
-    let same = findings.rows.iter().filter(is_same).count();
-    let measured = findings.rows.iter().filter(|row| row.measurement.is_some());
-    let all = units::counted(findings.rows.len(), "benchmark");
+    let rows = &findings.rows;
+    if is_same_throughout(findings) {
+        return Some(format!(
+            "{} unchanged: both builds run the same machine code; nothing was measured.",
+            units::counted(rows.len(), "benchmark")
+        ));
+    }
+    let in_part = |same: Sameness| same != Sameness::Executable;
+    let same = rows.iter().filter_map(Row::same);
+    let same = same.filter(|same| in_part(*same)).count();
+    let measured = rows.iter().filter(|row| row.measurement.is_some());
+    let all = units::counted(rows.len(), "benchmark");
     let measured = measured.count();
     (same > 0).then(|| {
         format!("{same} of {all} run the same machine code on both sides; {measured} measured.")
     })
 }
 
-/// `2 regressed, 5 unchanged`; without verdicts how many were measured.
-pub(crate) fn tally(findings: &Findings<'_>) -> String {
-    let counts: Vec<String> = findings
-        .tally()
-        .iter()
-        .map(|(verdict, count)| format!("{count} {verdict}"))
-        .collect();
-    if findings.rows.is_empty() {
-        "none".to_owned()
-    } else if counts.is_empty() {
-        format!("{} measured", findings.rows.len())
-    } else {
-        counts.join(", ")
-    }
+/// Whether all benchmarks are unchanged because both builds run the same machine code.
+pub(crate) fn is_same_throughout(findings: &Findings<'_>) -> bool {
+    let is_same =
+        |row: &Row<'_>| row.verdict == Some(Verdict::Unchanged) && row.same().is_some();
+    !findings.rows.is_empty() && findings.rows.iter().all(is_same)
 }
 
 /// `1 benchmark was`, `2 benchmarks were`.

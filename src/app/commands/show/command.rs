@@ -13,7 +13,8 @@ use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::findings_of;
 use crate::app::stored::imported::absurdities;
 use crate::report::{
-    BenchmarkStatistics, MessageFormat, write_run_head, write_statistics, write_warning,
+    BenchmarkStatistics, MessageFormat, write_outcome_of_run, write_run_head, write_statistics,
+    write_warning,
 };
 use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns, LatencyBootstrap};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -73,7 +74,10 @@ pub fn show(
         }
     }
     match view {
-        RunView::Table => table(&store, run, &measurements, common, world),
+        RunView::Table => {
+            let is_whole = only.is_none();
+            table(&store, run, (&measurements, is_whole), common, world)
+        }
         RunView::Statistics(analysis) => {
             let head = store.run(run)?;
             let decision = DecisionSettings {
@@ -135,11 +139,11 @@ fn meant<'k>(
     }
 }
 
-/// The table of what the run measured, as it is described; its verdicts are those of its end.
+/// The table of what the run measured, as it is described; its verdicts are those of its end. The whole run has an outcome, too.
 fn table(
     store: &Store,
     run: RunId,
-    measurements: &[Measurement],
+    (measurements, is_whole): (&[Measurement], bool),
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
@@ -165,6 +169,15 @@ fn table(
         exit_code: summary.exit_code.unwrap_or(0),
     };
     write(&findings, common, world)?;
+    let ended = summary.exit_code.filter(|_| is_whole);
+    if let (MessageFormat::Human, Some(exit_code)) = (common.output.format, ended) {
+        // What is missing has a verdict and no row.
+        let verdicts = store.verdicts(run)?;
+        let benchmarks = verdicts.len().max(measurements.len());
+        let tally = verdicts.iter().map(|known| known.verdict).collect();
+        let columns = common.output.view().columns;
+        write_outcome_of_run(world.stdout, run, exit_code, (tally, benchmarks), columns)?;
+    }
     Ok(ExitCode::Clean)
 }
 

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use super::content::{BenchmarkHistory, HistoryPoint};
 use super::scale::ValueColumns;
 use super::words::conclusion;
-use crate::report::layout::{Cell, Column, Table, cells_of};
+use crate::report::layout::{Cell, Column, Table};
 use crate::report::theme::{self, Ink};
 use crate::report::units;
+use perfcheck_analysis::compare::Step;
 use perfcheck_analysis::model::GitState;
 
 /// The scale is drawn as wide as the first of these that there is room for.
@@ -33,10 +34,41 @@ pub(super) fn detail(
     conclusion(writer, history, width)
 }
 
+/// A line of the table.
+enum Line<'h> {
+    /// A run, by its place.
+    Run(usize, &'h HistoryPoint),
+    /// A step between two levels, by the place of the later one.
+    Step(usize, Step),
+}
+
+/// The runs, with a line wherever another level begins.
+fn lines(history: &BenchmarkHistory) -> Vec<Line<'_>> {
+    let levels = history.course.levels.iter().enumerate();
+    let steps: Vec<(usize, usize, Step)> = levels
+        .filter_map(|(at, level)| Some((history.counted[level.first], at, level.step?)))
+        .collect();
+    let points = history.points.iter().enumerate();
+    let lines = points.flat_map(|(place, point)| {
+        let step = steps.iter().find(|(first, ..)| *first == place);
+        let step = step.map(|(_, level, step)| Line::Step(*level, *step));
+        step.into_iter().chain([Line::Run(place, point)])
+    });
+    lines.collect()
+}
+
 /// What is told of each run, and its place on the scale.
 fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     let points = &history.points;
-    let cells = cells_of(points);
+    let lines = lines(history);
+    // Of a step there is its drawing alone.
+    let cells = |told: &dyn Fn(&HistoryPoint) -> String| -> Vec<Cell> {
+        let of_line = |line: &Line<'_>| match line {
+            Line::Run(_, point) => Cell::from(told(point)),
+            Line::Step(..) => Cell::default(),
+        };
+        lines.iter().map(of_line).collect()
+    };
     let day = |point: &HistoryPoint| point.started.get(..10).unwrap_or(&point.started).to_owned();
     let commit = |point: &HistoryPoint| point.git.as_ref().map_or("-".to_owned(), commit);
     let value = |point: &HistoryPoint| {
@@ -61,13 +93,21 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     }
     let drawings = SCALES.iter().filter_map(|width| {
         let scale = ValueColumns::of(history, *width)?;
-        let lines = (0..points.len()).map(|place| scale.line(history, place));
-        Some(Column::fact(&scale.ends(history), lines))
+        let drawn = lines.iter().map(|line| match line {
+            Line::Run(place, _) => scale.line(history, *place),
+            Line::Step(level, _) => scale.step(history, *level),
+        });
+        Some(Column::fact(&scale.ends(history), drawn))
     });
     columns.extend(Column::drawn(drawings.collect()).map(|scale| scale.dispensable(1)));
     columns.push(Column::fact(
         "",
-        (0..points.len()).map(|place| end(history, place)),
+        lines.iter().map(|line| match line {
+            Line::Run(place, _) => end(history, *place),
+            Line::Step(_, step) => {
+                Cell::faint(format!("step {}", units::change(step.change.estimate)))
+            }
+        }),
     ));
     columns
 }
@@ -87,17 +127,9 @@ fn end(history: &BenchmarkHistory, place: usize) -> Cell {
 
 /// What is remarkable about a run.
 fn mark(history: &BenchmarkHistory, place: usize) -> String {
-    let begun = history
-        .level_of(place)
-        .filter(|level| history.counted[level.first] == place);
-    let step = begun
-        .and_then(|level| level.step)
-        .map(|step| format!("level {}", units::change(step.change.estimate)));
-    let accepted = history.points[place]
-        .accepted
-        .then(|| "accepted".to_owned());
-    let stray = history.is_stray(place).then(|| "stray".to_owned());
-    let said: Vec<String> = [step, accepted, stray].into_iter().flatten().collect();
+    let accepted = history.points[place].accepted.then_some("accepted");
+    let stray = history.is_stray(place).then_some("stray");
+    let said: Vec<&str> = [accepted, stray].into_iter().flatten().collect();
     said.join(", ")
 }
 

@@ -34,11 +34,15 @@ pub(super) fn overview(
     let outside = histories
         .iter()
         .filter(|history| !matches!(history.course.newest, Position::Unknown | Position::Within));
+    let outside = match outside.count() {
+        0 => "no newest run is outside its expected range".to_owned(),
+        1 => "1 newest run is outside its expected range".to_owned(),
+        some => format!("{some} newest runs are outside their expected range"),
+    };
     let words = format!(
-        "{}: {} at another level than before, the newest run of {} outside its band.",
+        "{}: {} changed level; {outside}.",
         units::counted(histories.len(), "benchmark"),
         stepped.count(),
-        outside.count()
     );
     writeln!(writer, "\n{}", view.prose(&words, ""))?;
     writeln!(writer, "Run by run: cargo perfcheck history BENCH")
@@ -46,7 +50,7 @@ pub(super) fn overview(
 
 fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
     let cells = cells_of(histories);
-    let course = |history: &BenchmarkHistory| {
+    let trend = |history: &BenchmarkHistory| {
         let values: Vec<Option<f64>> = history.points.iter().map(|point| point.value).collect();
         sparkline(&values, BARS)
     };
@@ -64,7 +68,7 @@ fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
     let newest = |history: &BenchmarkHistory| newest(history.course.newest).to_owned();
     vec![
         Column::number("runs", cells(&|history| history.points.len().to_string())).dispensable(3),
-        Column::fact("course", cells(&course)).dispensable(2),
+        Column::fact("trend", cells(&trend)).dispensable(2),
         Column::number("level", cells(&level)),
         Column::fact("last step", cells(&step)),
         Column::fact("newest run", cells(&newest)).dispensable(1),

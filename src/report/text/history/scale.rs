@@ -1,5 +1,7 @@
 //! The scale on which the values of a history are drawn, a line of characters a run.
 
+use std::cmp::Ordering;
+
 use super::content::BenchmarkHistory;
 use crate::report::layout::Cell;
 use crate::report::scale::Scale;
@@ -42,6 +44,23 @@ impl ValueColumns {
         let high = units::value(&history.metric, high);
         let between = self.columns - units::width(&low) - units::width(&high);
         format!("{low}{}{high}", " ".repeat(between))
+    }
+
+    /// The step to a level from the one before it.
+    pub(super) fn step(&self, history: &BenchmarkHistory, level: usize) -> Cell {
+        let levels = &history.course.levels;
+        let Some(before) = level.checked_sub(1).and_then(|before| levels.get(before)) else {
+            return Cell::default();
+        };
+        let (from, to) = (self.column(before.value), self.column(levels[level].value));
+        let mut columns = vec![' '; self.columns];
+        columns[from.min(to)..=from.max(to)].fill('─');
+        (columns[from], columns[to]) = match from.cmp(&to) {
+            Ordering::Less => ('└', '┐'),
+            Ordering::Equal => ('│', '│'),
+            Ordering::Greater => ('┘', '┌'),
+        };
+        Cell::faint(columns.into_iter().collect::<String>())
     }
 
     /// A run: its value, its level, the band where it is the newest level.

@@ -1,9 +1,10 @@
-//! What a table comes to: what was compared and how, how often each verdict was given, what to do next.
+//! What a table comes to: what was compared and how, what to do next, the outcome.
 
 use std::io::{self, Write};
 
 use crate::report::text::status::write_warning_within;
 use crate::report::view::{Verbosity, View};
+use crate::report::words::outcome::{Outcome, write_outcome};
 use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences;
 use crate::report::words::{analysis, limits};
@@ -51,7 +52,6 @@ pub(super) fn write_conclusion(
     if let Some(sentence) = sentences::unmeasured(findings) {
         line(writer, &sentence)?;
     }
-    line(writer, &counts(findings))?;
     if sentences::look_slower(&findings.rows) > 0 {
         line(writer, &sentences::undecided(findings).unwrap_or_default())?;
     }
@@ -73,7 +73,7 @@ pub(super) fn write_conclusion(
     for advice in &verdicts.advice {
         line(writer, &theme::printable(advice))?;
     }
-    Ok(())
+    write_outcome(writer, &Outcome::of(findings), view.columns)
 }
 
 /// The two sides, and how they were compared.
@@ -86,30 +86,17 @@ fn compared_with(verdicts: &Verdicts) -> String {
             "Compared with {reference}; changes and verdicts are about {subject} (`--metric`), not about the time."
         );
     }
-    let decider = match verdicts.method {
-        Method::Stored(Test::BootstrapT) => "drift between runs included",
-        Method::Stored(Test::TScore) => "t-score alone (--ignore-drift)",
+    let (how, drift) = match verdicts.method {
+        Method::Stored(Test::BootstrapT) => ("stored numbers", ", drift between runs included"),
+        Method::Stored(Test::TScore) => (
+            "stored numbers",
+            ", drift between runs ignored (--ignore-drift)",
+        ),
         Method::Stored(_) => {
             return format!("Compared with {reference} {}.", analysis::method(decision));
         }
-        Method::Paired => "both sides measured in turn",
+        Method::Paired => ("measured in turn", ""),
     };
-    let level = analysis::level(decision);
-    format!("Compared with {reference}; {level}, {decider}.")
-}
-
-/// `Run 2: 3 benchmarks: 1 regressed, 2 inconclusive.`
-fn counts(findings: &Findings<'_>) -> String {
-    let tally = findings.tally();
-    let counts: Vec<String> = tally
-        .iter()
-        .map(|(verdict, count)| format!("{count} {}", theme::verdict(verdict)))
-        .collect();
-    let total = units::counted(findings.rows.len(), "benchmark");
-    let counts = if counts.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", counts.join(", "))
-    };
-    format!("Run {}: {total}{counts}.", findings.run.id)
+    let alarms = analysis::false_alarms(decision);
+    format!("Compared with {reference}, {how}; {alarms}{drift}.")
 }

@@ -1,8 +1,9 @@
 //! What a reader must know of single benchmarks, each thing once for all that it applies to.
 
 use crate::report::view::{Verbosity, View};
-use crate::report::words::{analysis, extras, sentences};
+use crate::report::words::{analysis, extras, remarks, sentences};
 use crate::report::{theme, units};
+use perfcheck_analysis::compare::Note;
 use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::Verdict;
 
@@ -66,11 +67,11 @@ fn subject(some: &[usize], rows: &[&Row<'_>], view: &View) -> String {
     }
 }
 
-/// What is said of a row. What limits a comparison is of interest where it did not come out clearly well.
+/// What is said of a row. What limits a comparison is of interest where it did not come out clearly well and one can do something about it.
 fn of_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
-    let limits = match verbosity {
+    let is_told = |note: &Note| match verbosity {
         Verbosity::Quiet => false,
-        Verbosity::Usual => !sentences::is_fine(row),
+        Verbosity::Usual => !sentences::is_fine(row) && remarks::asks_to_act(note),
         Verbosity::Verbose => true,
     };
     let moved = row.comparison.iter().flat_map(extras::changes);
@@ -79,7 +80,7 @@ fn of_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
         .and_then(analysis::outliers);
     moved
         .chain(row.blocking.iter().map(ToString::to_string))
-        .chain(sentences::remarks_on(row, limits, sentences::metric(row)))
+        .chain(sentences::remarks_on(row, is_told, sentences::metric(row)))
         .chain(sentences::failures(row, sentences::launches_named))
         .chain(outliers)
         .collect()

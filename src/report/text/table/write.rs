@@ -8,7 +8,7 @@ use super::notes::notes;
 use crate::report::layout::Table;
 use crate::report::theme;
 use crate::report::view::{Verbosity, View};
-use crate::report::words::{analysis, extras};
+use crate::report::words::{analysis, extras, sentences};
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Verdict};
 
@@ -28,15 +28,28 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View)
     write_caveat(writer, &shown, view)?;
     match &findings.verdicts {
         Some(verdicts) => {
-            let hidden = findings.rows.len() - shown.len();
+            let hidden = match is_one_sentence(findings, view) {
+                true => 0,
+                false => findings.rows.len() - shown.len(),
+            };
             write_conclusion(writer, findings, verdicts, hidden, view)
         }
         None => analysis::write_thresholds(writer, &findings.thresholds(), view.columns),
     }
 }
 
+/// Whether a sentence says of all benchmarks what there is to say.
+fn is_one_sentence(findings: &Findings<'_>, view: &View) -> bool {
+    view.verbosity != Verbosity::Verbose
+        && view.only.is_none()
+        && sentences::is_same_throughout(findings)
+}
+
 /// Rows that the user wants to see.
 fn shown<'f>(findings: &'f Findings<'_>, view: &View) -> Vec<&'f Row<'f>> {
+    if is_one_sentence(findings, view) {
+        return Vec::new();
+    }
     let results_alone = findings.rows.iter().all(|row| row.comparison.is_none());
     let is_shown = |row: &&Row<'_>| match (&view.only, row.verdict, view.verbosity) {
         (Some(only), verdict, _) => verdict.is_some_and(|verdict| only.contains(&verdict)),

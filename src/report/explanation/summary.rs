@@ -1,0 +1,135 @@
+//! A verdict in four lines: what changed, compared with what, how certain that is, and what to do.
+
+use super::content::Explanation;
+use super::unmeasured::sameness;
+use crate::report::units;
+use crate::report::words::sentences::{self, capital};
+use crate::report::words::{analysis, remarks};
+use perfcheck_analysis::compare::Difference;
+use perfcheck_analysis::model::Verdict;
+
+/// The four lines, each with what it is about; `bench` is the benchmark as an argument of other commands.
+pub(super) fn summary(
+    explanation: &Explanation<'_>,
+    bench: &str,
+) -> [(&'static str, String); 4] {
+    [
+        ("change", changed(explanation)),
+        ("reference", compared_with(explanation)),
+        ("certainty", certainty(explanation)),
+        ("next", next(explanation, bench)),
+    ]
+}
+
+/// What a verdict means.
+pub(super) fn meaning(explanation: &Explanation<'_>) -> &'static str {
+    match explanation.verdict {
+        Verdict::Regressed => "slower by more than noise",
+        Verdict::Suspect => "it looks slower, and that is not shown",
+        Verdict::Failed => "it could not be measured",
+        Verdict::Incomparable => "measured under conditions that cannot be compared",
+        Verdict::Missing => "the reference has it, this run has not",
+        Verdict::Inconclusive => "neither a change nor its absence could be shown",
+        Verdict::New => "there is nothing to compare it with",
+        Verdict::Unchanged if sameness(explanation).is_some() => {
+            "both builds run the same machine code, so nothing was measured"
+        }
+        Verdict::Unchanged => "no change beyond noise, and that is shown",
+        Verdict::Improved => "faster by more than noise",
+    }
+}
+
+fn changed(explanation: &Explanation<'_>) -> String {
+    let subject = explanation.run.decision.analysis.subject;
+    let comparison = explanation.comparison();
+    let values = comparison
+        .and_then(|found| sentences::values_of(found, subject, explanation.metric))
+        .map(|values| format!("{} → {}", values.base, values.candidate));
+    let change = explanation.change.map(units::change);
+    let numbers: Vec<String> = [change, values].into_iter().flatten().collect();
+    if numbers.is_empty() {
+        return format!("{}.", capital(meaning(explanation)));
+    }
+    format!("{}: {}.", numbers.join(", "), meaning(explanation))
+}
+
+fn compared_with(explanation: &Explanation<'_>) -> String {
+    let Some(reference) = explanation.reference else {
+        return "Nothing.".to_owned();
+    };
+    let base = explanation.base.iter().find(|side| side.run == reference);
+    let git = base.and_then(|side| side.git.as_ref());
+    let commit = git.map_or_else(String::new, |git| {
+        let hash = git.commit.get(..10).unwrap_or(&git.commit);
+        let branch = git.branch.as_deref();
+        let branch = branch.map_or_else(String::new, |branch| format!(", {branch}"));
+        format!(" (commit {hash}{branch})")
+    });
+    let comparison = explanation.comparison();
+    let how = match comparison {
+        Some(found) if found.is_in_turn() => format!(
+            ", measured in turn in {}",
+            units::counted(found.extent.launches_candidate(), "round")
+        ),
+        Some(_) => ", as it was stored".to_owned(),
+        None => String::new(),
+    };
+    format!("Run {reference}{commit}{how}.")
+}
+
+fn certainty(explanation: &Explanation<'_>) -> String {
+    let decision = &explanation.run.decision;
+    let change = explanation.comparison().and_then(|found| found.change);
+    let known = change.filter(|change| change.lower.is_finite() || change.upper.is_finite());
+    if let Some(change) = known {
+        return format!(
+            "The change lies within {} ({} interval); {}.",
+            units::change_interval(change.lower, change.upper),
+            units::percent(analysis::interval_level(decision)),
+            analysis::false_alarms(decision)
+        );
+    }
+    if let Some(same) = sameness(explanation) {
+        return format!("Certain: {}.", remarks::what_is_same(same));
+    }
+    match explanation.verdict {
+        Verdict::Incomparable => {
+            let blocking = explanation.row.map_or(&[][..], |row| &row.blocking);
+            let differences: Vec<String> = blocking.iter().map(Difference::to_string).collect();
+            if differences.is_empty() {
+                "The two were not compared.".to_owned()
+            } else {
+                format!("The two were not compared: {}.", differences.join("; "))
+            }
+        }
+        Verdict::Failed => {
+            let failures = sentences::by_message(explanation.failures);
+            let first = failures.first().map(|(message, _)| format!(": {message}"));
+            format!("Nothing is known of its speed{}.", first.unwrap_or_default())
+        }
+        _ => "Nothing was tested.".to_owned(),
+    }
+}
+
+fn next(explanation: &Explanation<'_>, bench: &str) -> String {
+    let run = explanation.run.id;
+    let accept = format!("cargo perfcheck accept {bench} --run {run}");
+    let again = format!("cargo perfcheck --exact {bench}");
+    match explanation.verdict {
+        Verdict::Regressed => format!("If the change is meant: {accept}"),
+        Verdict::Suspect => format!("Measure it again: {again}"),
+        Verdict::Inconclusive => {
+            let look = explanation.comparison().and_then(|found| found.look());
+            let rounds = look.and_then(|look| look.rounds_needed);
+            let rounds = rounds.map_or_else(String::new, |needed| format!(" --rounds {needed}"));
+            format!("To settle it, measure it again alone: {again}{rounds}")
+        }
+        Verdict::Failed => "See what the bench printed: cargo bench".to_owned(),
+        Verdict::Incomparable => {
+            "Measure both builds under the same conditions: cargo perfcheck --against REV".to_owned()
+        }
+        Verdict::Missing => format!("If it was removed or renamed: cargo perfcheck accept {run}"),
+        Verdict::New => "Nothing: later runs are compared with this one.".to_owned(),
+        Verdict::Unchanged | Verdict::Improved => "Nothing.".to_owned(),
+    }
+}

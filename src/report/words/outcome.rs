@@ -1,0 +1,216 @@
+//! How a run or a comparison ends, in one line: the outcome, the run, its verdicts, and the exit status.
+
+use std::io::{self, Write};
+
+use crate::report::view::prose;
+use crate::report::{theme, units};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{Findings, Row};
+use perfcheck_analysis::model::{RunId, Tally, Verdict};
+
+/// Under the words where they take several lines.
+const INDENT: &str = "      ";
+
+/// How a run, or a comparison, ended.
+pub(crate) struct Outcome {
+    run: RunId,
+    exit_code: u8,
+    /// What verdicts do not say of the status.
+    reasons: Vec<String>,
+    tally: Tally,
+    benchmarks: usize,
+    /// What it was compared with; `None` where there was nothing.
+    reference: Option<String>,
+}
+
+impl Outcome {
+    /// The outcome of what is told of a run.
+    pub(crate) fn of(findings: &Findings<'_>) -> Self {
+        let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
+        let verdicts = findings.verdicts.as_ref();
+        let reference = verdicts.filter(|_| !findings.rows.iter().all(is_new));
+        let exceeded = verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len());
+        let targets = findings.failed_targets.len();
+        let mut outcome = Self::of_verdicts(
+            findings.run.id,
+            findings.exit_code,
+            findings.tally(),
+            findings.rows.len(),
+        );
+        let is = |code: ExitCode| findings.exit_code == code.number();
+        let failed = outcome.tally.count(Verdict::Failed) + targets > 0;
+        let reasons = [
+            (targets > 0).then(|| format!("{} failed", units::counted(targets, "bench target"))),
+            (is(ExitCode::BenchmarkFailed) && !failed).then(|| "nothing was measured".to_owned()),
+            is(ExitCode::NoBaseline).then(|| "nothing was comparable".to_owned()),
+            (exceeded > 0).then(|| format!("{} broken", units::counted(exceeded, "limit"))),
+        ];
+        outcome.reasons = reasons.into_iter().flatten().collect();
+        outcome.reference = reference.map(|verdicts| theme::printable(&verdicts.reference));
+        outcome
+    }
+
+    /// The outcome of a run of which the verdicts alone are known.
+    pub(crate) fn of_verdicts(run: RunId, exit_code: u8, tally: Tally, benchmarks: usize) -> Self {
+        Self {
+            run,
+            exit_code,
+            reasons: Vec::new(),
+            tally,
+            benchmarks,
+            reference: None,
+        }
+    }
+
+    /// The word for it.
+    pub(crate) fn word(&self) -> &'static str {
+        match self.exit_code {
+            code if code == ExitCode::Clean.number() => "OK",
+            code if code == ExitCode::Interrupted.number() => "STOPPED",
+            _ => "FAIL",
+        }
+    }
+
+    /// What it rests on, verdicts as `write` has them: `1 limit broken; 2 of 13 regressed, 11 unchanged`.
+    pub(crate) fn grounds(&self, write: impl Fn(Verdict) -> String) -> String {
+        let counts = self.tally.iter().enumerate().map(|(at, (verdict, count))| {
+            let of = match at {
+                0 => format!(" of {}", self.benchmarks),
+                _ => String::new(),
+            };
+            format!("{count}{of} {}", write(verdict))
+        });
+        let counts: Vec<String> = counts.collect();
+        let counts = match (counts.is_empty(), self.benchmarks) {
+            (false, _) => Some(counts.join(", ")),
+            (true, 0) => None,
+            (true, measured) => Some(format!("{measured} measured")),
+        };
+        let reasons = (!self.reasons.is_empty()).then(|| self.reasons.join(", "));
+        let parts: Vec<String> = reasons.into_iter().chain(counts).collect();
+        if parts.is_empty() {
+            "no benchmarks".to_owned()
+        } else {
+            parts.join("; ")
+        }
+    }
+
+    /// The last line of a command; `exit` is the verb for its status.
+    fn line(&self, exit: &str, columns: usize) -> String {
+        let word = theme::outcome(self.word(), self.exit_code == ExitCode::Clean.number());
+        let versus = self.reference.as_ref().filter(|_| self.benchmarks > 0);
+        let versus = versus.map_or_else(String::new, |reference| format!(" vs {reference}"));
+        let is_let = self.exit_code == ExitCode::Clean.number()
+            && self.tally.count(Verdict::Regressed) > 0;
+        let is_let = if is_let { ", which `--fail-on` allows" } else { "" };
+        let words = format!(
+            "run {}: {}{versus}{is_let}",
+            self.run,
+            self.grounds(theme::verdict)
+        );
+        let line = format!("{word}  {words}   {exit} {}", self.exit_code);
+        if units::width(&line) <= columns {
+            return line;
+        }
+        prose(
+            &format!("{word} {words}; {exit} {}", self.exit_code),
+            columns,
+            INDENT,
+        )
+    }
+}
+
+/// Writes the outcome of a command, its last line.
+pub(crate) fn write_outcome(
+    writer: &mut dyn Write,
+    outcome: &Outcome,
+    columns: usize,
+) -> io::Result<()> {
+    writeln!(writer, "{}", outcome.line("exit", columns))
+}
+
+/// Writes with which outcome a stored run ended.
+pub fn write_outcome_of_run(
+    writer: &mut dyn Write,
+    run: RunId,
+    exit_code: u8,
+    (tally, benchmarks): (Tally, usize),
+    columns: usize,
+) -> io::Result<()> {
+    let outcome = Outcome::of_verdicts(run, exit_code, tally, benchmarks);
+    writeln!(writer, "{}", outcome.line("exited", columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{Failed, Inconclusive, New, Regressed, Unchanged};
+
+    fn outcome(exit_code: ExitCode, verdicts: &[Verdict], reasons: &[&str]) -> Outcome {
+        let tally = verdicts.iter().copied().collect();
+        Outcome {
+            reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
+            reference: Some("run 3".to_owned()),
+            ..Outcome::of_verdicts(RunId(12), exit_code.number(), tally, verdicts.len())
+        }
+    }
+
+    #[track_caller]
+    fn says(outcome: &Outcome, expected: &str) {
+        let line = outcome.line("exit", usize::MAX);
+        assert_eq!(anstream::adapter::strip_str(&line).to_string(), expected);
+    }
+
+    #[test]
+    fn every_status_that_a_comparison_can_have_has_its_line() {
+        says(
+            &outcome(ExitCode::Clean, &[Unchanged, Unchanged, Inconclusive], &[]),
+            "OK  run 12: 1 of 3 inconclusive, 2 unchanged vs run 3   exit 0",
+        );
+        says(
+            &outcome(ExitCode::Clean, &[Regressed, Unchanged], &[]),
+            "OK  run 12: 1 of 2 regressed, 1 unchanged vs run 3, which `--fail-on` allows   exit 0",
+        );
+        says(
+            &outcome(ExitCode::Regression, &[Regressed, Regressed], &[]),
+            "FAIL  run 12: 2 of 2 regressed vs run 3   exit 1",
+        );
+        says(
+            &outcome(ExitCode::Regression, &[Unchanged], &["1 limit broken"]),
+            "FAIL  run 12: 1 limit broken; 1 of 1 unchanged vs run 3   exit 1",
+        );
+        says(
+            &outcome(ExitCode::BenchmarkFailed, &[Failed, Unchanged], &[]),
+            "FAIL  run 12: 1 of 2 failed, 1 unchanged vs run 3   exit 4",
+        );
+        says(
+            &outcome(ExitCode::BenchmarkFailed, &[], &["nothing was measured"]),
+            "FAIL  run 12: nothing was measured   exit 4",
+        );
+        says(
+            &outcome(ExitCode::NoBaseline, &[New], &["nothing was comparable"]),
+            "FAIL  run 12: nothing was comparable; 1 of 1 new vs run 3   exit 6",
+        );
+        says(
+            &outcome(ExitCode::Interrupted, &[Unchanged], &[]),
+            "STOPPED  run 12: 1 of 1 unchanged vs run 3   exit 130",
+        );
+    }
+
+    #[test]
+    fn the_outcome_of_a_stored_run_is_told_as_past_and_long_ones_take_several_lines() {
+        let mut text = Vec::new();
+        let tally = [Regressed, Unchanged].into_iter().collect();
+        write_outcome_of_run(&mut text, RunId(3), 1, (tally, 2), usize::MAX).expect("written");
+        let text = String::from_utf8(text).expect("text");
+        assert_eq!(
+            anstream::adapter::strip_str(&text).to_string(),
+            "FAIL  run 3: 1 of 2 regressed, 1 unchanged   exited 1\n"
+        );
+        let long = outcome(ExitCode::Regression, &[Regressed, Failed, New, Unchanged], &[]);
+        let long = long.line("exit", 40);
+        let long = anstream::adapter::strip_str(&long).to_string();
+        assert!(long.lines().all(|line| line.chars().count() <= 40), "{long}");
+        assert!(long.ends_with("exit 1"), "{long}");
+    }
+}
