@@ -82,7 +82,7 @@ pub(super) fn in_ascii(text: &str) -> String {
 }
 
 /// The ASCII characters that stand for one of ours.
-const REPLACEMENTS: [(&str, char); 29] = [
+const REPLACEMENTS: [(&str, char); 30] = [
     // Numbers and words.
     ("µμ", 'u'),
     ("−–—", '-'),
@@ -103,6 +103,8 @@ const REPLACEMENTS: [(&str, char); 29] = [
     ("━╸╺╾╼", '='),
     ("●", 'o'),
     ("│┼┿┤├", '|'),
+    // Steps of a history.
+    ("└┘┌┐", '+'),
     ("·", '.'),
     ("░", ':'),
     ("‹«", '<'),

@@ -65,7 +65,10 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
         .find(|message| message["benchmark"]["id"] == "cost")
         .expect("measured");
     assert_eq!(cost["p_value"], of_run["p_value"], "{shown}");
-    let text = project.perfcheck(&["explain", "cost"]).run().expect_code(0);
+    let text = project
+        .perfcheck(&["explain", "cost", "--full"])
+        .run()
+        .expect_code(0);
     for line in text.stdout.lines() {
         assert!(line.chars().count() <= 80, "{line:?} is too long");
     }

@@ -220,7 +220,7 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
         "{again}"
     );
     let text = project
-        .perfcheck(&["explain", "work", "--run", "2"])
+        .perfcheck(&["explain", "work", "--run", "2", "--full"])
         .run()
         .expect_code(0);
     assert!(text.stdout.contains("planted::work +"), "{text}");
@@ -277,7 +277,10 @@ fn a_change_of_the_time_that_is_confirmed_is_counted_unasked() {
         compared(&changed, "constant")["instructions"].is_null(),
         "{changed}"
     );
-    let text = project.perfcheck(&["explain", "cost"]).run().expect_code(0);
+    let text = project
+        .perfcheck(&["explain", "cost", "--full"])
+        .run()
+        .expect_code(0);
     assert!(text.stdout.contains("instructions, as before"), "{text}");
 
     takes(400);

@@ -46,7 +46,10 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
     }
     assert_eq!(run.messages("benchmark-measured").len(), 0, "{run}");
     assert_eq!(finish(&run)["code"], json!([]), "{run}");
-    let text = project.perfcheck(&["explain", "cost"]).run().expect_code(0);
+    let text = project
+        .perfcheck(&["explain", "cost", "--full"])
+        .run()
+        .expect_code(0);
     assert!(
         text.stdout.contains("No machine code or data that"),
         "{text}"
@@ -81,7 +84,10 @@ fn a_function_that_changed_is_named_with_its_sizes_wherever_the_run_is_told_of()
     // The table alone is another one.
     assert_eq!(bytes["base"], bytes["candidate"], "{run}");
     assert!(bytes["base"].as_u64().expect("a size") > 0, "{run}");
-    let text = project.perfcheck(&["explain", "cost"]).run().expect_code(0);
+    let text = project
+        .perfcheck(&["explain", "cost", "--full"])
+        .run()
+        .expect_code(0);
     assert!(text.stdout.contains("`planted::nanoseconds`"), "{text}");
     let markdown = std::fs::read_to_string(markdown).expect("a report");
     assert!(markdown.contains("planted::nanoseconds"), "{markdown}");

@@ -74,7 +74,7 @@ geometric mean    1.0000 (   0.00%)    1.2599 ( +25.99%)     0.7937 ( −20.63%)
         .join(" ");
     for words in [
         "+ is worse",
-        "1 % family-wise in each column",
+        "at most 1 % chance of any false alarm in each column",
         "slow (run 2): 1 regressed",
     ] {
         assert!(text.contains(words), "{found}");

@@ -336,8 +336,11 @@ fn what_cannot_be_written_is_named_and_ends_with_5_whatever_writes_it() {
 /// What `explain` and `show` tell of the benchmark `text` of a run.
 fn told(command: impl Fn(&[&str]) -> Perfcheck, run: &str) -> [String; 2] {
     let flag = format!("--run={run}");
-    [&["explain", "text", &flag][..], &["show", run, "--stats"]]
-        .map(|words| command(words).run().expect_code(0).stdout)
+    [
+        &["explain", "text", "--full", &flag][..],
+        &["show", run, "--stats"],
+    ]
+    .map(|words| command(words).run().expect_code(0).stdout)
 }
 
 #[test]

@@ -271,7 +271,9 @@ fn the_text_fits_a_narrow_terminal_and_says_what_the_message_says() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);
     steady(&machine, &[("text", 200.0)]).run().expect_code(1);
-    let text = stored(&machine, &["explain", "text"]).run().expect_code(0);
+    let text = stored(&machine, &["explain", "text", "--full"])
+        .run()
+        .expect_code(0);
     for line in text.stdout.lines() {
         assert!(line.chars().count() <= 80, "{line:?} is too long");
     }
@@ -283,6 +285,42 @@ fn the_text_fits_a_narrow_terminal_and_says_what_the_message_says() {
         assert!(all.contains(&said), "no {said:?} in {text}");
     }
     // Twice the same, as a replay has no chances of its own.
-    let again = stored(&machine, &["explain", "text"]).env("RAYON_NUM_THREADS", "2");
+    let again = stored(&machine, &["explain", "text", "--full"]).env("RAYON_NUM_THREADS", "2");
     assert_eq!(again.run().stdout, text.stdout);
+}
+
+#[test]
+fn four_lines_say_what_changed_compared_with_what_how_certain_and_what_to_do() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let told = |words: &[&str]| stored(&machine, words).run().expect_code(0).stdout;
+    let text = told(&["explain", "text"]);
+    let lines: Vec<&str> = text.lines().collect();
+    let begins = [
+        "steady/steady text, run 2: regressed",
+        "",
+        "change",
+        "reference",
+        "certainty",
+        "next",
+        "",
+    ];
+    for (line, begin) in lines.iter().zip(begins) {
+        assert!(line.starts_with(begin), "{text}");
+    }
+    for said in [
+        "+100",
+        "slower by more than noise",
+        "Run 1",
+        "1 % chance",
+        "accept text --run 2",
+    ] {
+        assert!(text.contains(said), "no {said:?} in {text}");
+    }
+    assert!(lines[7].ends_with("explain text --run 2 --full"), "{text}");
+    assert_eq!(lines.len(), 8, "{text}");
+    // There is one way to the whole of it.
+    assert_eq!(told(&["explain", "text", "-v"]), text);
+    assert!(told(&["explain", "text", "--full"]).contains("So it is regressed"));
 }

@@ -54,7 +54,7 @@ fn a_change_of_level_is_found_told_and_drawn() {
     let drawn = stored(&machine, &["history", "text"]).run().expect_code(0);
     for text in [
         "18 runs",
-        "level +10.",
+        "step +10.",
         "Level 110.",
         "░",
         "cargo perfcheck accept text",

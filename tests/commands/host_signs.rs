@@ -73,7 +73,9 @@ fn n_x15_the_jitter_of_the_host_is_stored_and_shown() {
         "{}",
         head("2")
     );
-    let told = stored(&machine, &["explain", "text"]).run().expect_code(0);
+    let told = stored(&machine, &["explain", "text", "--full"])
+        .run()
+        .expect_code(0);
     let told = told.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         told.contains("varied by up to 20.0 % within 3 ms (shared)"),

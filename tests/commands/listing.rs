@@ -53,7 +53,7 @@ fn runs_are_listed_newest_first_with_names_states_and_verdicts() {
     assert!(!table.stdout.contains("older run"), "{table}");
     let limited = stored(&machine, &["store", "runs", "--last", "1"]).run();
     let last = limited.stdout.lines().last();
-    assert_eq!(last, Some("2 older runs: `--limit N` shows more of them."));
+    assert_eq!(last, Some("2 older runs: `--last N` shows more of them."));
 }
 
 #[test]

@@ -187,7 +187,7 @@ fn a_bench_target_that_failed_as_a_whole_is_annotated_though_all_others_are_fine
             .any(|command| command.starts_with(head)),
         "{run}"
     );
-    assert!(summary(&machine).contains("; 1 bench target failed\n"));
+    assert!(summary(&machine).contains(": FAIL, 1 bench target failed; "));
 }
 
 #[test]

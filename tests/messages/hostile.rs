@@ -110,13 +110,14 @@ fn run(machine: &Machine, words: &[&str]) -> Finished {
 #[track_caller]
 fn every_command(machine: &Machine, id: &str) {
     let compare = ["compare", "before", "now"];
-    let commands: [&[&str]; 17] = [
+    let commands: [&[&str]; 18] = [
         &["history"],
         &["store", "runs"],
         &["baseline", "list"],
         &["show", "now"],
         &["show", "now", "--stats"],
         &["explain", id],
+        &["explain", id, "--full"],
         &["explain", "no such benchmark"],
         &["store", "export", "now", "--format", "benchstat"],
         &["compare", "now", "--group-by", "^(.)"],

@@ -21,7 +21,7 @@ fn a_regression_and_a_suspect_are_told_apart() {
     run("100/100.1/100").expect_code(0);
     let regressed = run("200/201/200").expect_code(1);
     let suspect = run("106/106.1/106").expect_code(0);
-    assert!(suspect.stdout.contains("1 suspect"), "{suspect}");
+    assert!(suspect.stdout.contains("1 of 3 suspect"), "{suspect}");
     settings().bind(|| {
         insta::assert_snapshot!("regressed", regressed.stdout);
         insta::assert_snapshot!("suspect", suspect.stdout);

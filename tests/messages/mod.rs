@@ -62,12 +62,8 @@ fn settings() -> insta::Settings {
     settings.add_filter(r"--manifest-path \S+", "--manifest-path [PATH]");
     settings.add_filter(r" {2,}", "  ");
     settings.add_filter(
-        "`[^`]*`(, which this branch forked from)?; 1 %",
-        "[BRANCH]; 1 %",
-    );
-    settings.add_filter(
-        "the last accepted run; 1 %",
-        "the last accepted run of [BRANCH]; 1 %",
+        r"the last accepted run( of `[^`]+`(, which this branch forked from)?)?",
+        "the last accepted run of [BRANCH]",
     );
     settings
 }

@@ -418,8 +418,9 @@ fn a_bench_target_that_failed_as_a_whole_is_in_every_report() {
             message: hostile(0),
         });
     }
+    findings.exit_code = 4;
     let markdown = written(ReportKind::Markdown, &findings);
-    assert!(markdown.contains("### Benchmarks: 1 unchanged; 2 bench targets failed\n"));
+    assert!(markdown.contains("### Benchmarks: FAIL, 2 bench targets failed; 1 of 1 unchanged\n"));
     let html = markdown_to_html(&markdown, &github());
     assert!(html.contains("error: <code>algorithms/sorting</code>: not all of its"));
     assert!(!html.contains("<script") && !html.contains("<a "), "{html}");

@@ -90,9 +90,10 @@ pub fn explain(
         plan: plan.as_ref().filter(|_| head.pair.is_some()),
     };
     let argument = shell_quoted(&key.id);
-    let depth = match options.full {
-        true => Depth::Full,
-        false => Depth::Summary(&argument),
+    let depth = if options.full {
+        Depth::Full
+    } else {
+        Depth::Summary(&argument)
     };
     write_explanation(world.stdout, &explanation, depth, common.output.format)?;
     Ok(ExitCode::Clean)

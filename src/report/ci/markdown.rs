@@ -78,7 +78,10 @@ fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<
     line(text, &marker(context.key));
     let outcome = Outcome::of(findings);
     let grounds = outcome.grounds(|verdict| verdict.word().to_owned());
-    line(text, &format!("### Benchmarks: {}, {grounds}", outcome.word()));
+    line(
+        text,
+        &format!("### Benchmarks: {}, {grounds}", outcome.word()),
+    );
     line(text, "");
     let run = findings.run;
     let commit = run.git.as_ref().map_or_else(String::new, |git| {
@@ -133,7 +136,6 @@ fn compared_with(findings: &Findings<'_>, verdicts: &Verdicts) -> String {
 /// How the verdicts were reached, in words.
 fn method(verdicts: &Verdicts) -> String {
     let decision = &verdicts.decision;
-    let level = units::percent(decision.significance_level);
     match verdicts.method {
         _ if decision.analysis.subject != Statistic::Time => {
             format!(
@@ -141,12 +143,15 @@ fn method(verdicts: &Verdicts) -> String {
                 escape::markdown(&decision.analysis.subject.to_string())
             )
         }
-        Method::Paired => format!("both sides measured in turn, {level} family-wise"),
+        Method::Paired => format!("measured in turn, {}", analysis::false_alarms(decision)),
         Method::Stored(Test::BootstrapT) => {
-            format!("drift between runs included, {}", analysis::level(decision))
+            format!(
+                "drift between runs included, {}",
+                analysis::false_alarms(decision)
+            )
         }
         Method::Stored(Test::TScore) => {
-            format!("t-score alone, {}", analysis::level(decision))
+            format!("t-score alone, {}", analysis::false_alarms(decision))
         }
         Method::Stored(_) => escape::markdown(&analysis::method(decision)),
     }

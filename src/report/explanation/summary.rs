@@ -9,10 +9,7 @@ use perfcheck_analysis::compare::Difference;
 use perfcheck_analysis::model::Verdict;
 
 /// The four lines, each with what it is about; `bench` is the benchmark as an argument of other commands.
-pub(super) fn summary(
-    explanation: &Explanation<'_>,
-    bench: &str,
-) -> [(&'static str, String); 4] {
+pub(super) fn summary(explanation: &Explanation<'_>, bench: &str) -> [(&'static str, String); 4] {
     [
         ("change", changed(explanation)),
         ("reference", compared_with(explanation)),
@@ -105,7 +102,10 @@ fn certainty(explanation: &Explanation<'_>) -> String {
         Verdict::Failed => {
             let failures = sentences::by_message(explanation.failures);
             let first = failures.first().map(|(message, _)| format!(": {message}"));
-            format!("Nothing is known of its speed{}.", first.unwrap_or_default())
+            format!(
+                "Nothing is known of its speed{}.",
+                first.unwrap_or_default()
+            )
         }
         _ => "Nothing was tested.".to_owned(),
     }
@@ -126,7 +126,8 @@ fn next(explanation: &Explanation<'_>, bench: &str) -> String {
         }
         Verdict::Failed => "See what the bench printed: cargo bench".to_owned(),
         Verdict::Incomparable => {
-            "Measure both builds under the same conditions: cargo perfcheck --against REV".to_owned()
+            "Measure both builds under the same conditions: cargo perfcheck --against REV"
+                .to_owned()
         }
         Verdict::Missing => format!("If it was removed or renamed: cargo perfcheck accept {run}"),
         Verdict::New => "Nothing: later runs are compared with this one.".to_owned(),

@@ -131,7 +131,7 @@ fn write_summary(
     write_head(writer, explanation)?;
     let columns = units::terminal_width();
     for (subject, text) in summary(explanation, bench) {
-        let text = prose(&theme::printable(&text), columns.saturating_sub(MARGIN), &" ".repeat(MARGIN));
+        let text = prose(&theme::printable(&text), columns, &" ".repeat(MARGIN));
         let subject = theme::faint(format!("{subject:MARGIN$}"));
         writeln!(writer, "{subject}{text}")?;
     }

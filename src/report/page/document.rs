@@ -245,11 +245,10 @@ fn how(page: &Page<'_>) -> Option<String> {
     if decision.analysis.subject != Statistic::Time {
         return Some(format!("about {}", decision.analysis.subject));
     }
-    let level = units::percent(decision.significance_level);
     Some(match method {
         Method::Stored(test) if test.is_of_another_system() => analysis::method(decision),
-        Method::Stored(_) => analysis::level(decision),
-        Method::Paired => format!("{level} family-wise, both sides measured in turn"),
+        Method::Stored(_) => analysis::false_alarms(decision),
+        Method::Paired => format!("measured in turn, {}", analysis::false_alarms(decision)),
     })
 }
 

@@ -75,10 +75,7 @@ fn detects(findings: &DoctorFindings) -> Option<String> {
             "memory" => "memory-bound",
             other => other,
         };
-        Some(format!(
-            "≥ {} ({kind})",
-            units::rounded_percent(smallest)
-        ))
+        Some(format!("≥ {} ({kind})", units::rounded_percent(smallest)))
     });
     let found: Vec<String> = found.collect();
     (!found.is_empty()).then(|| format!("Detects {}", found.join(", ")))

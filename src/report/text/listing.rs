@@ -147,18 +147,24 @@ fn runs_table(lines: &[RunLine], columns: usize) -> Table {
         checkout(run.git.as_ref(), run.pair, columns)
     });
     let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
+    // In a narrow terminal they are left out before anything takes several lines.
+    let soon = |dispensable: u8| dispensable + if columns < WIDE { 2 } else { 0 };
     Table::new(vec![
         Column::number("run", cells(&|line| line.run.id.to_string())),
         Column::fact(
             heading_of_when(columns),
             cells(&|line| when(&line.started, columns)),
         ),
-        Column::words("commit", commits).dispensable(4),
-        Column::name("branch", branches).dispensable(5),
-        Column::number("benchmarks", cells(&|line| line.benchmarks.to_string())).dispensable(6),
+        Column::words("commit", commits).dispensable(soon(2)),
+        Column::name("branch", branches).dispensable(soon(3)),
+        Column::number("benchmarks", cells(&|line| line.benchmarks.to_string()))
+            .dispensable(soon(4)),
         Column::words("state", cells(&|line| state(line, columns))),
         Column::words("baselines", cells(&|line| line.names.join(", "))).dispensable(1),
-        Column::words("verdicts", lines.iter().map(|line| verdicts(&line.tally, columns))),
+        Column::words(
+            "verdicts",
+            lines.iter().map(|line| verdicts(&line.tally, columns)),
+        ),
     ])
 }
 
@@ -195,7 +201,7 @@ pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> 
         return Ok(());
     }
     let text = format!(
-        "{older} older {}: `--limit N` shows more of them.",
+        "{older} older {}: `--last N` shows more of them.",
         units::plural(older, "run")
     );
     writeln!(writer, "{}", theme::faint(text))
@@ -218,9 +224,12 @@ fn state(line: &RunLine, columns: usize) -> String {
         _ => own.to_owned(),
     };
     let levels = line.accepted_benchmarks.len();
-    let single = (levels > 0).then(|| match is_narrow {
-        true => format!("{levels}{NO_BREAK}accepted"),
-        false => format!("{} accepted", units::counted(levels, "level")),
+    let single = (levels > 0).then(|| {
+        if is_narrow {
+            format!("{levels}{NO_BREAK}accepted")
+        } else {
+            format!("{} accepted", units::counted(levels, "level"))
+        }
     });
     let source = line.run.source.as_ref();
     let source = source.map(Source::summary);

@@ -99,7 +99,7 @@ pub fn write_versions(
             format!("Decided {}", analysis::method(&verdicts.decision))
         }
         Method::Stored(_) | Method::Paired => {
-            let level = analysis::level(&verdicts.decision);
+            let level = analysis::false_alarms(&verdicts.decision);
             let by = match verdicts.decision.analysis.correction {
                 FamilyRule::Holm => "adjusted for all benchmarks together (Holm)",
                 FamilyRule::BenjaminiHochberg => {

@@ -31,24 +31,12 @@ pub(crate) fn outliers(summary: &Summary) -> Option<String> {
     })
 }
 
-/// The level of the verdicts about stored runs by the tool's own tests, and what is kept at it.
-pub(crate) fn level(decision: &DecisionSettings) -> String {
-    let level = units::percent(decision.significance_level);
-    match decision.analysis.correction {
-        FamilyRule::Holm => format!("{level} family-wise"),
-        FamilyRule::BenjaminiHochberg => format!("false discovery rate {level}"),
-        FamilyRule::Unadjusted => format!("{level} for each benchmark by itself"),
-    }
-}
-
-/// The same as a newcomer understands it: what is kept at the level is that nothing is called slower by chance.
+/// How often verdicts of the tool's own tests call something slower that is not.
 pub(crate) fn false_alarms(decision: &DecisionSettings) -> String {
     let level = units::percent(decision.significance_level);
     match decision.analysis.correction {
-        FamilyRule::Holm => format!("at most {level} chance of any false alarm in this run"),
-        FamilyRule::BenjaminiHochberg => {
-            format!("of the changes called, {level} are false on average at most")
-        }
+        FamilyRule::Holm => format!("at most {level} chance of any false alarm"),
+        FamilyRule::BenjaminiHochberg => format!("false discovery rate {level}"),
         FamilyRule::Unadjusted => format!("{level} chance of a false alarm for each benchmark"),
     }
 }

@@ -1,5 +1,6 @@
 //! How a run or a comparison ends, in one line: the outcome, the run, its verdicts, and the exit status.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::report::view::prose;
@@ -7,9 +8,6 @@ use crate::report::{theme, units};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{RunId, Tally, Verdict};
-
-/// Under the words where they take several lines.
-const INDENT: &str = "      ";
 
 /// How a run, or a comparison, ended.
 pub(crate) struct Outcome {
@@ -21,14 +19,21 @@ pub(crate) struct Outcome {
     benchmarks: usize,
     /// What it was compared with; `None` where there was nothing.
     reference: Option<String>,
+    /// The run that this is, where it is one.
+    reference_run: Option<String>,
 }
 
 impl Outcome {
     /// The outcome of what is told of a run.
     pub(crate) fn of(findings: &Findings<'_>) -> Self {
-        let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
+        let has_reference = |row: &Row<'_>| {
+            let missed = [Verdict::Incomparable, Verdict::Missing].map(Some);
+            row.comparison.is_some() || row.same().is_some() || missed.contains(&row.verdict)
+        };
         let verdicts = findings.verdicts.as_ref();
-        let reference = verdicts.filter(|_| !findings.rows.iter().all(is_new));
+        let reference = verdicts.filter(|_| findings.rows.iter().any(has_reference));
+        let runs = findings.rows.iter().flat_map(|row| &row.reference);
+        let runs: BTreeSet<&Option<RunId>> = runs.collect();
         let exceeded = verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len());
         let targets = findings.failed_targets.len();
         let mut outcome = Self::of_verdicts(
@@ -47,6 +52,9 @@ impl Outcome {
         ];
         outcome.reasons = reasons.into_iter().flatten().collect();
         outcome.reference = reference.map(|verdicts| theme::printable(&verdicts.reference));
+        if let (Some(_), [Some(run)]) = (&reference, &runs.into_iter().collect::<Vec<_>>()[..]) {
+            outcome.reference_run = Some(format!("run {run}"));
+        }
         outcome
     }
 
@@ -59,6 +67,7 @@ impl Outcome {
             tally,
             benchmarks,
             reference: None,
+            reference_run: None,
         }
     }
 
@@ -95,28 +104,38 @@ impl Outcome {
         }
     }
 
-    /// The last line of a command; `exit` is the verb for its status.
+    /// The last line of a command; `exit` is the verb for its status. The reference is called as people call it, or where that is too long as the
+    /// one run that it is.
     fn line(&self, exit: &str, columns: usize) -> String {
-        let word = theme::outcome(self.word(), self.exit_code == ExitCode::Clean.number());
-        let versus = self.reference.as_ref().filter(|_| self.benchmarks > 0);
-        let versus = versus.map_or_else(String::new, |reference| format!(" vs {reference}"));
-        let is_let = self.exit_code == ExitCode::Clean.number()
-            && self.tally.count(Verdict::Regressed) > 0;
-        let is_let = if is_let { ", which `--fail-on` allows" } else { "" };
-        let words = format!(
-            "run {}: {}{versus}{is_let}",
-            self.run,
-            self.grounds(theme::verdict)
-        );
-        let line = format!("{word}  {words}   {exit} {}", self.exit_code);
-        if units::width(&line) <= columns {
+        let is_good = self.exit_code == ExitCode::Clean.number();
+        let word = self.word();
+        let coloured = theme::outcome(word, is_good);
+        let is_let = is_good && self.tally.count(Verdict::Regressed) > 0;
+        let is_let = if is_let {
+            ", which `--fail-on` allows"
+        } else {
+            ""
+        };
+        let grounds = self.grounds(theme::verdict);
+        let words = |reference: Option<&String>, gap: &str| {
+            let versus = reference.map_or_else(String::new, |reference| format!(" vs {reference}"));
+            let (run, code) = (self.run, self.exit_code);
+            format!("run {run}: {grounds}{versus}{is_let}{gap}{exit} {code}")
+        };
+        let forms = [&self.reference, &self.reference_run].map(Option::as_ref);
+        let mut lines = forms
+            .into_iter()
+            .flatten()
+            .map(|reference| words(Some(reference), "   "))
+            .chain(self.reference.is_none().then(|| words(None, "   ")))
+            .map(|words| format!("{coloured}  {words}"));
+        if let Some(line) = lines.find(|line| units::width(line) <= columns) {
             return line;
         }
-        prose(
-            &format!("{word} {words}; {exit} {}", self.exit_code),
-            columns,
-            INDENT,
-        )
+        let reference = self.reference_run.as_ref().or(self.reference.as_ref());
+        let indent = " ".repeat(word.len() + 2);
+        let words = prose(&words(reference, "; "), columns, &indent);
+        format!("{coloured}  {words}")
     }
 }
 
@@ -150,7 +169,7 @@ mod tests {
         let tally = verdicts.iter().copied().collect();
         Outcome {
             reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
-            reference: Some("run 3".to_owned()),
+            reference: (!verdicts.is_empty()).then(|| "run 3".to_owned()),
             ..Outcome::of_verdicts(RunId(12), exit_code.number(), tally, verdicts.len())
         }
     }
@@ -207,10 +226,17 @@ mod tests {
             anstream::adapter::strip_str(&text).to_string(),
             "FAIL  run 3: 1 of 2 regressed, 1 unchanged   exited 1\n"
         );
-        let long = outcome(ExitCode::Regression, &[Regressed, Failed, New, Unchanged], &[]);
+        let long = outcome(
+            ExitCode::Regression,
+            &[Regressed, Failed, New, Unchanged],
+            &[],
+        );
         let long = long.line("exit", 40);
         let long = anstream::adapter::strip_str(&long).to_string();
-        assert!(long.lines().all(|line| line.chars().count() <= 40), "{long}");
+        assert!(
+            long.lines().all(|line| line.chars().count() <= 40),
+            "{long}"
+        );
         assert!(long.ends_with("exit 1"), "{long}");
     }
 }

@@ -315,7 +315,7 @@ pub(crate) fn unmeasured(findings: &Findings<'_>) -> Option<String> {
     let rows = &findings.rows;
     if is_same_throughout(findings) {
         return Some(format!(
-            "{} unchanged: both builds run the same machine code; nothing was measured.",
+            "{} unchanged: both builds run the same machine code; none measured.",
             units::counted(rows.len(), "benchmark")
         ));
     }
@@ -332,8 +332,7 @@ pub(crate) fn unmeasured(findings: &Findings<'_>) -> Option<String> {
 
 /// Whether all benchmarks are unchanged because both builds run the same machine code.
 pub(crate) fn is_same_throughout(findings: &Findings<'_>) -> bool {
-    let is_same =
-        |row: &Row<'_>| row.verdict == Some(Verdict::Unchanged) && row.same().is_some();
+    let is_same = |row: &Row<'_>| row.verdict == Some(Verdict::Unchanged) && row.same().is_some();
     !findings.rows.is_empty() && findings.rows.iter().all(is_same)
 }
 

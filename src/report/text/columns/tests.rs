@@ -107,7 +107,7 @@ crate/bench                    base                      new                   o
     for words in [
         "Amean or Hmean of each run.",
         "+ is worse (slower, more, a lower rate), − is better",
-        "*…* is called a change, ▲ for the worse, ▼ for the better: 1 % family-wise in each column, drift between runs included",
+        "*…* is called a change, ▲ for the worse, ▼ for the better: at most 1 % chance of any false alarm in each column, drift between runs included",
         "?…? looks like one",
         "n/c: not comparable",
         "new (run 2): 1 regressed, 1 suspect.",

@@ -334,7 +334,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
             };
             format!(
                 "{} in each column, {words}",
-                analysis::level(&found.decision)
+                analysis::false_alarms(&found.decision)
             )
         }
         None => "nothing was compared".to_owned(),

@@ -87,16 +87,16 @@ fn compared_with(verdicts: &Verdicts) -> String {
         );
     }
     let (how, drift) = match verdicts.method {
-        Method::Stored(Test::BootstrapT) => ("stored numbers", ", drift between runs included"),
+        Method::Stored(Test::BootstrapT) => (" as stored", ", drift between runs included"),
         Method::Stored(Test::TScore) => (
-            "stored numbers",
+            " as stored",
             ", drift between runs ignored (--ignore-drift)",
         ),
         Method::Stored(_) => {
             return format!("Compared with {reference} {}.", analysis::method(decision));
         }
-        Method::Paired => ("measured in turn", ""),
+        Method::Paired => (", measured in turn", ""),
     };
     let alarms = analysis::false_alarms(decision);
-    format!("Compared with {reference}, {how}; {alarms}{drift}.")
+    format!("Compared with {reference}{how}; {alarms}{drift}.")
 }

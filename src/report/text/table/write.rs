@@ -28,9 +28,10 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View)
     write_caveat(writer, &shown, view)?;
     match &findings.verdicts {
         Some(verdicts) => {
-            let hidden = match is_one_sentence(findings, view) {
-                true => 0,
-                false => findings.rows.len() - shown.len(),
+            let hidden = if is_one_sentence(findings, view) {
+                0
+            } else {
+                findings.rows.len() - shown.len()
             };
             write_conclusion(writer, findings, verdicts, hidden, view)
         }

@@ -169,7 +169,10 @@ fn n33_four_launches_are_not_tested_and_the_reason_is_said() {
         assert_eq!(found.verdict, Verdict::Inconclusive);
         // Both values are seen, and nothing is said of their interval.
         let seen = found.change.unwrap();
-        assert!(seen.estimate > 0.0 && seen.lower == f64::NEG_INFINITY, "{seen:?}");
+        assert!(
+            seen.estimate > 0.0 && seen.lower == f64::NEG_INFINITY,
+            "{seen:?}"
+        );
         assert_eq!(found.p_value, None);
         let note = Note::TooFewObservations {
             smaller: 4,
