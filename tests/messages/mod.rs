@@ -62,8 +62,8 @@ fn settings() -> insta::Settings {
     settings.add_filter(r"--manifest-path \S+", "--manifest-path [PATH]");
     settings.add_filter(r" {2,}", "  ");
     settings.add_filter(
-        r"the last accepted run( of `[^`]+`(, which this branch forked from)?)?",
-        "the last accepted run of [BRANCH]",
+        r"the last accepted run( of `[^`]+`(, which this branch forked from)?)?( as stored|  exit)",
+        "the last accepted run of [BRANCH]$3",
     );
     settings
 }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use super::context::ReportContext;
 use crate::escape;
-use crate::report::words::outcome::Outcome;
+use crate::report::words::outcome::RunOutcome;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, Gravity};
 use crate::report::words::{analysis, limits};
@@ -76,7 +76,7 @@ fn marker(key: &str) -> String {
 
 fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
     line(text, &marker(context.key));
-    let outcome = Outcome::of(findings);
+    let outcome = RunOutcome::of(findings);
     let grounds = outcome.grounds(|verdict| verdict.word().to_owned());
     line(
         text,

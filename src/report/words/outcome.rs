@@ -10,7 +10,7 @@ use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{RunId, Tally, Verdict};
 
 /// How a run, or a comparison, ended.
-pub(crate) struct Outcome {
+pub(crate) struct RunOutcome {
     run: RunId,
     exit_code: u8,
     /// What verdicts do not say of the status.
@@ -23,7 +23,7 @@ pub(crate) struct Outcome {
     reference_run: Option<String>,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// The outcome of what is told of a run.
     pub(crate) fn of(findings: &Findings<'_>) -> Self {
         let has_reference = |row: &Row<'_>| {
@@ -142,7 +142,7 @@ impl Outcome {
 /// Writes the outcome of a command, its last line.
 pub(crate) fn write_outcome(
     writer: &mut dyn Write,
-    outcome: &Outcome,
+    outcome: &RunOutcome,
     columns: usize,
 ) -> io::Result<()> {
     writeln!(writer, "{}", outcome.line("exit", columns))
@@ -156,7 +156,7 @@ pub fn write_outcome_of_run(
     (tally, benchmarks): (Tally, usize),
     columns: usize,
 ) -> io::Result<()> {
-    let outcome = Outcome::of_verdicts(run, exit_code, tally, benchmarks);
+    let outcome = RunOutcome::of_verdicts(run, exit_code, tally, benchmarks);
     writeln!(writer, "{}", outcome.line("exited", columns))
 }
 
@@ -165,17 +165,17 @@ mod tests {
     use super::*;
     use Verdict::{Failed, Inconclusive, New, Regressed, Unchanged};
 
-    fn outcome(exit_code: ExitCode, verdicts: &[Verdict], reasons: &[&str]) -> Outcome {
+    fn outcome(exit_code: ExitCode, verdicts: &[Verdict], reasons: &[&str]) -> RunOutcome {
         let tally = verdicts.iter().copied().collect();
-        Outcome {
+        RunOutcome {
             reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
             reference: (!verdicts.is_empty()).then(|| "run 3".to_owned()),
-            ..Outcome::of_verdicts(RunId(12), exit_code.number(), tally, verdicts.len())
+            ..RunOutcome::of_verdicts(RunId(12), exit_code.number(), tally, verdicts.len())
         }
     }
 
     #[track_caller]
-    fn says(outcome: &Outcome, expected: &str) {
+    fn says(outcome: &RunOutcome, expected: &str) {
         let line = outcome.line("exit", usize::MAX);
         assert_eq!(anstream::adapter::strip_str(&line).to_string(), expected);
     }

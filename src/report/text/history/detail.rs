@@ -35,7 +35,7 @@ pub(super) fn detail(
 }
 
 /// A line of the table.
-enum Line<'h> {
+enum DrawnLine<'h> {
     /// A run, by its place.
     Run(usize, &'h HistoryPoint),
     /// A step between two levels, by the place of the later one.
@@ -43,7 +43,7 @@ enum Line<'h> {
 }
 
 /// The runs, with a line wherever another level begins.
-fn lines(history: &BenchmarkHistory) -> Vec<Line<'_>> {
+fn lines(history: &BenchmarkHistory) -> Vec<DrawnLine<'_>> {
     let levels = history.course.levels.iter().enumerate();
     let steps: Vec<(usize, usize, Step)> = levels
         .filter_map(|(at, level)| Some((history.counted[level.first], at, level.step?)))
@@ -51,8 +51,8 @@ fn lines(history: &BenchmarkHistory) -> Vec<Line<'_>> {
     let points = history.points.iter().enumerate();
     let lines = points.flat_map(|(place, point)| {
         let step = steps.iter().find(|(first, ..)| *first == place);
-        let step = step.map(|(_, level, step)| Line::Step(*level, *step));
-        step.into_iter().chain([Line::Run(place, point)])
+        let step = step.map(|(_, level, step)| DrawnLine::Step(*level, *step));
+        step.into_iter().chain([DrawnLine::Run(place, point)])
     });
     lines.collect()
 }
@@ -63,9 +63,9 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     let lines = lines(history);
     // Of a step there is its drawing alone.
     let cells = |told: &dyn Fn(&HistoryPoint) -> String| -> Vec<Cell> {
-        let of_line = |line: &Line<'_>| match line {
-            Line::Run(_, point) => Cell::from(told(point)),
-            Line::Step(..) => Cell::default(),
+        let of_line = |line: &DrawnLine<'_>| match line {
+            DrawnLine::Run(_, point) => Cell::from(told(point)),
+            DrawnLine::Step(..) => Cell::default(),
         };
         lines.iter().map(of_line).collect()
     };
@@ -94,8 +94,8 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     let drawings = SCALES.iter().filter_map(|width| {
         let scale = ValueColumns::of(history, *width)?;
         let drawn = lines.iter().map(|line| match line {
-            Line::Run(place, _) => scale.line(history, *place),
-            Line::Step(level, _) => scale.step(history, *level),
+            DrawnLine::Run(place, _) => scale.line(history, *place),
+            DrawnLine::Step(level, _) => scale.step(history, *level),
         });
         Some(Column::fact(&scale.ends(history), drawn))
     });
@@ -103,8 +103,8 @@ fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
     columns.push(Column::fact(
         "",
         lines.iter().map(|line| match line {
-            Line::Run(place, _) => end(history, *place),
-            Line::Step(_, step) => {
+            DrawnLine::Run(place, _) => end(history, *place),
+            DrawnLine::Step(_, step) => {
                 Cell::faint(format!("step {}", units::change(step.change.estimate)))
             }
         }),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::report::text::status::write_warning_within;
 use crate::report::view::{Verbosity, View};
-use crate::report::words::outcome::{Outcome, write_outcome};
+use crate::report::words::outcome::{RunOutcome, write_outcome};
 use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences;
 use crate::report::words::{analysis, limits};
@@ -73,7 +73,7 @@ pub(super) fn write_conclusion(
     for advice in &verdicts.advice {
         line(writer, &theme::printable(advice))?;
     }
-    write_outcome(writer, &Outcome::of(findings), view.columns)
+    write_outcome(writer, &RunOutcome::of(findings), view.columns)
 }
 
 /// The two sides, and how they were compared.
