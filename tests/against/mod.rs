@@ -14,6 +14,7 @@ mod instructions;
 mod layouts;
 mod machine_code;
 mod mixing;
+mod one_at_a_time;
 mod printed;
 pub mod project;
 mod revisions;

@@ -26,7 +26,7 @@ const WAITS: &str = r#"
 "#;
 
 /// A run whose sides wait after some rounds.
-fn waiting(machine: &Machine) -> (Project<'_>, Running) {
+pub fn waiting(machine: &Machine) -> (Project<'_>, Running) {
     let project = Project::without_benches(machine);
     project.add_target("costs");
     project.benchmarks(&WAITS.replace("HOME", &json!(machine.home()).to_string()));
@@ -58,7 +58,7 @@ fn in_use(machine: &Machine) -> Vec<PathBuf> {
 }
 
 /// Statuses of the stored runs.
-fn statuses(project: &Project<'_>) -> Vec<String> {
+pub fn statuses(project: &Project<'_>) -> Vec<String> {
     project
         .perfcheck(&["store", "runs", "--message-format", "json"])
         .run()

@@ -92,6 +92,7 @@ pub fn self_test(
         world.progress = ProgressMode::Quiet;
     }
     let comparisons = 2 * options.trials;
+    let lock = request.measuring_lock(world)?;
     if !common.output.quiet {
         let (of_one, bound) = usual.expected(subjects.pairs(0), world);
         let words = report::planned(count, comparisons, bound, of_one * comparisons);
@@ -121,10 +122,10 @@ pub fn self_test(
             }
         }
     }
+    drop(lock);
     let rows = in_order(rows.into_values().collect(), common.output.order);
-    let failed = rows.iter().any(SelfTestRow::has_failed);
     let mut exit_code = ExitCode::Clean;
-    if failed || failed_targets {
+    if failed_targets || rows.iter().any(SelfTestRow::has_failed) {
         exit_code = exit_code.and(ExitCode::BenchmarkFailed);
     }
     if ended == Ended::Interrupted {

@@ -10,6 +10,7 @@ pub(in crate::app) mod in_turn;
 pub(in crate::app) mod layouts;
 pub(in crate::app) mod machine_code;
 pub(in crate::app) mod measured;
+pub(in crate::app) mod measuring_lock;
 pub(in crate::app) mod pairing;
 pub(in crate::app) mod pins;
 pub(in crate::app) mod prepare;

@@ -63,31 +63,7 @@ impl WorkspaceFolder {
         make_private(&root)?;
         // Relative paths would mean something else to cargo and git, which are called elsewhere.
         let root = root.canonicalize().map_err(about("cannot find", &root))?;
-        let path = root.join("lock");
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(about("cannot open", &path))?;
-        let mut said = false;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => break,
-                Err(fs::TryLockError::WouldBlock) => {}
-                Err(fs::TryLockError::Error(error)) => {
-                    return Err(about("cannot lock", &path)(error));
-                }
-            }
-            if interrupt.requested() {
-                return Err(SidesError::Interrupted);
-            }
-            if !said {
-                waiting(&root);
-                said = true;
-            }
-            thread::sleep(LOOK_AGAIN_AFTER);
-        }
+        let lock = locked(&root.join("lock"), interrupt, &mut || waiting(&root))?;
         Ok(Self { root, _lock: lock })
     }
 
@@ -124,6 +100,36 @@ impl WorkspaceFolder {
     /// A file of notes.
     pub(super) fn join(&self, name: &str) -> PathBuf {
         self.root.join(name)
+    }
+}
+
+/// A file of locks, ours alone until it is closed. Waits for whoever has it, after `waiting` was called.
+pub(super) fn locked(
+    path: &Path,
+    interrupt: &Interrupt,
+    waiting: &mut dyn FnMut(),
+) -> Result<File, SidesError> {
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(about("cannot open", path))?;
+    let mut said = false;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(fs::TryLockError::WouldBlock) => {}
+            Err(fs::TryLockError::Error(error)) => return Err(about("cannot lock", path)(error)),
+        }
+        if interrupt.requested() {
+            return Err(SidesError::Interrupted);
+        }
+        if !said {
+            waiting();
+            said = true;
+        }
+        thread::sleep(LOOK_AGAIN_AFTER);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Both sides of an A/B comparison, from git and cargo to executables that can be launched beside one another.
 //!
 //! Owns the cache directory: one folder per workspace with a copy of the sources, a target directory and the executables that
-//! were kept. Both sides are built in turn from the *same* path, whose files are switched, so that equal sources give equal bytes.
+//! were kept, and a lock for whoever measures. Both sides are built in turn from the *same* path, whose files are switched, so that equal sources give equal bytes.
 //! Must not touch the user's repository, checkout or target directory. Invariant: whatever moment a process dies at, the next one finds a
 //! folder that it can use.
 
@@ -13,6 +13,7 @@ mod folder;
 mod kept;
 mod layout;
 mod lock_file;
+mod measuring_lock;
 mod mirror;
 mod outcome;
 mod overlay;
@@ -27,6 +28,7 @@ mod workbench;
 pub use build::{build_commit, build_sides, build_work_tree, kept_build};
 pub use error::SidesError;
 pub use folder::default_cache;
+pub use measuring_lock::MeasuringLock;
 pub use outcome::{BuiltSide, Dependency, PreparedSides, Provenance, SideTarget, TargetPair};
 pub use request::{BenchesFrom, BuildEvent, SidesRequest};
 pub use stage::Stage;

@@ -250,7 +250,9 @@ impl Workshop<'_> {
         let relinking = Relinking::of(std::iter::once(sides), as_built, world)?;
         let as_built = relinking.prepare(&mut pairs, request.seed);
         let store = &mut ledger.store;
+        let lock = request.measuring_lock(world)?;
         let found = turns.measure(store, ledger.workspace, pairs.into(), world)?;
+        drop(lock);
         let host = request.context.host_class(&self.environment);
         let left = pair_left_incomplete(&found.runs);
         let concluded = (world.interrupt).while_computing(&left, || {

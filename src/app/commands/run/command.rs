@@ -146,6 +146,7 @@ impl RunCommand<'_> {
         let mut earlier = BTreeMap::new();
         let (mut known, mut builds) = (Vec::new(), Vec::new());
         let mut is_control = wants_control;
+        let mut lock = None;
         for turn in turns {
             let OtherBuild { built, found, .. } = turn;
             if let Some(one) = turn.earlier {
@@ -159,6 +160,9 @@ impl RunCommand<'_> {
             }
             let versions_may_differ = options.comparison.allows(Fact::BenchmarkVersion);
             let mut one = Pairing::of(found, &built.alike, measures_all, versions_may_differ);
+            if lock.is_none() && !one.pairs.is_empty() {
+                lock = request.measuring_lock(world)?;
+            }
             if !measures_all {
                 settle_by_trial(&mut one, &built.alike, request, world)?;
             }
@@ -187,6 +191,7 @@ impl RunCommand<'_> {
         let (mut store, workspace) = request.context.store()?;
         let baseline = self.named_baseline(&store, workspace)?;
         let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
+        drop(lock);
         let (interrupt, left) = (world.interrupt, pair_left_incomplete(&measured.runs));
         let host = request.context.host_class(&first.environment);
         let mut basis = interrupt.while_computing(&left, || measured.basis(words, host));
@@ -243,6 +248,7 @@ impl RunCommand<'_> {
             references: &references,
             build: name.as_deref(),
         };
+        let lock = request.measuring_lock(world)?;
         let run = measuring.begin(&mut store, workspace)?;
         let spent = measuring.measure(&mut store, run, discovered.targets, world)?;
         let declined: BTreeSet<&BenchmarkKey> = spent
@@ -255,6 +261,7 @@ impl RunCommand<'_> {
         let mut measurements = interrupt.while_computing(&left, read)?;
         let counted = &mut measurements;
         let not_counted = count_alone(run, counted, &listed, request, &left, &mut store, world)?;
+        drop(lock);
         let (rows, mut basis) = interrupt.while_computing(&left, || {
             self.beside_stored(
                 &store,
