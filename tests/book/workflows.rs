@@ -124,3 +124,38 @@ pub fn expect_careful(workflow: &str) -> usize {
     }
     scripts
 }
+
+/// Asserts that every step that `shown` shows is in `written`, in this order and with the same options; a script may be part of a longer one.
+/// `address` stands in `written` for what a reader fills in.
+pub fn expect_steps_of(shown: &str, written: &str, address: &str) {
+    let (shown, written) = (document(shown), document(written));
+    let jobs = member(&shown, "jobs").and_then(Yaml::as_mapping);
+    let mut count = 0;
+    for (job, _) in jobs.expect("jobs") {
+        let job = job.as_str().expect("a name");
+        let mut steps = steps_of(&written, job).iter();
+        for step in steps_of(&shown, job) {
+            let script = |step: &Yaml<'_>| {
+                let script = member(step, "run").and_then(Yaml::as_str);
+                script.map(|script| script.trim().replace("<address of your clone>", address))
+            };
+            let is_it = |other: &&Yaml<'_>| match (script(step), script(other)) {
+                (Some(shown), Some(written)) => written.contains(&shown),
+                (None, None) => ["uses", "with", "if"]
+                    .iter()
+                    .all(|name| member(step, name) == member(other, name)),
+                _ => false,
+            };
+            assert!(steps.any(|other| is_it(&other)), "{job}: {step:?}");
+            count += 1;
+        }
+    }
+    assert!(count >= 5, "{count}");
+}
+
+fn steps_of<'y>(workflow: &'y Yaml<'y>, job: &str) -> &'y [Yaml<'y>] {
+    let job = member(workflow, "jobs").and_then(|jobs| member(jobs, job));
+    let steps = job.and_then(|job| member(job, "steps"));
+    let steps = steps.and_then(Yaml::as_sequence);
+    steps.expect("steps")
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::book::workflows::{commands_in, expect_careful};
+use crate::book::workflows::{commands_in, expect_careful, expect_steps_of};
 use crate::commands::crates::Crate;
 use crate::support::{Finished, Machine};
 
@@ -406,6 +406,18 @@ fn a_workflow_is_written_once_for_the_tool_that_the_user_names() {
     assert!(expect_careful(&workflow) >= 4);
     let install = "cargo install --locked --git \"https://localhost/somebody/cargo-perfcheck\" cargo-perfcheck\n";
     assert!(workflow.contains(install), "{workflow}");
+    for document in [
+        include_str!("../../README.md"),
+        include_str!("../../docs/src/ci.md"),
+    ] {
+        let mut blocks = document.split("```yaml\n").skip(1);
+        let is_it = |block: &&str| block.contains("--against-merge-base");
+        let shown = blocks
+            .find(is_it)
+            .and_then(|block| block.split("```").next());
+        let address = address.trim_start_matches("git=");
+        expect_steps_of(shown.expect("a workflow"), &workflow, address);
+    }
     for placeholder in ["TOOL_", "MANIFEST"] {
         assert!(!workflow.contains(placeholder), "{workflow}");
     }

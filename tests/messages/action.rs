@@ -57,6 +57,9 @@ impl<'m> Job<'m> {
             ("runner.temp", &temporary),
             ("runner.os", "Linux"),
             ("runner.arch", "X64"),
+            ("runner.environment", "github-hosted"),
+            ("github.run_id", "23"),
+            ("github.run_attempt", "1"),
         ] {
             job.set(name, value);
         }
@@ -262,7 +265,7 @@ fn a_pull_request_is_measured_beside_its_base_commented_on_and_judged() {
     job.with_github("[]", 0);
     let (job, ended) = job.run();
     let all = [
-        "tool", "cache", "install", "measure", "page", "comment", "verdict",
+        "tool", "cache", "builds", "install", "measure", "kept", "page", "comment", "verdict",
     ];
     assert_eq!(ended.steps, all, "{}", ended.last);
     // A regression, which is known at the end alone: comment and page are there.
@@ -282,6 +285,11 @@ fn a_pull_request_is_measured_beside_its_base_commented_on_and_judged() {
     assert_eq!(sources.map(str::len), Some(40), "{key}");
     let installed = Path::new(&job.values["with.cache.path"]).join("bin/cargo-perfcheck");
     assert!(installed.exists());
+    // Builds are found again where they were kept.
+    let kept = &job.values["with.kept.key"];
+    let found = &job.values["with.builds.restore-keys"];
+    assert!(kept.starts_with(found.as_str()), "{found} {kept}");
+    assert_eq!(job.values["with.builds.path"], job.values["with.kept.path"]);
     let calls = fs::read_to_string(job.calls()).expect("calls");
     let place = "repos/somebody/something/issues/17/comments";
     let expected = [
@@ -301,6 +309,8 @@ fn a_comment_that_is_there_is_updated_and_one_that_cannot_be_written_is_a_warnin
     job.set("github.base_ref", "main");
     job.set("inputs.page", "false");
     job.set("inputs.comment", "true");
+    // Its directories are still there for the next job.
+    job.set("runner.environment", "self-hosted");
     let comments = r#"[{"id": 1, "user": {"type": "User"}, "body": "<!-- cargo-perfcheck: benchmarks/measure -->"}, {"id": 2, "user": {"type": "Bot"}, "body": "another"}]
         [{"id": 3, "user": {"type": "Bot"}, "body": "<!-- cargo-perfcheck: benchmarks/measure -->\nold"}]"#;
     job.with_github(comments, 1);
@@ -320,7 +330,9 @@ fn inputs_say_what_is_left_out_and_what_was_not_measured_has_no_reports() {
     let mut job = Job::new(&machine, 100);
     job.set("inputs.against", "no-such-revision");
     let (job, ended) = job.run();
-    let steps = ["tool", "cache", "install", "measure", "verdict"];
+    let steps = [
+        "tool", "cache", "builds", "install", "measure", "kept", "verdict",
+    ];
     assert_eq!(ended.steps, steps, "{}", ended.last);
     assert_eq!(ended.last.code(), 2, "{}", ended.last);
     assert_eq!(
