@@ -103,6 +103,29 @@ fn a_plain_run_is_measured_in_turn_with_the_last_accepted_one() {
 }
 
 #[test]
+fn a_table_shows_what_was_measured_and_says_the_rest_in_a_sentence() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &[]);
+    project.takes(200);
+    let words = ["--offline", "--seed", "7"];
+    let run = project.perfcheck(&words).run().expect_code(1);
+    let said = &run.stdout;
+    let begin = "`cost` takes 2.0";
+    assert!(said.starts_with(begin), "{run}");
+    let first = said.lines().next().unwrap_or_default();
+    assert!(
+        first.ends_with("times as long: 100.0 ns → 200.0 ns."),
+        "{run}"
+    );
+    let sentence =
+        "1 of 2 benchmarks unchanged: they run the same machine code in both builds; not measured.";
+    assert!(said.contains(sentence), "{run}");
+    assert!(!said.contains("constant"), "{run}");
+    let all = project.perfcheck(&words).arg("--verbose").run();
+    assert!(all.stdout.contains("constant"), "{all}");
+}
+
+#[test]
 fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     let machine = Machine::new();
     let project = Project::new(&machine);

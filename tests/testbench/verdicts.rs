@@ -120,14 +120,19 @@ fn half_the_time_is_an_improvement() {
 }
 
 #[test]
-fn what_the_drift_between_runs_could_explain_is_suspect_and_the_last_line_says_what_to_do() {
+fn what_the_drift_between_runs_could_explain_is_suspect_and_the_last_lines_say_what_to_do() {
     let machine = Machine::new();
     steady_json(&machine, "100", &[]).expect_code(0);
     let suspect = steady_json(&machine, "104", &[]).expect_code(0);
     expect(&suspect, "suspect", 0.04);
     let said = steady(&machine, "104", &[]).expect_code(0);
     let mut lines = said.stdout.lines().rev();
-    let last = lines.next().expect("a line");
+    let outcome = lines.next().expect("a line");
+    assert!(
+        outcome.starts_with("OK  run 3: 1 of 3 suspect, 2 unchanged vs "),
+        "{outcome}"
+    );
+    let last = lines.next().expect("one before it");
     let place = format!("--manifest-path {}", testbench("").display());
     let accept = "Accept: cargo perfcheck accept arithmetic --run 3 ";
     assert!(last.starts_with(accept) && last.contains(&place), "{last}");

@@ -4,7 +4,7 @@ use super::{analysis, extras, limits, remarks};
 use crate::escape;
 use crate::report::units;
 use perfcheck_analysis::compare::{Comparison, Note, Summary};
-use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Row, Sameness};
+use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Row};
 use perfcheck_analysis::model::{BySide, Failure, Metric, Run, RunStatus, Statistic, Verdict};
 
 /// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
@@ -313,27 +313,61 @@ pub(crate) fn capital(text: &str) -> String {
 /// How many benchmarks were not measured, as they run the same machine code on both sides.
 pub(crate) fn unmeasured(findings: &Findings<'_>) -> Option<String> {
     let rows = &findings.rows;
-    if is_same_throughout(findings) {
-        return Some(format!(
-            "{} unchanged: both builds run the same machine code; none measured.",
-            units::counted(rows.len(), "benchmark")
-        ));
-    }
-    let in_part = |same: Sameness| same != Sameness::Executable;
-    let same = rows.iter().filter_map(Row::same);
-    let same = same.filter(|same| in_part(*same)).count();
-    let measured = rows.iter().filter(|row| row.measurement.is_some());
+    let same = rows.iter().filter(|row| row.is_same_code()).count();
     let all = units::counted(rows.len(), "benchmark");
-    let measured = measured.count();
-    (same > 0).then(|| {
-        format!("{same} of {all} run the same machine code on both sides; {measured} measured.")
-    })
+    let counted = if same == rows.len() {
+        format!("{all} unchanged: both builds run the same machine code; none measured.")
+    } else {
+        format!(
+            "{same} of {all} unchanged: they run the same machine code in both builds; not measured."
+        )
+    };
+    (same > 0).then_some(counted)
 }
 
-/// Whether all benchmarks are unchanged because both builds run the same machine code.
-pub(crate) fn is_same_throughout(findings: &Findings<'_>) -> bool {
-    let is_same = |row: &Row<'_>| row.verdict == Some(Verdict::Unchanged) && row.same().is_some();
-    !findings.rows.is_empty() && findings.rows.iter().all(is_same)
+/// What changed, one sentence for each benchmark that was called; where more than two were compared, a table says it better.
+pub(crate) fn called(findings: &Findings<'_>) -> Vec<String> {
+    let compared = findings.rows.iter().filter(|row| row.comparison.is_some());
+    let rows: Vec<&Row<'_>> = compared.collect();
+    if rows.len() > 2 {
+        return Vec::new();
+    }
+    rows.into_iter()
+        .filter_map(|row| one_called(row, findings))
+        .collect()
+}
+
+/// `` `sort/10` takes 1.25 ± 0.03 times as long: 2.16 µs → 2.70 µs. ``
+fn one_called(row: &Row<'_>, findings: &Findings<'_>) -> Option<String> {
+    let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
+    let change = row.comparison.as_ref()?.change.filter(|_| is_called)?;
+    let BySide { base, candidate } = compared(row, findings)?;
+    let id = row.key.id.escape_debug();
+    let half = (change.upper - change.lower) / 2.0;
+    let extent = if half.is_finite() {
+        let digits = usize::try_from(1 - half.log10().floor() as i64).unwrap_or(0);
+        let digits = digits.clamp(2, 6);
+        format!("{:.digits$} ± {half:.digits$}", 1.0 + change.estimate)
+    } else {
+        format!("{:.2}", 1.0 + change.estimate)
+    };
+    let (has, as_much) = match findings.decision().analysis.subject {
+        Statistic::Time => ("takes", "times as long"),
+        _ => ("has", "times as much"),
+    };
+    Some(format!(
+        "`{id}` {has} {extent} {as_much}: {base} → {candidate}."
+    ))
+}
+
+/// What all changes come to, where some were called and there is something to sum up.
+pub(crate) fn together(findings: &Findings<'_>) -> Option<String> {
+    let (benchmarks, change) = findings.together()?;
+    Some(format!(
+        "All {} together: {} (geometric mean of the changes).",
+        units::counted(benchmarks, "benchmark"),
+        units::change(change)
+    ))
 }
 
 /// `1 benchmark was`, `2 benchmarks were`.

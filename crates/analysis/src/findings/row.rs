@@ -9,6 +9,7 @@ use crate::compare::{Comparison, Difference, Fact, HostClass, Summary};
 use crate::model::{
     BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Test, Thresholds, Verdict,
 };
+use perfcheck_stats::GeometricMean;
 
 /// How verdicts are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +95,11 @@ impl<'a> Row<'a> {
             Remark::Same(same) => Some(*same),
             _ => None,
         })
+    }
+
+    /// Whether it is unchanged because both builds run the same machine code.
+    pub fn is_same_code(&self) -> bool {
+        self.verdict == Some(Verdict::Unchanged) && self.same().is_some()
     }
 
     /// The change that was found, a fraction.
@@ -193,6 +199,21 @@ impl Findings<'_> {
     pub fn decision(&self) -> &DecisionSettings {
         let decision = self.verdicts.as_ref().map(|verdicts| &verdicts.decision);
         decision.unwrap_or(&self.run.decision)
+    }
+
+    /// How many benchmarks were compared, and the geometric mean of their changes, a fraction; `None` where fewer than three were, or none was called:
+    /// noise has nothing to sum up.
+    pub fn together(&self) -> Option<(usize, f64)> {
+        let is_called = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
+        let called = |row: &Row<'_>| row.verdict.is_some_and(is_called);
+        let ratio = |row: &Row<'_>| match row.change() {
+            Some(change) => Some(1.0 + change),
+            None => row.is_same_code().then_some(1.0),
+        };
+        let ratios: Vec<f64> = self.rows.iter().filter_map(ratio).collect();
+        let is_worth_it = ratios.len() > 2 && self.rows.iter().any(called);
+        let mean = GeometricMean::of(&ratios).filter(|_| is_worth_it)?;
+        Some((mean.used, mean.mean - 1.0))
     }
 
     /// The benchmarks without a row that declined to be measured, and why.

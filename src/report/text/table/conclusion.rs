@@ -23,6 +23,9 @@ pub(super) fn write_conclusion(
     let compared = findings.rows.iter().any(|row| row.comparison.is_some());
     let line = |writer: &mut dyn Write, text: &str| writeln!(writer, "{}", view.prose(text, ""));
     if compared && view.verbosity != Verbosity::Quiet {
+        if let Some(together) = sentences::together(findings) {
+            line(writer, &together)?;
+        }
         line(writer, &compared_with(verdicts))?;
         let rates = findings
             .rows

@@ -15,6 +15,11 @@ use perfcheck_analysis::model::{BenchmarkKey, Measurement, Verdict};
 /// Writes everything: a table for each bench target, notes, and what it comes to.
 pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View) -> io::Result<()> {
     let shown: Vec<&Row<'_>> = shown(findings, view);
+    if view.verbosity != Verbosity::Quiet && view.only.is_none() {
+        for sentence in sentences::called(findings) {
+            writeln!(writer, "{}", view.prose(&theme::printable(&sentence), ""))?;
+        }
+    }
     let keys: Vec<&BenchmarkKey> = shown.iter().map(|row| &row.key).collect();
     Table::of_benchmarks(&keys, view.arrangement, columns(&shown, findings, view))
         .with_remarks(|places| {
@@ -28,36 +33,29 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View)
     write_caveat(writer, &shown, view)?;
     match &findings.verdicts {
         Some(verdicts) => {
-            let hidden = if is_one_sentence(findings, view) {
-                0
-            } else {
-                findings.rows.len() - shown.len()
-            };
+            let told = findings.rows.iter().filter(|row| is_told(row, view));
+            let hidden = findings.rows.len() - shown.len() - told.count();
             write_conclusion(writer, findings, verdicts, hidden, view)
         }
         None => analysis::write_thresholds(writer, &findings.thresholds(), view.columns),
     }
 }
 
-/// Whether a sentence says of all benchmarks what there is to say.
-fn is_one_sentence(findings: &Findings<'_>, view: &View) -> bool {
-    view.verbosity != Verbosity::Verbose
-        && view.only.is_none()
-        && sentences::is_same_throughout(findings)
+/// Whether a sentence about all benchmarks that were not measured says what there is to say of this one.
+fn is_told(row: &Row<'_>, view: &View) -> bool {
+    view.verbosity != Verbosity::Verbose && view.only.is_none() && row.is_same_code()
 }
 
 /// Rows that the user wants to see.
 fn shown<'f>(findings: &'f Findings<'_>, view: &View) -> Vec<&'f Row<'f>> {
-    if is_one_sentence(findings, view) {
-        return Vec::new();
-    }
     let results_alone = findings.rows.iter().all(|row| row.comparison.is_none());
     let is_shown = |row: &&Row<'_>| match (&view.only, row.verdict, view.verbosity) {
         (Some(only), verdict, _) => verdict.is_some_and(|verdict| only.contains(&verdict)),
         (None, Some(verdict), Verbosity::Quiet) => results_alone || needs_attention(verdict),
         (None, ..) => true,
     };
-    findings.rows.iter().filter(is_shown).collect()
+    let rows = findings.rows.iter().filter(|row| !is_told(row, view));
+    rows.filter(is_shown).collect()
 }
 
 /// Whether somebody who wants to know little wants to know this.
