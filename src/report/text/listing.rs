@@ -216,11 +216,9 @@ fn state(line: &RunLine, columns: usize) -> String {
         (RunStatus::Complete, Acceptance::ByCommand) if !is_narrow => "accepted by command",
         (RunStatus::Complete, Acceptance::Automatic | Acceptance::ByCommand) => "accepted",
     };
-    let own = match (&line.run.pair, line.run.status) {
-        (Some(pair), RunStatus::Complete) => match pair.side {
-            Side::Base => format!("base of {}", pair.partner),
-            Side::Candidate => format!("A/B against {}", pair.partner),
-        },
+    let base = line.run.pair.filter(|pair| pair.side == Side::Base);
+    let own = match (base, line.run.status) {
+        (Some(pair), RunStatus::Complete) => format!("base of {}", pair.partner),
         _ => own.to_owned(),
     };
     let levels = line.accepted_benchmarks.len();
