@@ -187,6 +187,75 @@ fn a_branch_is_measured_in_turn_with_the_one_that_it_left() {
 }
 
 #[test]
+fn beside_a_revision_nothing_becomes_a_reference_by_itself() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &[]);
+    project.takes(200);
+    project.commit();
+    project.measure(&[]).run().expect_code(1);
+    // The slow code is compared with itself, which does not turn the next run green.
+    project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    let plain = project.measure(&[]).run().expect_code(1);
+    expect_in_turn(&plain, "run 1");
+    // But it can be accepted.
+    let beside = project.measure(&["--against", "HEAD"]).run();
+    let run = finish(&beside)["run"].to_string();
+    project.perfcheck(&["accept", &run]).run().expect_code(0);
+    project.measure(&[]).run().expect_code(0);
+}
+
+#[test]
+fn what_is_faster_and_not_committed_is_no_reference_by_itself() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &[]);
+    project.takes(50);
+    let faster = project.measure(&[]).run().expect_code(0);
+    assert_eq!(verdict(&faster, "cost"), "improved", "{faster}");
+    // Given up again: nothing is slower than before.
+    project.takes(100);
+    let back = project.measure(&[]).run().expect_code(0);
+    assert_eq!(verdict(&back, "cost"), "unchanged", "{back}");
+    project.takes(50);
+    project.commit();
+    let kept = project.measure(&[]).run().expect_code(0);
+    assert_eq!(verdict(&kept, "cost"), "improved", "{kept}");
+    project.takes(100);
+    project.measure(&[]).run().expect_code(1);
+}
+
+#[test]
+fn a_run_whose_build_is_lost_passes_its_level_on() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &[]);
+    // Unchanged, of sources that nobody can build again.
+    project.write("src/lib.rs", "pub const NANOSECONDS: u64 = 100; // tried\n");
+    project.measure(&[]).run().expect_code(0);
+    forget_builds(&machine);
+    project.takes(200);
+    let run = project.measure(&[]).run().expect_code(1);
+    expect_in_turn(&run, "run 1, built again");
+}
+
+#[test]
+fn a_run_that_measured_nothing_misses_nothing() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &[]);
+    project.measure(&[]).run().expect_code(0);
+    project
+        .perfcheck(&["compare", "2", "3"])
+        .run()
+        .expect_code(0);
+    project.measure(&QUICK).arg("--no-rerun").run();
+    let same = project.measure(&[]).run();
+    let same = finish(&same)["run"].to_string();
+    project
+        .perfcheck(&["compare", "1", &same])
+        .run()
+        .expect_code(4)
+        .expect_stderr(&["measured nothing", "same code"]);
+}
+
+#[test]
 fn a_run_before_the_first_commit_is_the_reference_of_the_first_one_after_it() {
     let machine = Machine::new();
     let project = Project::without_benches(&machine);

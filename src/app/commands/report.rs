@@ -16,7 +16,8 @@ use crate::app::stored::comparison::StoredComparison;
 use crate::app::stored::conclusions::findings_of;
 use crate::app::stored::sides::run_with_verdicts;
 use crate::report::{
-    RunLine, page_of_run, write_page, write_page_place, write_run_index, write_warning,
+    MessageFormat, RunLine, page_of_run, write_page, write_page_place, write_run_index,
+    write_warning,
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Limits};
@@ -173,6 +174,11 @@ impl Delivery<'_> {
         let mut text = Vec::new();
         write_run_index(&mut text, &title, &lines)?;
         write_whole(&index, &text)?;
+        if !self.common.output.quiet && self.common.output.format == MessageFormat::Human {
+            let pages = lines.len();
+            let place = index.display();
+            writeln!(world.stdout, "Wrote {place}: an index of {pages} pages.")?;
+        }
         self.show(&index, world)
     }
 

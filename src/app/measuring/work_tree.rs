@@ -11,9 +11,9 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use perfcheck_analysis::compare::{Circumstances, Fact, differences};
-use perfcheck_analysis::model::{Environment, Metric, Run, TargetFacts};
+use perfcheck_analysis::model::{Environment, GitState, Metric, Run, TargetFacts};
 use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::host;
+use perfcheck_engine::host::{self, Checkout};
 use perfcheck_engine::measure::{Discovered, Filter};
 use perfcheck_engine::sides::{BenchesFrom, BuiltSide, PreparedSides, SidesError};
 
@@ -66,6 +66,27 @@ impl WorkTree {
     /// The name that its build is kept under.
     pub(in crate::app) fn name(&self) -> Option<&str> {
         self.build.as_ref().ok().map(|build| &*build.name)
+    }
+
+    /// Whether there is a build of an earlier run, or its commit could be built again.
+    pub(in crate::app) fn could_launch(
+        &self,
+        earlier: &Run,
+        request: &Request<'_>,
+        world: &mut World<'_>,
+    ) -> bool {
+        let clean = earlier.git.as_ref().filter(|git| !git.dirty);
+        let checkout = request.context.checkout.as_ref();
+        let is_there = |(git, checkout): (&GitState, &Checkout)| checkout.revision(&git.commit);
+        if clean
+            .zip(checkout)
+            .is_some_and(|both| is_there(both).is_ok())
+        {
+            return true;
+        }
+        let builds = cache_build(request.context, request.common);
+        let kept = earlier.build.as_ref().map(|name| builds.kept(name, world));
+        matches!(kept, Some(Ok(Some(_))))
     }
 
     /// This build beside that of an earlier run, which is called `words`: as it is kept, else built again from its commit. A text says why there is neither.

@@ -14,7 +14,8 @@ use perfcheck_analysis::findings::{
     Conclusion, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, DecisionSettings, Measurement, Pair, Run, RunId, RunStatus, Side, Work,
+    BenchmarkKey, BySide, DecisionSettings, Measurement, Pair, Run, RunId, RunStatus, Side,
+    Verdict, Work,
 };
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
@@ -102,7 +103,15 @@ impl StoredComparison<'_> {
             pair => self.of_stored(both, name, pair.is_some(), told)?,
         };
         if rows.is_empty() {
-            return Err(self.nothing_to_compare(base.id, candidate.id));
+            let same = self.same_code(candidate)?;
+            return Err(if same.iter().any(|key| self.filter.wants(&key.id)) {
+                AppError::NothingToCompare(format!(
+                    "run {run} measured nothing, as it ran the same code as the run before it\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts",
+                    run = candidate.id
+                ))
+            } else {
+                self.nothing_to_compare(base.id, candidate.id)
+            });
         }
         let tables = &self.context.tables;
         let fail_on = self.options.fail_on(&tables.workspace);
@@ -219,7 +228,8 @@ impl StoredComparison<'_> {
                 .analysis
                 .test
                 != candidate.decision.analysis.test;
-        let in_scope = |key: &BenchmarkKey| self.filter.wants(&key.id);
+        let unmeasured = self.same_code(candidate)?;
+        let in_scope = |key: &BenchmarkKey| self.filter.wants(&key.id) && !unmeasured.contains(key);
         let evidence = StoredEvidence {
             measurements,
             past: &past_measurements(self.store, &references)?,
@@ -253,6 +263,17 @@ impl StoredComparison<'_> {
             ..evidence.basis(&rows, &self.options.allow_different)
         };
         Ok((rows, basis))
+    }
+
+    /// The benchmarks that a run did not measure, as both builds ran the same code: it has them, and no numbers of them.
+    fn same_code(&self, run: &Run) -> Result<BTreeSet<BenchmarkKey>, StoreError> {
+        let verdicts = self.store.verdicts(run.id)?.into_iter();
+        let unchanged = verdicts.filter(|found| found.verdict == Verdict::Unchanged);
+        let mut keys: BTreeSet<BenchmarkKey> = unchanged.map(|found| found.key).collect();
+        for measured in self.measurements(run.id)? {
+            keys.remove(&measured.benchmark.key);
+        }
+        Ok(keys)
     }
 
     /// That no benchmark is left to compare.

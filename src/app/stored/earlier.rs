@@ -4,7 +4,7 @@
 //! found to run the same code as its own reference. So a run with a filter becomes the reference of what it was about, and of nothing else. What a run left
 //! undecided keeps the reference that it had, unless the user accepts the run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::references::{is_ancestor, is_before_commits, parent_branch};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, Verdict};
@@ -21,24 +21,32 @@ pub(in crate::app) struct Earlier {
 }
 
 /// The earlier runs of `benchmarks`, newest first; what none knows goes with the newest. Empty where no run is accepted yet.
+///
+/// `can_launch` says whether there is a build of a run, or could be one. A run of which there is none passes on what it found unchanged: that has the level
+/// of an older run.
 pub(in crate::app) fn earlier_runs(
     store: &Store,
     workspace: WorkspaceId,
     checkout: Option<&Checkout>,
     branch: Option<&str>,
     benchmarks: BTreeSet<BenchmarkKey>,
+    can_launch: &mut dyn FnMut(&Run) -> bool,
 ) -> Result<Vec<Earlier>, StoreError> {
     let mut open = benchmarks;
     let mut found = Vec::new();
+    let mut newest = None;
     let mut take = |runs: Vec<Run>, open: &mut BTreeSet<BenchmarkKey>| {
         for run in runs {
             let known = known_to(store, &run)?;
-            let (taken, rest) = std::mem::take(open)
+            let is_unchanged = |key: &BenchmarkKey| known.get(key) == Some(&Level::Older);
+            let passes_on = open.iter().any(is_unchanged) && !can_launch(&run);
+            let (taken, rest): (BTreeSet<_>, BTreeSet<_>) = std::mem::take(open)
                 .into_iter()
-                .partition(|key| known.contains(key));
+                .partition(|key| known.contains_key(key) && !(passes_on && is_unchanged(key)));
             *open = rest;
+            newest.get_or_insert_with(|| run.clone());
             // The newest one takes what nobody knows, and tells what is gone.
-            if found.is_empty() || !BTreeSet::is_empty(&taken) {
+            if found.is_empty() && !passes_on || !taken.is_empty() {
                 found.push(Earlier {
                     run,
                     benchmarks: taken,
@@ -69,26 +77,41 @@ pub(in crate::app) fn earlier_runs(
             &mut open,
         )?;
     }
-    if let Some(first) = found.first_mut() {
-        first.benchmarks.append(&mut open);
+    match (found.first_mut(), newest) {
+        (Some(first), _) => first.benchmarks.append(&mut open),
+        (None, Some(run)) => found.push(Earlier {
+            run,
+            benchmarks: open,
+        }),
+        (None, None) => {}
     }
     Ok(found)
 }
 
+/// Whose level an accepted run has in a benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// That of an older run: it was found unchanged.
+    Older,
+    Own,
+}
+
 /// The benchmarks that an accepted run is a reference of.
-fn known_to(store: &Store, run: &Run) -> Result<BTreeSet<BenchmarkKey>, StoreError> {
+fn known_to(store: &Store, run: &Run) -> Result<BTreeMap<BenchmarkKey, Level>, StoreError> {
     if run.acceptance == Acceptance::Pending {
-        return Ok(store.accepted_steps(run.id)?.into_iter().collect());
+        let steps = store.accepted_steps(run.id)?.into_iter();
+        return Ok(steps.map(|key| (key, Level::Own)).collect());
     }
     let is_meant = run.acceptance == Acceptance::ByCommand;
-    let is_known = |verdict| match verdict {
-        Verdict::Missing | Verdict::Failed => false,
-        Verdict::Inconclusive | Verdict::Suspect => is_meant,
-        _ => true,
+    let level = |verdict| match verdict {
+        Verdict::Missing | Verdict::Failed => None,
+        _ if is_meant => Some(Level::Own),
+        Verdict::Inconclusive | Verdict::Suspect => None,
+        Verdict::Unchanged => Some(Level::Older),
+        _ => Some(Level::Own),
     };
     let verdicts = store.verdicts(run.id)?.into_iter();
     Ok(verdicts
-        .filter(|found| is_known(found.verdict))
-        .map(|found| found.key)
+        .filter_map(|found| Some((found.key, level(found.verdict)?)))
         .collect())
 }

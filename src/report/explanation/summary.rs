@@ -5,7 +5,7 @@ use super::unmeasured::sameness;
 use crate::report::units;
 use crate::report::words::sentences::{self, capital};
 use crate::report::words::{analysis, remarks};
-use perfcheck_analysis::compare::Difference;
+use perfcheck_analysis::compare::{Comparison, Difference};
 use perfcheck_analysis::model::Verdict;
 
 /// The four lines, each with what it is about; `bench` is the benchmark as an argument of other commands.
@@ -54,13 +54,21 @@ fn compared_with(explanation: &Explanation<'_>) -> String {
     let Some(reference) = explanation.reference else {
         return "Nothing.".to_owned();
     };
-    let base = explanation.base.iter().find(|side| side.run == reference);
+    let is_in_turn = explanation.comparison().is_some_and(Comparison::is_in_turn);
+    let mut sides = explanation.base.iter();
+    // In turn the base is the build of the reference, measured anew.
+    let base = sides.find(|side| side.run == reference || is_in_turn);
     let git = base.and_then(|side| side.git.as_ref());
     let commit = git.map_or_else(String::new, |git| {
         let hash = git.commit.get(..10).unwrap_or(&git.commit);
         let branch = git.branch.as_deref();
         let branch = branch.map_or_else(String::new, |branch| format!(", {branch}"));
-        format!(" (commit {hash}{branch})")
+        let changes = if git.dirty {
+            " with uncommitted changes"
+        } else {
+            ""
+        };
+        format!(" (commit {hash}{changes}{branch})")
     });
     let comparison = explanation.comparison();
     let how = match comparison {

@@ -42,9 +42,9 @@ pub enum RunStatus {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Acceptance {
-    /// Not a reference: it ended with `regressed` or `suspect`, or has not ended.
+    /// Not a reference: it found something worse, was compared with what need not be one, may be given up again, or has not ended.
     Pending,
-    /// It ended without `regressed` or `suspect`.
+    /// It found nothing worse than a reference.
     Automatic,
     /// The user said so; it starts a new segment of the history.
     ByCommand,

@@ -41,7 +41,7 @@ pub(in crate::app) fn later_references(
     let branches = branches.iter().map(|branch| Some(branch.as_str()));
     for branch in branches.chain([None]) {
         let all = keys.iter().cloned().collect();
-        let earlier = earlier_runs(store, workspace, None, branch, all)?;
+        let earlier = earlier_runs(store, workspace, None, branch, all, &mut |_| true)?;
         found.extend(earlier.into_iter().map(|earlier| earlier.run.id));
     }
     Ok(found)

@@ -167,7 +167,11 @@ impl RunCommand<'_> {
                 settle_by_trial(&mut one, &built.alike, request, world)?;
             }
             is_control &= one.is_of_identical(&built.alike);
-            known.extend(built.remarks.iter().cloned());
+            for remark in &built.remarks {
+                if !known.contains(remark) {
+                    known.push(remark.clone());
+                }
+            }
             known.extend(built.relinking.prepare(&mut one.pairs, request.seed));
             pairing.join(one);
             builds.push(built);
@@ -204,7 +208,17 @@ impl RunCommand<'_> {
             conclude(measured.rows(&pairing.settled), basis, terms)
         });
         let acceptance = match &first.builds.candidate {
-            Some(_) if !is_control => acceptance(&store, &concluded, baseline.as_ref())?,
+            // A revision need not have been accepted.
+            Some(_) if !is_control && options.against.is_none() => {
+                // What is tried out and faster may be given up again.
+                let is_trial = request.git.as_ref().is_some_and(|git| git.dirty)
+                    && (concluded.rows.iter()).any(|row| row.verdict == Some(Verdict::Improved));
+                if is_trial {
+                    Acceptance::Pending
+                } else {
+                    acceptance(&store, &concluded, baseline.as_ref())?
+                }
+            }
             _ => Acceptance::Pending,
         };
         finish(&mut store, &measured.runs, &concluded, acceptance)?;
@@ -272,8 +286,8 @@ impl RunCommand<'_> {
                 &|key| scope(key) && !declined.contains(key),
             )
         })?;
-        let is_compared = rows.iter().any(|row| row.comparison.is_some());
-        let why = why.filter(|_| is_compared);
+        let is_asked = |row: &Row<'_>| row.comparison.is_some() || !row.blocking.is_empty();
+        let why = why.filter(|_| rows.iter().any(is_asked));
         basis.remarks = why
             .into_iter()
             .chain(skipped(&spent))
@@ -577,9 +591,14 @@ fn acceptance(
         Some((named, _)) => store.run(*named)?.acceptance == Acceptance::Pending,
         None => false,
     };
-    Ok(if concluded.is_worse() || beside_the_history {
-        Acceptance::Pending
-    } else {
-        Acceptance::Automatic
-    })
+    let mut verdicts = concluded.rows.iter().filter_map(|row| row.verdict);
+    let is_about_nothing =
+        verdicts.all(|verdict| matches!(verdict, Verdict::Missing | Verdict::Failed));
+    Ok(
+        if concluded.is_worse() || beside_the_history || is_about_nothing {
+            Acceptance::Pending
+        } else {
+            Acceptance::Automatic
+        },
+    )
 }

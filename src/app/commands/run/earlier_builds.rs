@@ -47,7 +47,15 @@ pub(super) fn earlier_builds(
         vec![Earlier { run, benchmarks }]
     } else {
         let checkout = request.context.checkout.as_ref();
-        earlier_runs(&store, workspace, checkout, branch, benchmarks)?
+        let mut can_launch = |run: &Run| tree.could_launch(run, request, world);
+        earlier_runs(
+            &store,
+            workspace,
+            checkout,
+            branch,
+            benchmarks,
+            &mut can_launch,
+        )?
     };
     let mut turns: Vec<OtherBuild> = Vec::new();
     // The newest one comes last, as it takes what no other has taken.
