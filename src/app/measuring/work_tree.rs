@@ -68,27 +68,6 @@ impl WorkTree {
         self.build.as_ref().ok().map(|build| &*build.name)
     }
 
-    /// Whether there is a build of an earlier run, or its commit could be built again.
-    pub(in crate::app) fn could_launch(
-        &self,
-        earlier: &Run,
-        request: &Request<'_>,
-        world: &mut World<'_>,
-    ) -> bool {
-        let clean = earlier.git.as_ref().filter(|git| !git.dirty);
-        let checkout = request.context.checkout.as_ref();
-        let is_there = |(git, checkout): (&GitState, &Checkout)| checkout.revision(&git.commit);
-        if clean
-            .zip(checkout)
-            .is_some_and(|both| is_there(both).is_ok())
-        {
-            return true;
-        }
-        let builds = cache_build(request.context, request.common);
-        let kept = earlier.build.as_ref().map(|name| builds.kept(name, world));
-        matches!(kept, Some(Ok(Some(_))))
-    }
-
     /// This build beside that of an earlier run, which is called `words`: as it is kept, else built again from its commit. A text says why there is neither.
     pub(in crate::app) fn beside(
         &self,
@@ -168,6 +147,26 @@ impl WorkTree {
         .allowing(&request.comparison.allow_different)
         .comparable()
     }
+}
+
+/// Whether there is a build of an earlier run, or its commit could be built again.
+pub(in crate::app) fn could_launch(
+    earlier: &Run,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> bool {
+    let clean = earlier.git.as_ref().filter(|git| !git.dirty);
+    let checkout = request.context.checkout.as_ref();
+    let is_there = |(git, checkout): (&GitState, &Checkout)| checkout.revision(&git.commit);
+    if clean
+        .zip(checkout)
+        .is_some_and(|both| is_there(both).is_ok())
+    {
+        return true;
+    }
+    let builds = cache_build(request.context, request.common);
+    let kept = earlier.build.as_ref().map(|name| builds.kept(name, world));
+    matches!(kept, Some(Ok(Some(_))))
 }
 
 /// Whether the bench targets that both builds have were built with the same features.

@@ -38,7 +38,7 @@ pub(in crate::app) fn earlier_runs(
     let mut take = |runs: Vec<Run>, open: &mut BTreeSet<BenchmarkKey>| {
         for run in runs {
             let known = known_to(store, &run)?;
-            let is_unchanged = |key: &BenchmarkKey| known.get(key) == Some(&Level::Older);
+            let is_unchanged = |key: &BenchmarkKey| known.get(key) == Some(&KnownLevel::Older);
             let passes_on = open.iter().any(is_unchanged) && !can_launch(&run);
             let (taken, rest): (BTreeSet<_>, BTreeSet<_>) = std::mem::take(open)
                 .into_iter()
@@ -90,25 +90,25 @@ pub(in crate::app) fn earlier_runs(
 
 /// Whose level an accepted run has in a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum KnownLevel {
     /// That of an older run: it was found unchanged.
     Older,
     Own,
 }
 
 /// The benchmarks that an accepted run is a reference of.
-fn known_to(store: &Store, run: &Run) -> Result<BTreeMap<BenchmarkKey, Level>, StoreError> {
+fn known_to(store: &Store, run: &Run) -> Result<BTreeMap<BenchmarkKey, KnownLevel>, StoreError> {
     if run.acceptance == Acceptance::Pending {
         let steps = store.accepted_steps(run.id)?.into_iter();
-        return Ok(steps.map(|key| (key, Level::Own)).collect());
+        return Ok(steps.map(|key| (key, KnownLevel::Own)).collect());
     }
     let is_meant = run.acceptance == Acceptance::ByCommand;
     let level = |verdict| match verdict {
         Verdict::Missing | Verdict::Failed => None,
-        _ if is_meant => Some(Level::Own),
+        _ if is_meant => Some(KnownLevel::Own),
         Verdict::Inconclusive | Verdict::Suspect => None,
-        Verdict::Unchanged => Some(Level::Older),
-        _ => Some(Level::Own),
+        Verdict::Unchanged => Some(KnownLevel::Older),
+        _ => Some(KnownLevel::Own),
     };
     let verdicts = store.verdicts(run.id)?.into_iter();
     Ok(verdicts

@@ -6,13 +6,11 @@ use super::earlier_builds::{OtherBuild, earlier_builds};
 use super::options::RunOptions;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::method::explain_method;
-use crate::app::deliver::next_steps::{
-    AdvisedRun, NextReference, flags, next_steps, nothing_compared, place,
-};
+use crate::app::deliver::next_steps::{AdvisedRun, next_steps, nothing_compared, place};
 use crate::app::deliver::reports::Reporting;
 use crate::app::error::AppError;
 use crate::app::measuring::alone::{Alone, left_incomplete};
-use crate::app::measuring::builds::{Against, build_both, discover_both};
+use crate::app::measuring::builds::{build_both, discover_both};
 use crate::app::measuring::counting::count_alone;
 use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete, skipped};
 use crate::app::measuring::pairing::{Pairing, failed_targets, name};
@@ -37,8 +35,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::Discovered;
-use perfcheck_engine::sides::BenchesFrom;
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId, check_baseline_name};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
 pub fn run(
@@ -318,9 +315,11 @@ impl RunCommand<'_> {
         let rows = &concluded.rows;
         let advised = AdvisedRun {
             run,
-            again: &self.command_again(),
+            again: &self
+                .options
+                .again(&self.place(), &self.request.common.cargo),
             place: &self.place(),
-            next: self.next_reference(baseline),
+            next: self.options.next_reference(baseline),
         };
         concluded.verdicts.advice = named
             .into_iter()
@@ -527,51 +526,6 @@ impl RunCommand<'_> {
         let given = given.into_iter().filter(|(_, is_given)| *is_given);
         let flags: Vec<String> = given.map(|(flag, _)| flag.to_owned()).collect();
         (!flags.is_empty()).then_some(RunRemark::NotForRounds { flags })
-    }
-
-    /// What this command line will be compared with the next time.
-    fn next_reference<'b>(&self, baseline: Option<&'b (RunId, String)>) -> NextReference<'b> {
-        match baseline {
-            _ if self.options.against.is_some() => NextReference::Fixed,
-            None => NextReference::Accepted,
-            // A number or `latest` is no name that could move; how one that was to be saved anew moves is said already.
-            Some((_, name))
-                if check_baseline_name(name).is_err()
-                    || self.options.save_baseline.as_ref() == Some(name) =>
-            {
-                NextReference::Fixed
-            }
-            Some((_, name)) => NextReference::Named(name),
-        }
-    }
-
-    /// This command line without what selects benchmarks, for advice.
-    fn command_again(&self) -> String {
-        let cargo = &self.request.common.cargo;
-        let features = Some(cargo.features.join(",")).filter(|features| !features.is_empty());
-        let profile = cargo.profile.clone().filter(|profile| profile != "bench");
-        let (mut revision, mut branch, mut executable) = (None, None, None);
-        let mut benches_from = None;
-        if let Some(against) = &self.options.against {
-            match &against.reference {
-                Against::Revision(named) => revision = Some(named.clone()),
-                Against::MergeBase(named) => branch = Some(named.clone()),
-                Against::Executable(path) => executable = Some(path.display().to_string()),
-            }
-            let is_of_work_tree = against.benches_from == BenchesFrom::WorkTree;
-            benches_from = is_of_work_tree.then(|| "worktree".to_owned());
-        }
-        let selected = flags([
-            ("--baseline", self.options.baseline.clone()),
-            ("--against", revision),
-            ("--against-merge-base", branch),
-            ("--against-executable", executable),
-            ("--benches-from", benches_from),
-            ("--features", features),
-            ("--profile", profile),
-            ("--target", cargo.target.clone()),
-        ]);
-        format!("cargo perfcheck{}{selected}", self.place())
     }
 
     /// What leads any command to this workspace and store.

@@ -6,7 +6,7 @@ use crate::app::context::{World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::measuring::builds::{BothBuilds, discover_both};
 use crate::app::measuring::request::Request;
-use crate::app::measuring::work_tree::WorkTree;
+use crate::app::measuring::work_tree::{WorkTree, could_launch};
 use crate::app::stored::earlier::{Earlier, earlier_runs};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Run};
 use perfcheck_engine::measure::Discovered;
@@ -47,7 +47,7 @@ pub(super) fn earlier_builds(
         vec![Earlier { run, benchmarks }]
     } else {
         let checkout = request.context.checkout.as_ref();
-        let mut can_launch = |run: &Run| tree.could_launch(run, request, world);
+        let mut can_launch = |run: &Run| could_launch(run, request, world);
         earlier_runs(
             &store,
             workspace,

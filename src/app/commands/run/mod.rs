@@ -2,6 +2,7 @@
 
 mod command;
 mod earlier_builds;
+mod next_run;
 mod options;
 
 pub use command::run;
