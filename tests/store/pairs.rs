@@ -65,7 +65,7 @@ fn both_sides_name_each_other_and_keep_the_plan_and_their_launches() {
 }
 
 #[test]
-fn no_side_of_a_pair_is_a_reference_by_itself() {
+fn an_accepted_candidate_is_a_reference_and_no_base_is() {
     let (_directory, mut store, workspace) = fresh();
     let alone = record(
         &mut store,
@@ -92,7 +92,7 @@ fn no_side_of_a_pair_is_a_reference_by_itself() {
                 .map(|past| past.run)
                 .collect()
         };
-        assert_eq!(past(RunFilter::Accepted), [alone]);
+        assert_eq!(past(RunFilter::Accepted), [candidate, alone]);
         assert_eq!(past(RunFilter::Any), [candidate, base, alone]);
     }
 }
