@@ -36,15 +36,19 @@ pub struct OutputOptions {
     pub only: Option<Vec<Verdict>>,
     /// For people or for machines.
     pub format: MessageFormat,
-    /// In which order.
-    pub order: Order,
+    /// In which order; `None` where the user chose none.
+    pub sort: Option<Order>,
 }
 
 impl OutputOptions {
     /// How results are laid out on stdout.
     pub(super) fn view(&self) -> View {
-        let by_name = self.order == Order::Name;
-        View::of_stdout(self.verbosity, by_name, self.only.clone())
+        View::of_stdout(self.verbosity, self.sort, self.only.clone())
+    }
+
+    /// The order of results.
+    pub(super) fn order(&self) -> Order {
+        self.sort.unwrap_or(Order::Name)
     }
 
     /// How results are laid out in `file`, or on stdout where that is `-` or none is given.
@@ -53,6 +57,7 @@ impl OutputOptions {
         match file {
             Some(path) if path != Path::new("-") => View {
                 columns: usize::MAX,
+                screenful: usize::MAX,
                 arrangement: match view.arrangement {
                     RowOrder::Groups => RowOrder::Targets,
                     other => other,

@@ -8,7 +8,6 @@ use crate::app::{
     PageOptions, PruneOptions, RunOptions, RunView, SelfTestOptions, StoreOptions,
 };
 use crate::report::{MessageFormat, Verbosity};
-use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::Verdict;
 use perfcheck_engine::cargo::CargoOptions;
 
@@ -121,7 +120,7 @@ impl Parsed {
                     verbosity: Verbosity::Usual,
                     only: None,
                     format: MessageFormat::Human,
-                    order: Order::Name,
+                    sort: None,
                 },
                 cargo,
             },

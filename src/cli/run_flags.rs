@@ -166,9 +166,9 @@ pub(super) struct OutputFlags {
     /// Print in this format
     #[arg(long, value_name = "FMT", default_value = "human")]
     message_format: MessageFormat,
-    /// Sort results
-    #[arg(long, value_name = "ORDER", default_value = "name")]
-    sort: Sort,
+    /// Sort results; by name unless verdicts fill more than a screen, then the worst first
+    #[arg(long, value_name = "ORDER")]
+    sort: Option<Sort>,
 }
 
 /// Which rows are shown.
@@ -221,12 +221,12 @@ impl OutputFlags {
         OutputOptions {
             quiet: self.quiet,
             format: self.message_format,
-            order: match self.sort {
+            sort: self.sort.map(|sort| match sort {
                 Sort::Name => Order::Name,
                 Sort::Change => Order::Change,
                 Sort::Time => Order::Time,
                 Sort::Worst => Order::WorstFirst,
-            },
+            }),
             verbosity: match (self.quiet, self.verbose) {
                 (true, _) => Verbosity::Quiet,
                 (false, 0) => Verbosity::Usual,

@@ -78,12 +78,16 @@ const NARROWEST: usize = 20;
 
 /// The columns that stdout has; a file or a pipe has as many as are wanted.
 pub fn terminal_width() -> usize {
-    let size = terminal_size::terminal_size_of(rustix::stdio::stdout());
-    let columns = size.map_or(0, |(width, _)| usize::from(width.0));
-    if columns < NARROWEST {
-        usize::MAX
-    } else {
-        columns
+    terminal_size().0
+}
+
+/// The columns and lines that stdout has; a file or a pipe has as many as are wanted.
+pub(super) fn terminal_size() -> (usize, usize) {
+    match terminal_size::terminal_size_of(rustix::stdio::stdout()) {
+        Some((columns, lines)) if usize::from(columns.0) >= NARROWEST => {
+            (columns.0.into(), lines.0.into())
+        }
+        _ => (usize::MAX, usize::MAX),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::units;
 use clap::ValueEnum;
+use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::Verdict;
 
 /// The form in which a result is written: for people, or for programs.
@@ -40,6 +41,8 @@ pub enum RowOrder {
 pub struct View {
     /// A line may take so many columns; `usize::MAX` where nobody breaks lines.
     pub columns: usize,
+    /// More rows with verdicts than this stand worst first; `usize::MAX` where they never do.
+    pub screenful: usize,
     /// How much is shown.
     pub verbosity: Verbosity,
     /// How rows follow one another.
@@ -56,26 +59,28 @@ impl View {
     pub fn of_terminal(columns: usize) -> Self {
         Self {
             columns,
+            screenful: usize::MAX,
             verbosity: Verbosity::Usual,
             arrangement: RowOrder::Groups,
             only: None,
         }
     }
 
-    /// The view with as many columns as stdout has. In a file or a pipe ids stay whole, so that they can be searched for.
+    /// The view with as many columns and lines as stdout has. In a file or a pipe ids stay whole, so that they can be searched for.
     pub fn of_stdout(
         verbosity: Verbosity,
-        sorted_by_name: bool,
+        sort: Option<Order>,
         only: Option<Vec<Verdict>>,
     ) -> Self {
-        let columns = units::terminal_width();
-        let arrangement = match (sorted_by_name, columns) {
-            (false, _) => RowOrder::List,
-            (true, usize::MAX) => RowOrder::Targets,
-            (true, _) => RowOrder::Groups,
+        let (columns, lines) = units::terminal_size();
+        let arrangement = match (sort, columns) {
+            (None | Some(Order::Name), usize::MAX) => RowOrder::Targets,
+            (None | Some(Order::Name), _) => RowOrder::Groups,
+            _ => RowOrder::List,
         };
         Self {
             columns,
+            screenful: if sort.is_none() { lines } else { usize::MAX },
             verbosity,
             arrangement,
             only,

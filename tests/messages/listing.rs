@@ -49,6 +49,7 @@ fn runs() -> Vec<RunLine> {
         RunLine {
             run,
             started: "2026-11-21T18:58:45Z".into(),
+            ago: "13 days ago".into(),
             names: Vec::new(),
             benchmarks: 13,
             tally: [Verdict::Unchanged; 13].into_iter().collect(),
@@ -99,13 +100,13 @@ fn runs_in(lines: &[RunLine], columns: usize) -> String {
 }
 
 #[test]
-fn runs_fit_every_terminal_and_numbers_and_dates_stay_whole() {
+fn runs_fit_every_terminal_and_numbers_and_times_stay_whole() {
     let lines = runs();
     layout().bind(|| {
         for columns in WIDTHS {
             let text = runs_in(&lines, columns);
             fits(&text, columns);
-            assert_eq!(text.matches("2026-11-21").count(), lines.len(), "{text}");
+            assert_eq!(text.matches("13 days ago").count(), lines.len(), "{text}");
             insta::assert_snapshot!(format!("runs-{columns}"), text);
         }
         insta::assert_snapshot!("runs-pipe", runs_in(&lines, usize::MAX));
@@ -121,6 +122,7 @@ fn baselines_fit_every_terminal() {
         name: name.into(),
         run: RunId(12),
         started: "2026-11-21T18:58:45Z".into(),
+        ago: "2026-11-21".into(),
         git: Some(git(Some(branch), branch != "main")),
         pair: None,
     };

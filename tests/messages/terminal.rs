@@ -134,6 +134,28 @@ fn more_and_less_can_be_asked_for_and_the_counts_stay_those_of_all() {
 }
 
 #[test]
+fn more_verdicts_than_a_screen_has_lines_begin_with_the_worst() {
+    let recorded = Recorded::all_verdicts();
+    let findings = recorded.findings();
+    let rows = findings.rows.len();
+    let with = |screenful| {
+        let view = View {
+            screenful,
+            ..View::of_terminal(100)
+        };
+        plain(&findings, &view)
+    };
+    assert_eq!(with(rows), with(usize::MAX));
+    let text = with(rows - 1);
+    let verdicts: Vec<Verdict> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().last()?.parse().ok())
+        .collect();
+    assert!(verdicts.is_sorted(), "{text}");
+    assert_eq!(verdicts.first(), Some(&Verdict::Regressed), "{text}");
+}
+
+#[test]
 fn none_one_and_five_hundred_benchmarks() {
     let head_and_tail = |text: &str| {
         let lines: Vec<&str> = text.lines().collect();

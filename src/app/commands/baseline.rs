@@ -80,6 +80,7 @@ fn list(
                 name: baseline.name,
                 run: baseline.run,
                 started: host::to_rfc3339(run.started),
+                ago: host::ago(run.started),
                 git: run.git,
                 pair: run.pair,
             });

@@ -44,6 +44,7 @@ pub(super) fn run_lines(
         lines.push(RunLine {
             accepted_benchmarks: store.accepted_steps(run)?,
             started: host::to_rfc3339(summary.run.started),
+            ago: host::ago(summary.run.started),
             names: of_run.map(|baseline| baseline.name.clone()).collect(),
             benchmarks: summary.benchmarks,
             tally: summary.tally,

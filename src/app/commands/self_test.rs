@@ -46,7 +46,7 @@ pub fn self_test(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    if common.output.order == Order::Change {
+    if common.output.order() == Order::Change {
         return Err(AppError::Usage(
             "`--benches` measures no changes, which `--sort change` goes by\n  help: `--sort worst` begins with what was found least often, `--sort time` with what took longest".to_owned(),
         ));
@@ -123,7 +123,7 @@ pub fn self_test(
         }
     }
     drop(lock);
-    let rows = in_order(rows.into_values().collect(), common.output.order);
+    let rows = in_order(rows.into_values().collect(), common.output.order());
     let mut exit_code = ExitCode::Clean;
     if failed_targets || rows.iter().any(SelfTestRow::has_failed) {
         exit_code = exit_code.and(ExitCode::BenchmarkFailed);

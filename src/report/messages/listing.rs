@@ -48,6 +48,8 @@ pub struct RunLine {
     pub run: Run,
     /// When it began, RFC 3339.
     pub started: String,
+    /// How long ago that was, for people.
+    pub ago: String,
     /// The baselines that name it.
     pub names: Vec<String>,
     /// How many benchmarks it launched.
@@ -121,6 +123,9 @@ pub struct BaselineLine {
     pub run: RunId,
     /// When that run began, RFC 3339.
     pub started: String,
+    /// How long ago that was, for people.
+    #[serde(skip)]
+    pub ago: String,
     /// The checkout that the run measured; null outside of a repository.
     pub git: Option<GitState>,
     /// What that run is a side of.

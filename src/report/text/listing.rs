@@ -152,8 +152,8 @@ fn runs_table(lines: &[RunLine], columns: usize) -> Table {
     Table::new(vec![
         Column::number("run", cells(&|line| line.run.id.to_string())),
         Column::fact(
-            heading_of_when(columns),
-            cells(&|line| when(&line.started, columns)),
+            "when",
+            cells(&|line| when(&line.started, &line.ago, columns)),
         ),
         Column::words("commit", commits).dispensable(soon(2)),
         Column::name("branch", branches).dispensable(soon(3)),
@@ -235,19 +235,13 @@ fn state(line: &RunLine, columns: usize) -> String {
     parts.join("; ")
 }
 
-/// In a narrow terminal dates have no seconds.
+/// A narrower terminal gets shorter cells.
 const WIDE: usize = 120;
 
-fn heading_of_when(columns: usize) -> &'static str {
-    if columns < WIDE { "when (UTC)" } else { "when" }
-}
-
-/// `2026-11-21T18:58:45Z`, or `2026-11-21 18:58` where there is little room.
-fn when(started: &str, columns: usize) -> String {
-    match (started.get(..10), started.get(11..16)) {
-        (Some(day), Some(time)) if columns < WIDE => format!("{day} {time}"),
-        _ => started.to_owned(),
-    }
+/// When a run began: exactly in a file or a pipe, and how long ago it was on a terminal.
+fn when(started: &str, ago: &str, columns: usize) -> String {
+    let told = if columns == usize::MAX { started } else { ago };
+    told.to_owned()
 }
 
 /// Commit and branch; a star where tracked files differed. What an A/B run was measured against was checked out for it alone, so that it is on no branch.
@@ -300,8 +294,8 @@ fn baselines_table(lines: &[BaselineLine], columns: usize) -> Table {
         Column::name("baseline", cells(&|line| line.name.clone())),
         Column::number("run", cells(&|line| line.run.to_string())),
         Column::fact(
-            heading_of_when(columns),
-            cells(&|line| when(&line.started, columns)),
+            "when",
+            cells(&|line| when(&line.started, &line.ago, columns)),
         ),
         Column::words("commit", commits),
         Column::name("branch", branches).dispensable(1),

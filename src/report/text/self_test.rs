@@ -243,6 +243,7 @@ mod tests {
         let mut text = Vec::new();
         let view = View {
             columns: usize::MAX,
+            screenful: usize::MAX,
             verbosity: crate::report::view::Verbosity::Usual,
             arrangement: crate::report::view::RowOrder::Targets,
             only: None,

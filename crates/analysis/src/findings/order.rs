@@ -57,7 +57,8 @@ impl Order {
 }
 
 impl Row<'_> {
-    fn sort_key(&self) -> SortKey<'_> {
+    /// What this row is ordered by.
+    pub fn sort_key(&self) -> SortKey<'_> {
         SortKey {
             key: &self.key,
             verdict: self.verdict,

@@ -22,6 +22,24 @@ pub fn to_rfc3339(time: Timestamp) -> String {
         .map_or_else(|_| time.0.to_string(), |instant| format!("{instant:.0}"))
 }
 
+/// How long ago a time was, e.g. `8 minutes ago`; its date where that is two weeks or more.
+pub fn ago(time: Timestamp) -> String {
+    ago_at(time, now())
+}
+
+fn ago_at(time: Timestamp, now: Timestamp) -> String {
+    let minutes = now.0.saturating_sub(time.0) / 60_000_000_000;
+    let (count, unit) = match minutes {
+        ..1 => return "just now".to_owned(),
+        1..60 => (minutes, "minute"),
+        60..1440 => (minutes / 60, "hour"),
+        1440..20_160 => (minutes / 1440, "day"),
+        _ => return to_rfc3339(time).chars().take(10).collect(),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural} ago")
+}
+
 /// The moment that people write as a date, as a time in RFC 3339, or as how long ago it was: `2026-11-21`, `90d`. The error says what was expected.
 pub fn moment(text: &str) -> Result<Timestamp, String> {
     moment_before(text, now())
@@ -103,6 +121,25 @@ mod tests {
         ] {
             let message = moment_before(bad, now).expect_err("refused");
             assert!(message.contains("90d"), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_recent_is_told_by_its_distance_and_the_rest_by_its_date() {
+        let minute = 60_000_000_000;
+        let now = Timestamp(400 * 1440 * minute);
+        for (minutes, expected) in [
+            (-5, "just now"),
+            (0, "just now"),
+            (1, "1 minute ago"),
+            (59, "59 minutes ago"),
+            (60, "1 hour ago"),
+            (1439, "23 hours ago"),
+            (1440, "1 day ago"),
+            (20_159, "13 days ago"),
+            (20_160, "1971-01-22"),
+        ] {
+            assert_eq!(ago_at(Timestamp(now.0 - minutes * minute), now), expected);
         }
     }
 

@@ -13,7 +13,7 @@ mod revisions;
 mod variables;
 mod viewer;
 
-pub use clock::{moment, now, suspended, to_rfc3339};
+pub use clock::{ago, moment, now, suspended, to_rfc3339};
 pub use control::ControlProbe;
 pub use examine::{Activity, RealFiles, SystemFiles, machine_state};
 pub use git::{Checkout, HOOK_VARIABLES};

@@ -82,7 +82,7 @@ pub(in crate::app) fn columns(
             write_warning(world.stderr, &said)?;
         }
     }
-    let mut lines = lines(asked, &sides, shown, common.output.order);
+    let mut lines = lines(asked, &sides, shown, common.output.order());
     if lines.is_empty() {
         return Err(asked.comparison().nothing_to_compare(base, base));
     }

@@ -91,7 +91,7 @@ fn two(
         let why = nothing_compared(exit_code, Some(&named), &concluded.rows);
         concluded.verdicts.advice.extend(why);
     }
-    common.output.order.sort(&mut concluded.rows);
+    common.output.order().sort(&mut concluded.rows);
     let findings = Findings::of(&both.heads.candidate, concluded);
     let difference = |row: &Row<'_>| {
         let mut before = both.measured.base.iter();

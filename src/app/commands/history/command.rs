@@ -42,7 +42,7 @@ pub fn history(
         medians: keys.len() == 1,
     };
     let mut found = histories(&store, workspace, &keys, &request)?;
-    sort(&mut found, common.output.order);
+    sort(&mut found, common.output.order());
     if found.is_empty() && !common.output.quiet {
         writeln!(
             world.stderr,

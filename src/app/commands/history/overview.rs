@@ -47,7 +47,7 @@ pub fn overview(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode
     let rank = |line: &BenchmarkLine| (line.verdict.is_none(), line.verdict);
     // What is alike in the rest stays in this order.
     lines.sort_by(|a, b| a.key.in_natural_order(&b.key));
-    match common.output.order {
+    match common.output.order() {
         Order::Name => {}
         Order::Change => lines.sort_by(|a, b| change(b).total_cmp(&change(a))),
         Order::Time => lines.sort_by(|a, b| time(b).total_cmp(&time(a))),

@@ -101,7 +101,7 @@ pub(super) fn store_runs(
         stored = numbers.into_iter().map(Some).collect();
     }
     for (mut pending, run) in pending.into_iter().zip(stored) {
-        if common.output.order == Order::Name {
+        if common.output.order() == Order::Name {
             pending.rows.sort_by(|a, b| a.shown.key.cmp(&b.shown.key));
         }
         for caveat in &pending.foreign.caveats {

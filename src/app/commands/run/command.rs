@@ -379,7 +379,7 @@ impl RunCommand<'_> {
     ) -> Result<ExitCode, AppError> {
         let exit_code = concluded.exit_code;
         let common = self.request.common;
-        common.output.order.sort(&mut concluded.rows);
+        common.output.order().sort(&mut concluded.rows);
         let head = store.run(run)?;
         let reporting = Reporting {
             options: &self.options.reports,

@@ -157,7 +157,7 @@ fn table(
         .zip(summaries)
         .map(|(measurement, summary)| Row::described(measurement, summary))
         .collect();
-    common.output.order.sort(&mut rows);
+    common.output.order().sort(&mut rows);
     if common.output.format == MessageFormat::Human {
         write_run_head(world.stdout, head, &HostSigns::of(measurements.iter()))?;
     }
@@ -230,7 +230,7 @@ fn statistics(
             })
         })
         .collect();
-    let order = common.output.order;
+    let order = common.output.order();
     all.sort_by(|a, b| order.compare(&sort_key(a), &sort_key(b)));
     if common.output.format == MessageFormat::Human {
         write_run_head(world.stdout, head, &HostSigns::of(measured.iter()))?;

@@ -7,21 +7,26 @@ use super::conclusion::write_conclusion;
 use super::notes::notes;
 use crate::report::layout::Table;
 use crate::report::theme;
-use crate::report::view::{Verbosity, View};
+use crate::report::view::{RowOrder, Verbosity, View};
 use crate::report::words::{analysis, extras, sentences};
-use perfcheck_analysis::findings::{Findings, Row};
+use perfcheck_analysis::findings::{Findings, Order, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Verdict};
 
 /// Writes everything: a table for each bench target, notes, and what it comes to.
 pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View) -> io::Result<()> {
-    let shown: Vec<&Row<'_>> = shown(findings, view);
+    let mut shown: Vec<&Row<'_>> = shown(findings, view);
+    let mut arrangement = view.arrangement;
+    if findings.verdicts.is_some() && shown.len() > view.screenful {
+        shown.sort_by(|a, b| Order::WorstFirst.compare(&a.sort_key(), &b.sort_key()));
+        arrangement = RowOrder::List;
+    }
     if view.verbosity != Verbosity::Quiet && view.only.is_none() {
         for sentence in sentences::called(findings) {
             writeln!(writer, "{}", view.prose(&theme::printable(&sentence), ""))?;
         }
     }
     let keys: Vec<&BenchmarkKey> = shown.iter().map(|row| &row.key).collect();
-    Table::of_benchmarks(&keys, view.arrangement, columns(&shown, findings, view))
+    Table::of_benchmarks(&keys, arrangement, columns(&shown, findings, view))
         .with_remarks(|places| {
             let rows: Vec<&Row<'_>> = places.iter().map(|at| shown[*at]).collect();
             notes(&rows, view)

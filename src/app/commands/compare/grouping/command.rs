@@ -65,7 +65,7 @@ pub(in crate::app) fn group_by(
         let values = values.map(|cell| cell.contender.value_ns);
         values.fold(0.0, f64::max)
     };
-    match common.output.order {
+    match common.output.order() {
         Order::Name => rows.sort_by(|a, b| {
             in_natural_order(&a.package, &b.package)
                 .then_with(|| in_natural_order(&a.target, &b.target))

@@ -26,7 +26,7 @@ pub(in crate::app) fn pivot(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
-    let sorted_by = sorted_by(common.output.order, &request.values)?;
+    let sorted_by = sorted_by(common.output.order(), &request.values)?;
     let mut sides: Vec<PivotRun> = Vec::new();
     for word in std::iter::once(&options.base).chain(&options.candidates) {
         let run: RunId = resolve_run(asked.store, asked.workspace, word)?;
