@@ -59,6 +59,7 @@ impl Context {
     /// Reads the workspace that `options` name.
     pub(super) fn load(variables: &Variables, options: &StoreOptions) -> Result<Self, AppError> {
         let workspace = Workspace::load(&variables.cargo, &options.cargo)?;
+        workspace.refuse_unknown(&options.cargo)?;
         let packages = workspace.package_settings();
         let tables = Tables::read(
             &workspace.root().join("Cargo.toml"),

@@ -126,7 +126,10 @@ impl AppError {
 
 fn of_cargo(error: &CargoError) -> ExitCode {
     match error {
-        CargoError::Metadata { .. } | CargoError::Configuration(_) => ExitCode::Usage,
+        CargoError::Metadata { .. }
+        | CargoError::Configuration(_)
+        | CargoError::NoSuchPackage { .. }
+        | CargoError::NoSuchBench { .. } => ExitCode::Usage,
         CargoError::Start { .. } | CargoError::Build { .. } | CargoError::Answer { .. } => {
             ExitCode::BuildFailed
         }

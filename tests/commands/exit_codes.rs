@@ -116,10 +116,23 @@ fn a_failed_build_ends_with_3_also_when_the_store_is_damaged() {
         .expect_stderr(&["could not compile `does_not_compile`"]);
     assert!(!machine.store().exists(), "nothing was stored");
     spoil_store(&machine);
-    broken_build(&machine)
-        .args(["--baseline", "x"])
-        .run()
-        .expect_code(3);
+    broken_build(&machine).run().expect_code(3);
+}
+
+#[test]
+fn a_package_or_bench_target_that_is_not_there_ends_with_2_and_those_there_are() {
+    let machine = Machine::new();
+    for (wrong, said) in [
+        (&["-p", "stedy"][..], "no package `stedy` in this workspace; its packages are: "),
+        (
+            &["-p", "steady", "--bench", "stedy"],
+            "no bench target `stedy` in the selected packages; their bench targets are: steady",
+        ),
+    ] {
+        let run = machine.perfcheck().testbench("").args(wrong).args(QUICK);
+        let run = run.run().expect_code(2).expect_stderr(&[said]);
+        assert!(!run.stderr.contains("Compiling"), "{run}");
+    }
 }
 
 #[test]
@@ -190,11 +203,6 @@ fn a_filter_that_matches_nothing_ends_with_4_and_stores_no_run() {
             "no benchmark that has an id that contains `nothing_like_it`",
             "cargo perfcheck list",
         ]);
-    // A baseline that is missing as well does not make it less grave.
-    steady(&machine, &[])
-        .args(["nothing_like_it", "--baseline", "gone"])
-        .run()
-        .expect_code(4);
     steady(&machine, &[])
         .args(["tex", "--exact"])
         .run()
@@ -247,16 +255,15 @@ fn a_baseline_that_is_missing_ends_with_6_and_lists_those_there_are() {
 }
 
 #[test]
-fn a_target_that_cannot_be_driven_outranks_a_baseline_that_is_missing() {
+fn a_baseline_that_is_missing_is_refused_before_anything_is_built() {
     let machine = Machine::new();
-    machine
-        .perfcheck()
-        .testbench("")
-        .args(["-p", "steady", "-p", "no_protocol", "--baseline", "gone"])
-        .args(QUICK)
+    let run = broken_build(&machine)
+        .args(["--baseline", "gone"])
         .run()
-        .expect_code(4)
-        .expect_stderr(&["no_protocol", "`gone`"]);
+        .expect_code(6)
+        .expect_stderr(&["`gone`"]);
+    assert!(!run.stderr.contains("does_not_compile"), "{run}");
+    assert!(!machine.store().exists(), "nothing was stored");
 }
 
 #[test]
@@ -301,6 +308,18 @@ fn a_regression_outranks_a_baseline_with_nothing_comparable() {
     let run = against_old(&[]).expect_code(6);
     assert_eq!(verdict(&run, "a"), "incomparable");
     against_old(&["--fail-on", "incomparable"]).expect_code(1);
+}
+
+#[test]
+fn a_plain_run_with_nothing_comparable_begins_anew_and_ends_with_0() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a 1"], "");
+    made.measure(&machine, &["a"], &[]).run().expect_code(0);
+    made.list(&["a 2"]);
+    let again = made.perfcheck(&machine, &QUICK).env(CLOCK, "a=100");
+    let run = again.run().expect_code(0);
+    assert!(run.stdout.contains("1 of 1 incomparable"), "{run}");
+    assert!(run.stdout.contains("Run 2 is the reference of the next run."), "{run}");
 }
 
 #[test]

@@ -42,7 +42,8 @@ pub(in crate::app) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> 
         .then(|| advised.accept(accept(rows, Verdict::Regressed, advised)))
         .flatten();
     let is_next = matches!(advised.next, NextReference::Accepted);
-    let first = is_next && !rows.is_empty() && count(Verdict::New) == rows.len();
+    let begins = count(Verdict::New) + count(Verdict::Incomparable);
+    let first = is_next && !rows.is_empty() && begins == rows.len();
     let first = first.then(|| format!("Run {} is the reference of the next run.", advised.run));
     let clearer = [Verdict::Regressed, Verdict::Suspect, Verdict::Failed];
     let open = clearer.iter().all(|verdict| count(*verdict) == 0);

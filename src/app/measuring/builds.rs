@@ -225,10 +225,12 @@ pub(in crate::app) fn beside_revision(
         listed = Some(found);
         Ok(())
     };
-    // A name that the work tree has not got is refused by cargo, and better before the base is built.
-    let (workspace, cargo) = (&request.context.workspace, &request.common.cargo);
-    let may_want_nothing =
-        !request.filter.words.is_empty() || workspace.existing(cargo).as_ref() != Some(cargo);
+    // That there is nothing to measure is better told before the base is built.
+    let has_targets = request
+        .context
+        .workspace
+        .has_bench_targets(&request.common.cargo);
+    let may_want_nothing = !request.filter.words.is_empty() || !has_targets;
     let mut is_wanted = may_want_nothing.then_some(&mut has_wanted as &mut AskedOfWorkTree<'_>);
     let (built, current_does_not_build) =
         match order.sides(revision, is_wanted.as_deref_mut(), world) {

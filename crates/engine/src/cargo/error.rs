@@ -20,6 +20,22 @@ pub enum CargoError {
         /// What cargo wrote to stderr.
         said: String,
     },
+    /// A package was named that the workspace has not got.
+    #[error("there is no package `{name}` in this workspace{}", named("its packages are", existing))]
+    NoSuchPackage {
+        /// What was asked for.
+        name: String,
+        /// The packages there are.
+        existing: Vec<String>,
+    },
+    /// A bench target was named that the selected packages have not got.
+    #[error("there is no bench target `{name}` in the selected packages{}", named("their bench targets are", existing))]
+    NoSuchBench {
+        /// What was asked for.
+        name: String,
+        /// The bench targets there are.
+        existing: Vec<String>,
+    },
     /// The build failed; cargo has printed why.
     #[error("the bench targets did not build ({status}); cargo's messages are above")]
     Build {
@@ -40,4 +56,13 @@ pub enum CargoError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// What there is in place of a name that is not there.
+fn named(what: &str, existing: &[String]) -> String {
+    if existing.is_empty() {
+        String::new()
+    } else {
+        format!("; {what}: {}", existing.join(", "))
+    }
 }

@@ -128,28 +128,46 @@ impl Workspace {
                 .any(|target| target.kind == [TargetKind::Bench])
     }
 
+    /// Refuses packages and bench targets that the workspace has not got. Patterns and what is more than a name are left to cargo.
+    pub fn refuse_unknown(&self, options: &CargoOptions) -> Result<(), CargoError> {
+        let members = self.metadata.workspace_packages();
+        if let Some(name) = options.packages.iter().find(|name| !self.may_have(name)) {
+            return Err(CargoError::NoSuchPackage {
+                name: name.clone(),
+                existing: members.iter().map(|one| one.name.to_string()).collect(),
+            });
+        }
+        let selected = self.selected(options).unwrap_or(members);
+        match (options.benches.iter()).find(|name| !may_have_bench(&selected, name)) {
+            None => Ok(()),
+            Some(name) => Err(CargoError::NoSuchBench {
+                name: name.clone(),
+                existing: bench_names(&selected),
+            }),
+        }
+    }
+
     /// `options` without the packages and bench targets that the workspace has not got; `None` where nothing is left to be built.
     ///
     /// Cargo refuses names that it does not know; in an older state they are only not there yet.
     pub fn existing(&self, options: &CargoOptions) -> Option<CargoOptions> {
-        let members = self.metadata.workspace_packages();
         let mut existing = options.clone();
-        // More than a name is left to cargo.
-        let is_member = |name: &String| {
-            name.contains(['*', '?', '[', '@', ':', '/'])
-                || members.iter().any(|package| *name == *package.name)
-        };
-        existing.packages.retain(is_member);
-        existing.exclude.retain(is_member);
+        existing.packages.retain(|name| self.may_have(name));
+        existing.exclude.retain(|name| self.may_have(name));
         let selected = self.selected(&existing);
-        let of: &[&Package] = selected.as_deref().unwrap_or(&members);
-        existing.benches.retain(|name| {
-            name.contains(['*', '?', '[']) || of.iter().any(|package| has_bench(package, name))
-        });
+        let of = selected.unwrap_or_else(|| self.metadata.workspace_packages());
+        existing.benches.retain(|name| may_have_bench(&of, name));
         let nothing_left = (existing.packages.is_empty() && !options.packages.is_empty())
             || (existing.wants_all_benches() && !options.wants_all_benches())
             || !self.has_bench_targets(&existing);
         (!nothing_left).then_some(existing)
+    }
+
+    /// Whether there is a member of this name; more than a name is left to cargo.
+    fn may_have(&self, name: &str) -> bool {
+        let members = self.metadata.workspace_packages();
+        name.contains(['*', '?', '[', '@', ':', '/'])
+            || members.iter().any(|package| *name == *package.name)
     }
 
     /// The packages of the workspace; with `options`, those that they select and that have bench targets.
@@ -225,11 +243,17 @@ impl Workspace {
     }
 }
 
-fn has_bench(package: &Package, name: &str) -> bool {
-    package
-        .targets
-        .iter()
-        .any(|target| target.kind == [TargetKind::Bench] && target.name == name)
+/// Whether these packages have a bench target of this name; patterns are left to cargo.
+fn may_have_bench(packages: &[&Package], name: &str) -> bool {
+    name.contains(['*', '?', '[']) || bench_names(packages).iter().any(|known| known == name)
+}
+
+fn bench_names(packages: &[&Package]) -> Vec<String> {
+    let targets = packages.iter().flat_map(|package| &package.targets);
+    targets
+        .filter(|target| target.kind == [TargetKind::Bench])
+        .map(|target| target.name.clone())
+        .collect()
 }
 
 #[cfg(test)]

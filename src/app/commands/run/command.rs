@@ -23,7 +23,6 @@ use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::end_of;
 use crate::app::stored::names::give_name;
 use crate::app::stored::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
-use crate::report;
 use perfcheck_analysis::compare::{Fact, Rules};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{
@@ -54,8 +53,9 @@ pub fn run(
         options.comparison.check(&context.tables.workspace)?;
     }
     context.tables.layers.command_line = options.layer;
-    let command = RunCommand {
+    let mut command = RunCommand {
         options,
+        baseline: None,
         request: Request {
             context: &context,
             common,
@@ -69,6 +69,7 @@ pub fn run(
         },
     };
     command.doubt_filter()?;
+    command.baseline = command.named_baseline()?;
     if let Some(how) = &options.against {
         let request = &command.request;
         let mut built = build_both(&how.reference, how.benches_from, request, world)?;
@@ -94,8 +95,7 @@ pub fn run(
         return Err(nothing_found(&options.filter, &tree.found));
     }
     let turns = if wants_turns {
-        let baseline = options.baseline.as_deref();
-        earlier_builds(&tree, baseline, &command.request, world)?
+        earlier_builds(&tree, command.baseline.as_ref(), &command.request, world)?
     } else {
         Ok(Vec::new())
     };
@@ -109,6 +109,8 @@ pub fn run(
 /// One call of the command.
 struct RunCommand<'a> {
     options: &'a RunOptions,
+    /// The run to compare with, if the user named one that there is, and its name.
+    baseline: Option<(RunId, String)>,
     request: Request<'a>,
 }
 
@@ -190,7 +192,6 @@ impl RunCommand<'_> {
         turns.builds.clone_from(&first.builds);
         turns.earlier = earlier;
         let (mut store, workspace) = request.context.store()?;
-        let baseline = self.named_baseline(&store, workspace)?;
         let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
         drop(lock);
         let (interrupt, left) = (world.interrupt, pair_left_incomplete(&measured.runs));
@@ -199,7 +200,7 @@ impl RunCommand<'_> {
         known.extend(self.not_for_rounds());
         basis.remarks.splice(0..0, known);
         let fail_on = self.fail_on();
-        let is_named = options.against.is_some() || baseline.is_some();
+        let is_named = options.against.is_some() || self.baseline.is_some();
         let terms = self.terms(&fail_on, pairing.failed_targets, is_named);
         let concluded = interrupt.while_computing(&left, || {
             conclude(measured.rows(&pairing.settled), basis, terms)
@@ -213,14 +214,14 @@ impl RunCommand<'_> {
                 if is_trial {
                     Acceptance::Pending
                 } else {
-                    acceptance(&store, &concluded, baseline.as_ref())?
+                    acceptance(&store, &concluded, self.baseline.as_ref())?
                 }
             }
             _ => Acceptance::Pending,
         };
         finish(&mut store, &measured.runs, &concluded, acceptance)?;
         let run = measured.runs.candidate;
-        self.tell(store, workspace, run, concluded, baseline.as_ref(), world)
+        self.tell(store, workspace, run, concluded, world)
     }
 
     /// Measures the work tree alone, and compares it with stored numbers. `why`: why they have to do.
@@ -234,22 +235,8 @@ impl RunCommand<'_> {
         let (mut store, workspace) = request.context.store()?;
         let name = tree.name().map(str::to_owned);
         let discovered = tree.found;
-        let baseline = match self.named_baseline(&store, workspace) {
-            Err(error) if !discovered.failures.is_empty() => {
-                // The errors are above; a baseline that is missing does not make them less grave.
-                report::write_error(world.stderr, &error.to_string())?;
-                return Ok(error.exit_code().and(ExitCode::BenchmarkFailed));
-            }
-            other => other?,
-        };
         let environment = tree.environment;
-        let references = self.references(
-            &store,
-            workspace,
-            &discovered,
-            baseline.as_ref(),
-            &environment,
-        )?;
+        let references = self.references(&store, workspace, &discovered, &environment)?;
         let scope = self.scope(&discovered);
         let failed = failed_targets(&discovered.failures);
         let listed = discovered.targets.clone();
@@ -293,12 +280,12 @@ impl RunCommand<'_> {
         let fail_on = self.fail_on();
         let terms = Terms {
             measured_nothing: measurements.is_empty(),
-            ..self.terms(&fail_on, failed, baseline.is_some())
+            ..self.terms(&fail_on, failed, self.baseline.is_some())
         };
         let concluded = interrupt.while_computing(&left, || conclude(rows, basis, terms));
-        let acceptance = acceptance(&store, &concluded, baseline.as_ref())?;
+        let acceptance = acceptance(&store, &concluded, self.baseline.as_ref())?;
         store.finish_run(run, &end_of(&concluded, acceptance))?;
-        self.tell(store, workspace, run, concluded, baseline.as_ref(), world)
+        self.tell(store, workspace, run, concluded, world)
     }
 
     /// Names the run as the user wishes, and tells what was concluded of it and what to do next.
@@ -308,10 +295,10 @@ impl RunCommand<'_> {
         workspace: WorkspaceId,
         run: RunId,
         mut concluded: Conclusion<'_>,
-        baseline: Option<&(RunId, String)>,
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
-        let named = self.name_run(&mut store, workspace, run, &concluded, baseline)?;
+        let baseline = self.baseline.as_ref();
+        let named = self.name_run(&mut store, workspace, run, &concluded)?;
         let rows = &concluded.rows;
         let advised = AdvisedRun {
             run,
@@ -400,12 +387,11 @@ impl RunCommand<'_> {
         workspace: WorkspaceId,
         run: RunId,
         concluded: &Conclusion<'_>,
-        baseline: Option<&(RunId, String)>,
     ) -> Result<Option<String>, StoreError> {
         let Some(name) = &self.options.save_baseline else {
             return Ok(None);
         };
-        Ok(Some(match baseline {
+        Ok(Some(match &self.baseline {
             Some((before, compared_with)) if compared_with == name && !concluded.is_good() => {
                 format!(
                     "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}{}",
@@ -416,16 +402,19 @@ impl RunCommand<'_> {
         }))
     }
 
-    /// The run to compare with, if the user named one. A baseline that is about to be saved need not exist yet.
-    fn named_baseline(
-        &self,
-        store: &Store,
-        workspace: WorkspaceId,
-    ) -> Result<Option<(RunId, String)>, AppError> {
+    /// Finds the run that the user named to compare with, before anything is built for it. A baseline that is about to be saved need not exist yet.
+    fn named_baseline(&self) -> Result<Option<(RunId, String)>, AppError> {
         let Some(name) = &self.options.baseline else {
             return Ok(None);
         };
-        match resolve_run(store, workspace, name) {
+        let found = match self.request.context.stored()? {
+            Some((store, workspace)) => resolve_run(&store, workspace, name),
+            None => Err(AppError::NoSuchRun {
+                name: name.clone(),
+                existing: Vec::new(),
+            }),
+        };
+        match found {
             Ok(run) => Ok(Some((run, name.clone()))),
             Err(AppError::NoSuchRun { .. })
                 if self.options.save_baseline.as_ref() == Some(name) =>
@@ -441,7 +430,6 @@ impl RunCommand<'_> {
         store: &Store,
         workspace: WorkspaceId,
         discovered: &Discovered,
-        baseline: Option<&(RunId, String)>,
         environment: &Environment,
     ) -> Result<References, AppError> {
         let subjects: Vec<Wanting> = discovered
@@ -457,7 +445,7 @@ impl RunCommand<'_> {
             })
             .collect();
         let git = self.request.git.as_ref();
-        let wanted = match baseline {
+        let wanted = match &self.baseline {
             Some((run, name)) => Wanted::Named(*run, name),
             None => Wanted::LastAccepted {
                 before: None,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::app::context::{World, resolve_run};
+use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::measuring::builds::{BothBuilds, discover_both};
 use crate::app::measuring::request::Request;
 use crate::app::measuring::work_tree::{WorkTree, could_launch};
 use crate::app::stored::earlier::{Earlier, earlier_runs};
-use perfcheck_analysis::model::{BenchmarkKey, BySide, Run};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
 use perfcheck_engine::measure::Discovered;
 
 /// A build to measure in turn with the work tree, and what both have.
@@ -23,7 +23,7 @@ pub(super) struct OtherBuild {
 /// stored yet. A text says why stored numbers have to do.
 pub(super) fn earlier_builds(
     tree: &WorkTree,
-    baseline: Option<&str>,
+    baseline: Option<&(RunId, String)>,
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<Result<Vec<OtherBuild>, String>, AppError> {
@@ -38,12 +38,8 @@ pub(super) fn earlier_builds(
     let benchmarks = benchmarks.map(|benchmark| benchmark.key.clone()).collect();
     let git = request.git.as_ref();
     let branch = git.and_then(|git| git.branch.as_deref());
-    let mut all = if let Some(name) = baseline {
-        // A name that is missing is an error when the run is about to begin.
-        let Ok(run) = resolve_run(&store, workspace, name) else {
-            return Ok(Ok(Vec::new()));
-        };
-        let run = store.run(run)?;
+    let mut all = if let Some((run, _)) = baseline {
+        let run = store.run(*run)?;
         vec![Earlier { run, benchmarks }]
     } else {
         let checkout = request.context.checkout.as_ref();
@@ -57,6 +53,7 @@ pub(super) fn earlier_builds(
             &mut can_launch,
         )?
     };
+    let baseline = baseline.map(|(_, name)| name.as_str());
     let mut turns: Vec<OtherBuild> = Vec::new();
     // The newest one comes last, as it takes what no other has taken.
     all.reverse();
