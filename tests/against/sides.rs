@@ -115,11 +115,29 @@ fn a_reference_that_dies_at_start_leaves_nothing_to_compare_its_target_with() {
         .measure(&["--against", "HEAD"])
         .run()
         .expect_code(6)
-        .expect_stderr(&["exit status 5"]);
+        .expect_stderr(&["exit status 5", "of package `planted` in `HEAD` (commit "]);
+    assert_eq!(
+        run.stderr.matches("error: bench target").count(),
+        1,
+        "{run}"
+    );
     for id in ["before", "odd", "after"] {
         assert_eq!(verdict(&run, id), "new", "{run}");
         assert!(remarks(&run, id).contains("the reference's bench target"));
     }
+}
+
+#[test]
+fn a_target_that_fails_alike_on_both_sides_is_told_of_once() {
+    let machine = Machine::new();
+    let project = with_odd(&machine, DIES_AT_START, DIES_AT_START);
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(4);
+    assert_eq!(
+        run.stderr.matches("error: bench target").count(),
+        1,
+        "{run}"
+    );
+    assert!(!run.stderr.contains("of package `planted` in"), "{run}");
 }
 
 #[test]
@@ -188,6 +206,27 @@ fn why_a_benchmark_was_skipped_is_in_every_report() {
             cases.contains(case) && cases.contains("tests=\"2\""),
             "{cases}"
         );
+    }
+}
+
+#[test]
+fn what_was_skipped_is_not_unchanged_where_the_code_is_the_same() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.benchmarks(
+        r#"
+        suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
+        suite.bench("constant", |b| b.skip("no quantum computer"));
+    "#,
+    );
+    project.measure(&QUICK).run().expect_code(0);
+    for _ in 0..2 {
+        let run = project.measure(&QUICK).run().expect_code(0);
+        let said = verdicts(&run);
+        assert_eq!(said.len(), 1, "{run}");
+        assert_eq!(said["cost"], "unchanged", "{run}");
+        let remarks = finish(&run)["remarks"].to_string();
+        assert!(remarks.contains("no quantum computer"), "{run}");
     }
 }
 

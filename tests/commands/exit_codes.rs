@@ -123,7 +123,10 @@ fn a_failed_build_ends_with_3_also_when_the_store_is_damaged() {
 fn a_package_or_bench_target_that_is_not_there_ends_with_2_and_those_there_are() {
     let machine = Machine::new();
     for (wrong, said) in [
-        (&["-p", "stedy"][..], "no package `stedy` in this workspace; its packages are: "),
+        (
+            &["-p", "stedy"][..],
+            "no package `stedy` in this workspace; its packages are: ",
+        ),
         (
             &["-p", "steady", "--bench", "stedy"],
             "no bench target `stedy` in the selected packages; their bench targets are: steady",
@@ -319,7 +322,11 @@ fn a_plain_run_with_nothing_comparable_begins_anew_and_ends_with_0() {
     let again = made.perfcheck(&machine, &QUICK).env(CLOCK, "a=100");
     let run = again.run().expect_code(0);
     assert!(run.stdout.contains("1 of 1 incomparable"), "{run}");
-    assert!(run.stdout.contains("Run 2 is the reference of the next run."), "{run}");
+    assert!(
+        run.stdout
+            .contains("Run 2 is the reference of the next run."),
+        "{run}"
+    );
 }
 
 #[test]

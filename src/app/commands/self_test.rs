@@ -57,7 +57,7 @@ pub fn self_test(
     context.tables.layers.command_line.noise_threshold = paired.comparison.noise_threshold;
     let (toolchain, targets) = build(&context, common, world)?;
     let timeout = timeout(paired.timeout, &context);
-    let found = find_benchmarks(&options.filter, timeout, targets, world)?;
+    let found = find_benchmarks(&options.filter, timeout, targets, None, world)?;
     let failed_targets = !found.failures.is_empty();
     if found.is_empty() {
         return Err(nothing_found(&options.filter, &found));

@@ -15,7 +15,7 @@ use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{BySide, Environment, GitState};
 use perfcheck_engine::cargo::{BenchTarget, CargoError};
 use perfcheck_engine::host::{self, Revision};
-use perfcheck_engine::measure::Discovered;
+use perfcheck_engine::measure::{BesideCandidate, Discovered};
 use perfcheck_engine::sides::{
     BenchesFrom, BuiltSide, PreparedSides, SideTarget, SidesError, Stage, TargetPair,
 };
@@ -151,14 +151,21 @@ pub(in crate::app) fn discover_both(
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> Result<BySide<Discovered>, AppError> {
-    let mut of = |targets| find_benchmarks(request.filter, request.timeout, targets, world);
+    let mut of = |targets, beside: Option<BesideCandidate<'_>>| {
+        find_benchmarks(request.filter, request.timeout, targets, beside, world)
+    };
     let targets = std::mem::take(&mut built.targets);
+    let candidate = match built.listed.take() {
+        Some(listed) => listed,
+        None => of(targets.candidate, None)?,
+    };
+    let beside = BesideCandidate {
+        candidate: &candidate,
+        reference: &built.words,
+    };
     Ok(BySide {
-        base: of(targets.base)?,
-        candidate: match built.listed.take() {
-            Some(listed) => listed,
-            None => of(targets.candidate)?,
-        },
+        base: of(targets.base, Some(beside))?,
+        candidate,
     })
 }
 
@@ -218,7 +225,7 @@ pub(in crate::app) fn beside_revision(
     let mut listed = None;
     let mut has_wanted = |side: &BuiltSide, world: &mut World<'_>| {
         let (filter, timeout) = (request.filter, request.timeout);
-        let found = find_benchmarks(filter, timeout, side.bench_targets(), world)?;
+        let found = find_benchmarks(filter, timeout, side.bench_targets(), None, world)?;
         if found.is_empty() && found.failures.is_empty() {
             return Err(nothing_found(filter, &found));
         }

@@ -40,9 +40,11 @@ pub(in crate::app) struct Pairing {
 }
 
 impl Pairing {
+    /// Pairs what both builds have. `declined`: these were not measured before, so that nothing is known of them even where the code is the same.
     pub(in crate::app) fn of(
         found: BySide<Discovered>,
         alike: &Alike,
+        declined: &BTreeSet<BenchmarkKey>,
         control: bool,
         versions_may_differ: bool,
     ) -> Self {
@@ -100,7 +102,7 @@ impl Pairing {
                 let other = versions.get(&benchmark.key);
                 versions_may_differ || other == Some(&benchmark.version)
             };
-            let (both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
+            let (mut both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
             pairing.settle(others, Verdict::Incomparable, Some(Remark::OtherVersion));
             if !candidate.driver.is_alike(&other.driver) {
                 pairing.settle(both, Verdict::Incomparable, Some(Remark::OtherHarness));
@@ -109,8 +111,13 @@ impl Pairing {
             if let Some(SameCode::Wholly(same)) = alike.get(&name(&candidate.target))
                 && !control
             {
-                pairing.settle_as(both, *same);
-                continue;
+                let asks = |benchmark: &Benchmark| declined.contains(&benchmark.key);
+                let (open, settled) = both.into_iter().partition(asks);
+                pairing.settle_as(settled, *same);
+                both = open;
+                if both.is_empty() {
+                    continue;
+                }
             }
             pairing.pairs.push(PairedTarget {
                 targets: BySide {

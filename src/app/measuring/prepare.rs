@@ -12,7 +12,7 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::BuildFacts;
 use perfcheck_engine::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut, Toolchain};
 use perfcheck_engine::child::ChildError;
-use perfcheck_engine::measure::{Discovered, Filter, Launcher, discover};
+use perfcheck_engine::measure::{BesideCandidate, Discovered, Filter, Launcher, discover};
 
 /// The part of every deadline that does not depend on the request.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -79,6 +79,7 @@ pub(in crate::app) fn find_benchmarks(
     filter: &Filter,
     timeout: Duration,
     targets: Vec<BenchTarget>,
+    beside: Option<BesideCandidate<'_>>,
     world: &mut World<'_>,
 ) -> Result<Discovered, AppError> {
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
@@ -88,7 +89,7 @@ pub(in crate::app) fn find_benchmarks(
         observer: &progress,
         timeout,
     };
-    let mut discovered = discover(targets, launcher).map_err(|error| match error {
+    let mut discovered = discover(targets, beside, launcher).map_err(|error| match error {
         ChildError::Interrupted => AppError::Interrupted(String::new()),
         other => AppError::NothingToMeasure(other.to_string()),
     })?;

@@ -59,7 +59,7 @@ impl WorkTree {
                 host: host::detect(world.variables.ci),
                 build: facts,
             },
-            found: find_benchmarks(filter, timeout, targets, world)?,
+            found: find_benchmarks(filter, timeout, targets, None, world)?,
         })
     }
 

@@ -133,7 +133,7 @@ impl StoredComparison<'_> {
             analysis: self.options.analysis.said(),
             ..candidate.decision
         };
-        let then = conclusion_of(self.store, candidate)?;
+        let then = conclusion_of(self.store, candidate.id)?;
         let wanted = |row: &Row<'_>| self.filter.wants(&row.key.id);
         if let (Some(then), None) = (&then, self.options.noise_threshold)
             && decision == candidate.decision

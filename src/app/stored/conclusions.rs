@@ -37,15 +37,15 @@ pub(in crate::app) fn end_of(concluded: &Conclusion<'_>, acceptance: Acceptance)
 /// What was concluded of `run` at its end; `None` where it has not ended, or another program measured it.
 pub(in crate::app) fn conclusion_of(
     store: &Store,
-    run: &Run,
+    run: RunId,
 ) -> Result<Option<Conclusion<'static>>, AppError> {
-    let Some(bytes) = store.conclusion(run.id)? else {
+    let Some(bytes) = store.conclusion(run)? else {
         return Ok(None);
     };
     match Conclusion::from_bytes(&bytes) {
         Ok(concluded) => Ok(Some(concluded)),
         Err(error) => Err(AppError::ForeignConclusion {
-            run: run.id,
+            run,
             reason: error.0,
         }),
     }
@@ -59,7 +59,7 @@ pub(in crate::app) fn findings_of<'m>(
     measured: &'m [Measurement],
     told: &Work<'_>,
 ) -> Result<Findings<'m>, AppError> {
-    if let Some(concluded) = conclusion_of(store, run)? {
+    if let Some(concluded) = conclusion_of(store, run.id)? {
         return Ok(Findings::of(
             run,
             concluded.with_measurements(measured, run, told),

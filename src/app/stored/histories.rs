@@ -288,7 +288,7 @@ impl Chained {
             }
             let is_called = matches!(past.verdict, Some(Verdict::Regressed | Verdict::Improved));
             if is_called && chain.links.contains_key(&past.run) {
-                let concluded = conclusion_of(store, &history.runs[&past.run])?;
+                let concluded = conclusion_of(store, past.run)?;
                 let mut rows = concluded.iter().flat_map(|concluded| &concluded.rows);
                 let row = rows.find(|row| row.key == *key);
                 let change = row.and_then(|row| row.comparison.as_ref()?.change);

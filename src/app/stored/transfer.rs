@@ -63,7 +63,7 @@ fn portable(
     };
     let accepted = store.accepted_steps(id)?;
     let conclusion =
-        conclusion_of(store, &run)?.map(|concluded| portable_conclusion(concluded, &mut named));
+        conclusion_of(store, id)?.map(|concluded| portable_conclusion(concluded, &mut named));
     Ok(PortableRun {
         head: PortableHead {
             begun: NewRun {

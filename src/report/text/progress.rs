@@ -271,12 +271,17 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
             Event::TargetFailed {
                 package,
                 target,
+                reference,
                 message,
             } => self.line(&format!(
-                "{}: bench target `{}` of package `{}`: {}",
+                "{}: bench target `{}` of package `{}`{}: {}",
                 theme::error(),
                 theme::printable(target),
                 theme::printable(package),
+                reference.map_or_else(String::new, |name| format!(
+                    " in {}",
+                    theme::printable(name)
+                )),
                 theme::printable(message)
             )),
             Event::Skipped { benchmark, reason } => {

@@ -177,6 +177,17 @@ impl Verdicts {
             limits: Limits::default(),
         }
     }
+
+    /// The benchmarks that declined to be measured on a side, and why.
+    pub fn declined(&self) -> impl Iterator<Item = (&BenchmarkKey, &str)> {
+        self.remarks.iter().flat_map(|remark| {
+            let (benchmarks, reason) = match remark {
+                RunRemark::Skipped { benchmarks, reason } => (&benchmarks[..], &**reason),
+                _ => (&[][..], ""),
+            };
+            benchmarks.iter().map(move |key| (key, reason))
+        })
+    }
 }
 
 /// What is told of a run: what it measured and how that compares.
@@ -218,13 +229,7 @@ impl Findings<'_> {
 
     /// The benchmarks without a row that declined to be measured, and why.
     pub fn declined(&self) -> Vec<(&BenchmarkKey, &str)> {
-        let remarks = self.verdicts.iter().flat_map(|verdicts| &verdicts.remarks);
-        let declined = remarks.flat_map(|remark| match remark {
-            RunRemark::Skipped { benchmarks, reason } => {
-                benchmarks.iter().map(|key| (key, &**reason)).collect()
-            }
-            _ => Vec::new(),
-        });
+        let declined = self.verdicts.iter().flat_map(Verdicts::declined);
         let has_row = |key: &BenchmarkKey| self.rows.iter().any(|row| row.key == *key);
         declined.filter(|(key, _)| !has_row(key)).collect()
     }

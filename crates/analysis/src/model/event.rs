@@ -89,6 +89,8 @@ pub enum Event<'a> {
         package: &'a str,
         /// Name of the target.
         target: &'a str,
+        /// What the reference is called, where it is one of the reference.
+        reference: Option<&'a str>,
         /// What happened.
         message: &'a str,
     },

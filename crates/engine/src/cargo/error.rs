@@ -21,7 +21,10 @@ pub enum CargoError {
         said: String,
     },
     /// A package was named that the workspace has not got.
-    #[error("there is no package `{name}` in this workspace{}", named("its packages are", existing))]
+    #[error(
+        "there is no package `{name}` in this workspace{}",
+        named("its packages are", existing)
+    )]
     NoSuchPackage {
         /// What was asked for.
         name: String,
@@ -29,7 +32,10 @@ pub enum CargoError {
         existing: Vec<String>,
     },
     /// A bench target was named that the selected packages have not got.
-    #[error("there is no bench target `{name}` in the selected packages{}", named("their bench targets are", existing))]
+    #[error(
+        "there is no bench target `{name}` in the selected packages{}",
+        named("their bench targets are", existing)
+    )]
     NoSuchBench {
         /// What was asked for.
         name: String,

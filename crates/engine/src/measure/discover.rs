@@ -12,7 +12,8 @@ use crate::child::{
     Listing, PrintedHarness, Recognised, Session,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, Observer, Throughput, limits,
+    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, Observer, Silence, Throughput,
+    limits,
 };
 
 /// Characters of an id that is refused: it may be too long.
@@ -53,17 +54,49 @@ pub struct Discovered {
     pub failures: Vec<TargetFailure>,
 }
 
+/// What the targets of a reference are beside: what failed there in the same way is not told twice.
+#[derive(Debug, Clone, Copy)]
+pub struct BesideCandidate<'a> {
+    /// What was found of the candidate.
+    pub candidate: &'a Discovered,
+    /// What the reference is called.
+    pub reference: &'a str,
+}
+
 /// Launches every target once and asks for its benchmarks. `Err` only if the user asked to stop.
 pub fn discover(
     targets: Vec<BenchTarget>,
+    beside: Option<BesideCandidate<'_>>,
     launcher: Launcher<'_>,
 ) -> Result<Discovered, ChildError> {
     let mut found = Discovered::default();
     for target in targets {
-        match announcements(&target, launcher) {
+        let known = beside.map_or_else(Vec::new, |beside| beside.candidate.failures_of(&target));
+        let observer: &dyn Observer = match known[..] {
+            [] => launcher.observer,
+            _ => &Silence,
+        };
+        let tell = |message: &str| {
+            if !known.contains(&message) {
+                launcher.observer.observe(&Event::TargetFailed {
+                    package: &target.package,
+                    target: &target.target,
+                    reference: beside.map(|beside| beside.reference),
+                    message,
+                });
+            }
+        };
+        match announcements(
+            &target,
+            Launcher {
+                observer,
+                ..launcher
+            },
+        ) {
             Ok(announced) => {
                 for message in announced.broken {
-                    found.fail(&target, message, launcher.observer);
+                    tell(&message);
+                    found.fail(&target, message);
                 }
                 found.targets.push(DiscoveredTarget {
                     target,
@@ -74,7 +107,11 @@ pub fn discover(
                 });
             }
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
-            Err(error) => found.fail(&target, error.to_string(), launcher.observer),
+            Err(error) => {
+                let message = error.to_string();
+                tell(&message);
+                found.fail(&target, message);
+            }
         }
     }
     Ok(found)
@@ -95,12 +132,15 @@ impl Discovered {
         }
     }
 
-    fn fail(&mut self, target: &BenchTarget, message: String, observer: &dyn Observer) {
-        observer.observe(&Event::TargetFailed {
-            package: &target.package,
-            target: &target.target,
-            message: &message,
-        });
+    fn failures_of(&self, target: &BenchTarget) -> Vec<&str> {
+        let failures = self.failures.iter();
+        failures
+            .filter(|one| one.package == target.package && one.target == target.target)
+            .map(|one| &*one.message)
+            .collect()
+    }
+
+    fn fail(&mut self, target: &BenchTarget, message: String) {
         self.failures.push(TargetFailure {
             package: target.package.clone(),
             target: target.target.clone(),

@@ -49,7 +49,7 @@ mod visit;
 
 pub use campaign::{Campaign, CampaignSink, Ended, Spent};
 pub use counting::{CountError, CountResult, ToCount, count_instructions};
-pub use discover::{Discovered, DiscoveredTarget, TargetFailure, discover};
+pub use discover::{BesideCandidate, Discovered, DiscoveredTarget, TargetFailure, discover};
 pub use driver::Driver;
 pub use filter::Filter;
 pub use launcher::Launcher;

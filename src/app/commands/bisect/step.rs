@@ -96,7 +96,7 @@ impl Workshop<'_> {
             key.is_none_or(|key| target.package == key.package && target.target == key.target)
         });
         let timeout = timeout(self.options.paired.timeout, &self.context);
-        find_benchmarks(&Filter::default(), timeout, wanted.collect(), world)
+        find_benchmarks(&Filter::default(), timeout, wanted.collect(), None, world)
     }
 
     /// Builds a commit and looks for the benchmark; a text says why it cannot be measured there.

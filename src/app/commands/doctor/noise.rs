@@ -45,7 +45,7 @@ pub(super) fn measure(
         observer: &progress,
         timeout: TIMEOUT,
     };
-    let found = discover(vec![target], launcher).map_err(|_| interrupted())?;
+    let found = discover(vec![target], None, launcher).map_err(|_| interrupted())?;
     let clock_step = found.targets.first().and_then(|found| found.clock_step);
     let pairs = pairs(found)?;
     let benchmarks = pairs.iter().map(|pair| pair.benchmarks.len()).sum();

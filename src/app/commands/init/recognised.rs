@@ -50,8 +50,11 @@ impl BenchStyle {
             .filter(|used| Self::of_crate(used, lock).is_some())
             .collect();
         let named = known.iter().find(|used| names(&source, &used.in_code));
-        // The benches may be in modules, where there is one harness to choose from.
-        let only = || <[_; 1]>::try_from(known.clone()).ok().map(|[only]| only);
+        // The benches may be in other files, where there is one harness to choose from.
+        let only = || match known[..] {
+            [only] if has_other_files(&source) => Some(only),
+            _ => None,
+        };
         match (has_libtest_harness, named.copied()) {
             (true, _) if has_attribute(&source) => Self::Libtest,
             (true, Some(used)) => Self::of_crate(used, lock)
@@ -147,6 +150,14 @@ fn has_attribute(source: &str) -> bool {
         .any(|line| line.trim_start().starts_with(ATTRIBUTE))
 }
 
+/// Whether code of `source` stands in other files: `mod name;`, `include!`.
+fn has_other_files(source: &str) -> bool {
+    source.lines().map(str::trim).any(|line| {
+        let is_module = line.starts_with("mod ") || line.starts_with("pub mod ");
+        (is_module && line.ends_with(';')) || line.contains("include!(")
+    })
+}
+
 /// Whether `source` goes into the crate that it knows as `name`.
 fn names(source: &str, name: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
@@ -236,6 +247,9 @@ mod tests {
             BenchStyle::OwnCriterion
         );
         assert_eq!(style("mod all;", false, &[], ""), BenchStyle::Unknown);
+        // A program of its own, beside benches of that harness.
+        let plain = "fn main() { println!(\"criterion\"); }";
+        assert_eq!(style(plain, false, &drop_in, ""), BenchStyle::Unknown);
     }
 
     #[test]

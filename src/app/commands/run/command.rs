@@ -20,7 +20,7 @@ use crate::app::measuring::trial::settle_by_trial;
 use crate::app::measuring::work_tree::WorkTree;
 use crate::app::naming::shell_quoted;
 use crate::app::options::StoreOptions;
-use crate::app::stored::conclusions::end_of;
+use crate::app::stored::conclusions::{conclusion_of, end_of};
 use crate::app::stored::names::give_name;
 use crate::app::stored::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
 use perfcheck_analysis::compare::{Fact, Rules};
@@ -145,6 +145,7 @@ impl RunCommand<'_> {
         let mut earlier = BTreeMap::new();
         let (mut known, mut builds) = (Vec::new(), Vec::new());
         let mut is_control = wants_control;
+        let declined = self.declined_before(&turns)?;
         let mut lock = None;
         for turn in turns {
             let OtherBuild { built, found, .. } = turn;
@@ -158,7 +159,8 @@ impl RunCommand<'_> {
                 earlier.extend(keys.chain(one.benchmarks).map(|key| (key, one.run.id)));
             }
             let versions_may_differ = options.comparison.allows(Fact::BenchmarkVersion);
-            let mut one = Pairing::of(found, &built.alike, measures_all, versions_may_differ);
+            let alike = &built.alike;
+            let mut one = Pairing::of(found, alike, &declined, measures_all, versions_may_differ);
             if lock.is_none() && !one.pairs.is_empty() {
                 lock = request.measuring_lock(world)?;
             }
@@ -222,6 +224,27 @@ impl RunCommand<'_> {
         finish(&mut store, &measured.runs, &concluded, acceptance)?;
         let run = measured.runs.candidate;
         self.tell(store, workspace, run, concluded, world)
+    }
+
+    /// The benchmarks that declined to be measured in the earlier runs, or in the newest run where the command line says what it is compared with.
+    fn declined_before(&self, turns: &[OtherBuild]) -> Result<BTreeSet<BenchmarkKey>, AppError> {
+        let Some((store, workspace)) = self.request.context.stored()? else {
+            return Ok(BTreeSet::new());
+        };
+        let earlier = turns.iter().flat_map(|turn| &turn.earlier);
+        let mut runs: Vec<RunId> = earlier.map(|earlier| earlier.run.id).collect();
+        if runs.is_empty() {
+            runs.extend(store.latest_run(workspace)?);
+        }
+        let mut declined = BTreeSet::new();
+        for run in runs {
+            // What another version of the tool concluded says nothing here.
+            if let Ok(Some(concluded)) = conclusion_of(&store, run) {
+                let keys = concluded.verdicts.declined();
+                declined.extend(keys.map(|(key, _)| key.clone()));
+            }
+        }
+        Ok(declined)
     }
 
     /// Measures the work tree alone, and compares it with stored numbers. `why`: why they have to do.

@@ -69,7 +69,6 @@ pub(super) fn earlier_builds(
         let mut here = tree.found.clone();
         here.retain(|key| earlier.benchmarks.contains(key));
         if !is_newest {
-            here.failures.clear();
             here.targets.retain(|target| !target.benchmarks.is_empty());
         }
         if built.builds.candidate.as_deref() == tree.name() {
@@ -82,6 +81,7 @@ pub(super) fn earlier_builds(
         if is_newest {
             found.base.retain(|key| !of_others.contains(key));
         } else {
+            found.candidate.failures.clear();
             found.base.retain(|key| earlier.benchmarks.contains(key));
             of_others.extend(earlier.benchmarks.iter().cloned());
         }
