@@ -44,7 +44,7 @@ pub(super) enum StoreCommand {
     #[command(after_long_help = AFTER_RUNS)]
     Runs {
         /// List at most this many
-        #[arg(long, value_name = "N", default_value_t = 20)]
+        #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one)]
         last: usize,
         #[command(flatten)]
         stored: StoredArguments,
@@ -73,6 +73,13 @@ pub(super) enum StoreCommand {
     Import(Box<ImportArguments>),
     /// Export runs for other machines and tools
     Export(OnStore<ExportOptions>),
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(runs @ 1..) => Ok(runs),
+        _ => Err("at least 1 run".to_owned()),
+    }
 }
 
 impl StoreCommand {

@@ -55,6 +55,10 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
         "{text}"
     );
 
+    let shown = project.perfcheck(&["show"]).run().expect_code(0);
+    let said = "2 benchmarks unchanged: both builds run the same machine code; none measured.";
+    assert!(shown.stdout.contains(said), "{shown}");
+
     let all = project.measure(&[&against[..], &["--measure-identical"]].concat());
     let all = all.run().expect_code(0);
     assert_eq!(all.messages("benchmark-measured").len(), 2, "{all}");

@@ -35,6 +35,26 @@ fn running_again_does_not_turn_a_regression_green_and_accepting_it_does() {
 }
 
 #[test]
+fn several_runs_are_accepted_and_taken_back_at_once() {
+    let machine = Machine::new();
+    for _ in 0..2 {
+        steady(&machine, &[]).arg("text").run().expect_code(0);
+    }
+    let accept = |words: &[&str]| stored(&machine, &["accept"]).args(words).run();
+    accept(&["1", "latest"])
+        .expect_code(0)
+        .expect_stderr(&["Run 1 is accepted", "Run 2 is accepted"]);
+    accept(&["1", "2", "--undo"])
+        .expect_code(0)
+        .expect_stderr(&[
+            "Run 1 is a reference as before",
+            "Run 2 is a reference as before",
+        ]);
+    let refused = accept(&["1", "7"]).expect_code(6);
+    assert!(!refused.stderr.contains("accepted"), "{refused}");
+}
+
+#[test]
 fn comparing_slow_code_with_itself_does_not_make_it_a_reference() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);

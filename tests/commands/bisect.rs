@@ -270,8 +270,8 @@ fn what_cannot_be_asked_is_refused_with_what_could_be() {
         ),
         (
             &["cost", "--good", &first, "-p", "plantd"],
-            4,
-            &["no benchmark `cost`; none of its bench targets is selected"],
+            2,
+            &["no package `plantd` in this workspace; its packages are: planted"],
         ),
         // Two benchmarks contain it, and the target of this name has two.
         (

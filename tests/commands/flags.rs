@@ -336,6 +336,7 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
         ),
         ("history text --verdict regressed", "cannot be used with"),
         ("run --against HEAD --rounds 4", "over at least 5 rounds"),
+        ("store runs --last 0", "at least 1 run"),
         ("run --report csv", "`--report csv`: a run has no such form"),
         (
             "compare 1 2 --report svg",

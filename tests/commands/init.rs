@@ -363,7 +363,7 @@ fn of_several_packages_one_is_named() {
         .expect_stderr(&["one, two have no benchmarks", "`-p NAME`"]);
     place
         .init_changes_nothing(&["-p", "three"], 2)
-        .expect_stderr(&["it has one, two"]);
+        .expect_stderr(&["its packages are: one, two"]);
     // Where some have benchmarks, others need none.
     place.write("two/Cargo.toml", &package("two", measured));
     place.write("two/benches/b.rs", "use criterion::Criterion;");
@@ -390,9 +390,10 @@ fn a_workflow_is_written_once_for_the_tool_that_the_user_names() {
     let place = Place::fresh(&machine);
     let address = "git=https://localhost/somebody/cargo-perfcheck";
     let words = ["--ci", "github", "--tool", address];
-    place
-        .init_changes_nothing(&words, 2)
-        .expect_stderr(&["git"]);
+    place.init_changes_nothing(&words, 2).expect_stderr(&[
+        "`--ci` writes a workflow into the git repository",
+        "`git init`",
+    ]);
     place.made.git(&machine, &["init", "--quiet"]);
     place.init_changes_nothing(&[&words[..], &["--dry-run"]].concat(), 0);
     place.init_changes_nothing(&["--ci", "github"], 2);

@@ -19,13 +19,12 @@ fn long_run(machine: &Machine) -> Running {
 }
 
 fn stored(machine: &Machine, arguments: &[&str]) -> Finished {
-    machine
-        .perfcheck()
-        .args(arguments)
-        .args(["--message-format", "json"])
-        .testbench("")
-        .run()
-        .expect_code(0)
+    let arguments = [arguments, &["--message-format", "json"]].concat();
+    command(machine, &arguments).expect_code(0)
+}
+
+fn command(machine: &Machine, arguments: &[&str]) -> Finished {
+    machine.perfcheck().args(arguments).testbench("").run()
 }
 
 /// Interrupts a run in its third launch with `interrupt` and looks at what there is then.
@@ -51,6 +50,10 @@ fn interrupted_in_the_third_launch(interrupt: impl Fn(&Running)) {
         let launches = message["launches"].as_array().expect("an array").len();
         assert!((2..100).contains(&launches), "{launches}");
         assert_eq!(message["failures"].as_array().map(Vec::len), Some(0));
+    }
+    for words in [&["accept", "1"][..], &["baseline", "save", "name", "1"]] {
+        let refused = command(&machine, words).expect_code(2);
+        refused.expect_stderr(&["run 1 is incomplete and cannot be a reference", "help: "]);
     }
 }
 

@@ -4,13 +4,14 @@ use crate::app::context::{Context, World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list, listed};
 use crate::app::options::StoreOptions;
+use crate::app::stored::names::refuse_incomplete;
 use clap::Args;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, Purpose, RunId, RunStatus, RunVerdict, Side, Verdict,
+    Acceptance, BenchmarkKey, Purpose, RunId, RunVerdict, Side, Verdict,
 };
 use perfcheck_engine::host;
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 const AFTER_ACCEPT: &str = "\
 Says that a change of level was meant: later runs are compared with the new level. What was known of the noise before stays.
@@ -27,7 +28,7 @@ Exit status: 0, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = AFTER_ACCEPT)]
 pub struct AcceptOptions {
-    /// A run (number, baseline, `latest` or `@commit`), or benchmarks: ids, or parts of ids of those that were regressed or suspect
+    /// Runs (number, baseline, `latest` or `@commit`), or benchmarks: ids, or parts of ids of those that were regressed or suspect
     #[arg(value_name = "RUN|BENCH", required = true)]
     pub what: Vec<String>,
     /// The run whose level of these benchmarks is meant [default: the newest]
@@ -40,7 +41,7 @@ pub struct AcceptOptions {
 
 /// What the words stand for.
 enum Meant {
-    Run(RunId),
+    Runs(Vec<RunId>),
     Benchmarks(RunId, Vec<BenchmarkKey>),
 }
 
@@ -53,17 +54,13 @@ pub fn accept(
     let context = Context::load(&world.variables, common)?;
     let (mut store, workspace) = context.stored_for_writing()?;
     let said = match (meant(options, &store, workspace)?, options.undo) {
-        (Meant::Run(run), false) => {
-            store.accept(run)?;
-            format!("Run {run} is accepted: later runs are compared with it.")
+        (Meant::Runs(runs), undo) => {
+            let done = runs.into_iter().map(|run| match undo {
+                false => accept_run(&mut store, run),
+                true => withdraw_run(&mut store, run),
+            });
+            done.collect::<Result<Vec<_>, _>>()?.join("\n")
         }
-        (Meant::Run(run), true) => match store.withdraw(run)? {
-            None => format!("Run {run} was not accepted by command: nothing to take back."),
-            Some(Acceptance::Pending) => format!(
-                "Run {run} is not accepted any more: later runs are compared with those before it."
-            ),
-            Some(_) => format!("Run {run} is a reference as before; it begins no new level."),
-        },
         (Meant::Benchmarks(run, keys), false) => {
             let new = store.accept_steps(workspace, run, &keys, host::now())?;
             if new.is_empty() {
@@ -97,31 +94,58 @@ pub fn accept(
     Ok(ExitCode::Clean)
 }
 
+fn accept_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
+    store.accept(run)?;
+    Ok(format!(
+        "Run {run} is accepted: later runs are compared with it."
+    ))
+}
+
+fn withdraw_run(store: &mut Store, run: RunId) -> Result<String, StoreError> {
+    Ok(match store.withdraw(run)? {
+        None => format!("Run {run} was not accepted by command: nothing to take back."),
+        Some(Acceptance::Pending) => format!(
+            "Run {run} is not accepted any more: later runs are compared with those before it."
+        ),
+        Some(_) => format!("Run {run} is a reference as before; it begins no new level."),
+    })
+}
+
 /// Several benchmarks, a line each; one has been named already.
 fn lines(keys: &[BenchmarkKey]) -> String {
     let line = |key: &BenchmarkKey| format!("\n    {}", listed(key));
     keys.iter().map(line).collect()
 }
 
-/// A word is a run if it can be; where `--run` is given all words are benchmarks.
+/// A word is a run if it can be, and so are several that can be nothing else; where `--run` is given all words are benchmarks.
 fn meant(
     options: &AcceptOptions,
     store: &Store,
     workspace: WorkspaceId,
 ) -> Result<Meant, AppError> {
+    // What an earlier version accepted can be taken back.
+    let refuse = |run| {
+        refuse_incomplete(store, run)?;
+        if options.undo {
+            Ok(())
+        } else {
+            refuse_side(store, run)
+        }
+    };
+    if options.run.is_none() && options.what.iter().all(|word| is_run_word(word)) {
+        let words = options.what.iter();
+        let runs = words.map(|word| resolve_run(store, workspace, word));
+        let runs: Vec<RunId> = runs.collect::<Result<_, _>>()?;
+        runs.iter().try_for_each(|run| refuse(*run))?;
+        return Ok(Meant::Runs(runs));
+    }
     if let ([word], None) = (&options.what[..], &options.run) {
         match resolve_run(store, workspace, word) {
             Ok(run) => {
                 refuse_ambiguity(word, store, workspace)?;
-                refuse_incomplete(store, run)?;
-                // What an earlier version accepted can be taken back.
-                if !options.undo {
-                    refuse_side(store, run)?;
-                }
-                return Ok(Meant::Run(run));
+                refuse(run)?;
+                return Ok(Meant::Runs(vec![run]));
             }
-            // What can only be a run was meant as one.
-            Err(error) if is_run_word(word) => return Err(error),
             Err(AppError::NoSuchRun { .. }) if !store.benchmarks(workspace)?.is_empty() => {}
             Err(error) => return Err(error),
         }
@@ -147,18 +171,9 @@ fn is_run_word(word: &str) -> bool {
 fn refuse_ambiguity(word: &str, store: &Store, workspace: WorkspaceId) -> Result<(), AppError> {
     let benchmarks = store.benchmarks(workspace)?;
     let is_id = benchmarks.iter().any(|benchmark| benchmark.key.id == word);
-    if is_id && !is_run_word(word) {
+    if is_id {
         return Err(AppError::Usage(format!(
             "`{word}` is a baseline and a benchmark\n  help: `--run latest` makes it a benchmark, the number of the run makes it a run"
-        )));
-    }
-    Ok(())
-}
-
-fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
-    if store.run(run)?.status == RunStatus::Incomplete {
-        return Err(AppError::Usage(format!(
-            "run {run} is incomplete and cannot be a reference"
         )));
     }
     Ok(())

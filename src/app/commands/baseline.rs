@@ -3,7 +3,7 @@
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::names::give_name;
+use crate::app::stored::names::{give_name, refuse_incomplete};
 use crate::report::{BaselineLine, write_baselines};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_engine::host;
@@ -48,6 +48,7 @@ pub fn baseline(
             check_baseline_name(name)?;
             let (mut store, workspace) = context.stored_for_writing()?;
             let run = resolve_run(&store, workspace, run)?;
+            refuse_incomplete(&store, run)?;
             give_name(&mut store, workspace, name, run)?
         }
         BaselineAction::Rename { from, to } => {

@@ -1,6 +1,7 @@
-//! Names of runs.
+//! Names of runs, and which runs can have one.
 
-use perfcheck_analysis::model::RunId;
+use crate::app::error::AppError;
+use perfcheck_analysis::model::{RunId, RunStatus};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Gives a run a name, and says so: a name that another run had has moved.
@@ -16,4 +17,14 @@ pub(in crate::app) fn give_name(
         }
         _ => format!("Baseline `{name}` is run {run}."),
     })
+}
+
+/// Refuses a run that was interrupted: later runs would be compared with a part of it.
+pub(in crate::app) fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
+    if store.run(run)?.status == RunStatus::Incomplete {
+        return Err(AppError::Usage(format!(
+            "run {run} is incomplete and cannot be a reference\n  help: `cargo perfcheck` measures a whole run; `cargo perfcheck store runs` lists the others"
+        )));
+    }
+    Ok(())
 }

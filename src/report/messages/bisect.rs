@@ -35,6 +35,8 @@ pub struct BisectStep {
     pub verdict: Option<Verdict>,
     /// The change against the good commit; null without a comparison.
     pub change: Option<Estimate>,
+    /// The change, a fraction, beyond which the commit is slow; null without a comparison.
+    pub threshold: Option<f64>,
     /// Why it was skipped or not measured; null where it was measured.
     pub why: Option<String>,
     /// Whether an earlier, interrupted call found it.

@@ -9,6 +9,7 @@ use crate::report::messages::{
 };
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
+use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::Commit;
 
 /// Says what was found about a commit: in words on `progress`, and as a message where the result is to be JSON.
@@ -46,18 +47,24 @@ pub fn write_bisect_step(
     Ok(())
 }
 
-/// `regressed, +101 % [+99.0 %, +103 %]`
+/// `+101 % [+99.0 %, +103 %], more than the threshold of 1 %`
 fn in_words(step: &BisectStep) -> String {
     let mut parts = Vec::new();
-    if let Some(verdict) = step.verdict {
-        parts.push(theme::verdict(verdict));
+    match (&step.change, step.threshold) {
+        (Some(change), Some(threshold)) => {
+            let change = units::change_with_interval(change);
+            let threshold = units::rounded_percent(threshold);
+            parts.push(match step.progressed {
+                Progressed::Fast => format!("{change}, less than the threshold of {threshold}"),
+                Progressed::Slow => format!("{change}, more than the threshold of {threshold}"),
+                Progressed::Skipped => format!(
+                    "not called: {change} is neither clearly more nor clearly less than the threshold of {threshold}"
+                ),
+            });
+        }
+        _ => parts.extend(step.verdict.map(theme::verdict)),
     }
-    if let Some(change) = &step.change {
-        parts.push(units::change_with_interval(change));
-    }
-    if let Some(why) = &step.why {
-        parts.push(theme::printable(why));
-    }
+    parts.extend(step.why.as_deref().map(theme::printable));
     parts.join(", ")
 }
 
@@ -74,11 +81,7 @@ pub fn write_bisect(
 }
 
 fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Result<()> {
-    let id = escape::one_line(&findings.benchmark.id);
-    let (good, bad) = (
-        escape::one_line(&findings.good_name),
-        escape::one_line(&findings.bad_name),
-    );
+    let [id, good, bad] = names(findings);
     let Some((last, others)) = findings.commits.split_last() else {
         return Ok(());
     };
@@ -105,13 +108,24 @@ fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Re
     }
 }
 
+/// The benchmark, the good and the bad commit.
+fn names(findings: &BisectFindings) -> [String; 3] {
+    let BisectFindings {
+        benchmark,
+        good_name,
+        bad_name,
+        ..
+    } = findings;
+    [&benchmark.id, good_name, bad_name].map(|name| escape::one_line(name))
+}
+
 fn write_possible(
     writer: &mut dyn Write,
     findings: &BisectFindings,
     slow: &BisectStep,
     others: &[BisectStep],
 ) -> io::Result<()> {
-    let id = escape::one_line(&findings.benchmark.id);
+    let [id, good, bad] = names(findings);
     if others.is_empty() {
         writeln!(
             writer,
@@ -140,25 +154,14 @@ fn write_possible(
     }
     write_commit(writer, &slow.commit)?;
     writeln!(writer)?;
-    let change = slow.change.as_ref().map_or_else(
-        || "slower".to_owned(),
-        |change| format!("{} there", units::change_with_interval(change)),
-    );
-    let total = match &findings.total_change {
-        Some(total) if slow.place < slow.of => {
-            format!(
-                " ({} in {})",
-                units::change_with_interval(total),
-                findings.bad_name
-            )
-        }
-        _ => String::new(),
+    let until = |change: &Option<Estimate>, commit: &str| {
+        let change = change.as_ref().map(units::change_with_interval);
+        change.map(|change| format!("{change} until {commit}"))
     };
-    writeln!(
-        writer,
-        "`{id}`: {change} against {}{total}.",
-        findings.good_name
-    )?;
+    let there = until(&slow.change, "this commit");
+    let total = until(&findings.total_change, &bad).filter(|_| slow.place < slow.of);
+    let changes: Vec<String> = there.into_iter().chain(total).collect();
+    writeln!(writer, "`{id}` since {good}: {}.", changes.join(", "))?;
     let command = match others.first() {
         None => format!("git show {}", slow.commit.short()),
         Some(first) => format!(
@@ -186,7 +189,6 @@ fn write_commit(writer: &mut dyn Write, commit: &Commit) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perfcheck_analysis::compare::Estimate;
     use perfcheck_analysis::model::{BenchmarkKey, RunId, Verdict};
 
     fn commit(digit: char, subject: &str) -> Commit {
@@ -210,6 +212,7 @@ mod tests {
                 lower: 0.99,
                 upper: f64::INFINITY,
             }),
+            threshold: Some(0.505),
             why: None,
             remembered: false,
             run: Some(RunId(8)),
@@ -224,6 +227,7 @@ mod tests {
             progressed: Progressed::Skipped,
             verdict: None,
             change: None,
+            threshold: None,
             why: Some("it cannot be built: no".to_owned()),
             ..slow()
         }
@@ -278,13 +282,14 @@ mod tests {
 
     #[test]
     fn that_there_is_nothing_to_find_is_said_with_the_change() {
-        let unchanged = BisectStep {
-            verdict: Some(Verdict::Unchanged),
+        let (fast, open) = (Progressed::Fast, Progressed::Skipped);
+        let [fast, open] = [fast, open].map(|progressed| BisectStep {
+            progressed,
             ..slow()
-        };
+        });
         insta::assert_snapshot!(
-            answered(BisectOutcome::NotSlower, vec![unchanged])
-                + &answered(BisectOutcome::Undecided, vec![slow()])
+            answered(BisectOutcome::NotSlower, vec![fast])
+                + &answered(BisectOutcome::Undecided, vec![open])
         );
     }
 

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::report::charset::{Charset, in_ascii};
+use crate::report::view::prose;
 use crate::report::{theme, units};
 use perfcheck_analysis::model::{BenchmarkKey, Bound, Event, Observer, VisitPlan};
 
@@ -81,8 +82,12 @@ impl<W: Write, B: Write> Progress<W, B> {
         }
     }
 
-    /// Writes a whole line, after whatever the bench has left unfinished. A stderr that is gone is no reason to stop.
+    /// Writes a whole line, after whatever the bench has left unfinished; in a terminal as several that break between words. A stderr that is gone is no reason to stop.
     fn line(&self, text: &str) {
+        let text = match self.mode {
+            ProgressMode::Bar(_) => prose(text, units::terminal_width(), "  "),
+            ProgressMode::Lines | ProgressMode::Quiet => text.to_owned(),
+        };
         self.bar.suspend(|| {
             let start = if self.unfinished_line.replace(false) {
                 "\n"
@@ -190,8 +195,10 @@ impl<W: Write, B: Write> Progress<W, B> {
 }
 
 impl<W: Write, B: Write> Drop for Progress<W, B> {
-    /// What comes next begins a line: behind half a one, an annotation for a CI system would be none.
+    /// What comes next begins a line: behind half a one, an annotation for a CI system would be none. An interrupted run leaves no bar.
     fn drop(&mut self) {
+        self.bar.finish_and_clear();
+        self.release_output();
         if self.unfinished_line.get() {
             let _ = writeln!(self.writer.borrow_mut());
         }
@@ -273,17 +280,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 target,
                 reference,
                 message,
-            } => self.line(&format!(
-                "{}: bench target `{}` of package `{}`{}: {}",
-                theme::error(),
-                theme::printable(target),
-                theme::printable(package),
-                reference.map_or_else(String::new, |name| format!(
-                    " in {}",
-                    theme::printable(name)
-                )),
-                theme::printable(message)
-            )),
+            } => self.line(&target_failed((package, target), *reference, message)),
             Event::Skipped { benchmark, reason } => {
                 if loud {
                     self.line(&format!(
@@ -316,6 +313,13 @@ pub fn planned(benchmarks: usize, comparisons: u32, bound: Bound, expected: Dura
         units::counted(comparisons as usize, "comparison"),
         takes(bound, expected)
     )
+}
+
+/// That a bench target could not be driven, of the reference by its name.
+fn target_failed((package, target): (&str, &str), reference: Option<&str>, why: &str) -> String {
+    let side = reference.map_or_else(String::new, |name| format!(" in {name}"));
+    let said = format!("bench target `{target}` of package `{package}`{side}: {why}");
+    format!("{}: {}", theme::error(), theme::printable(&said))
 }
 
 /// `about 2 minutes`

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use super::sentences;
 use crate::report::view::prose;
 use crate::report::{theme, units};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -148,14 +149,17 @@ pub(crate) fn write_outcome(
     writeln!(writer, "{}", outcome.line("exit", columns))
 }
 
-/// Writes with which outcome a stored run ended.
+/// Writes with which outcome a stored run ended, and how many of its benchmarks were not measured, as both builds ran the `same` code.
 pub fn write_outcome_of_run(
     writer: &mut dyn Write,
     run: RunId,
     exit_code: u8,
-    (tally, benchmarks): (Tally, usize),
+    (tally, benchmarks, same): (Tally, usize, usize),
     columns: usize,
 ) -> io::Result<()> {
+    if let Some(said) = sentences::same_code(same, benchmarks) {
+        writeln!(writer, "{}", prose(&said, columns, ""))?;
+    }
     let outcome = RunOutcome::of_verdicts(run, exit_code, tally, benchmarks);
     writeln!(writer, "{}", outcome.line("exited", columns))
 }
@@ -220,7 +224,7 @@ mod tests {
     fn the_outcome_of_a_stored_run_is_told_as_past_and_long_ones_take_several_lines() {
         let mut text = Vec::new();
         let tally = [Regressed, Unchanged].into_iter().collect();
-        write_outcome_of_run(&mut text, RunId(3), 1, (tally, 2), usize::MAX).expect("written");
+        write_outcome_of_run(&mut text, RunId(3), 1, (tally, 2, 0), usize::MAX).expect("written");
         let text = String::from_utf8(text).expect("text");
         assert_eq!(
             anstream::adapter::strip_str(&text).to_string(),

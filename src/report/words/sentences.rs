@@ -314,8 +314,13 @@ pub(crate) fn capital(text: &str) -> String {
 pub(crate) fn unmeasured(findings: &Findings<'_>) -> Option<String> {
     let rows = &findings.rows;
     let same = rows.iter().filter(|row| row.is_same_code()).count();
-    let all = units::counted(rows.len(), "benchmark");
-    let counted = if same == rows.len() {
+    same_code(same, rows.len())
+}
+
+/// The same of numbers of benchmarks.
+pub(super) fn same_code(same: usize, of: usize) -> Option<String> {
+    let all = units::counted(of, "benchmark");
+    let counted = if same == of {
         format!("{all} unchanged: both builds run the same machine code; none measured.")
     } else {
         format!(

@@ -187,6 +187,11 @@ impl<'a> Bisection<'a> {
             return self.nothing_to_find(&bad, world);
         }
         let halfway = threshold.max(half_of(&bad));
+        if !self.workshop.common.output.quiet {
+            let halfway = report::percent_change(halfway);
+            let words = format!("a commit is slow from {halfway} on, half of the whole slowdown");
+            report::write_build_event(world.stderr, &("Threshold", words))?;
+        }
         let mut known = vec![None; self.commits.len()];
         known[last] = Some(Finding::Slow);
         while let Next::Try(place) = next(&known) {
@@ -272,6 +277,7 @@ impl<'a> Bisection<'a> {
             },
             verdict: outcome.verdict,
             change: outcome.change.map(Into::into),
+            threshold: outcome.threshold,
             why: outcome.why.clone(),
             remembered,
             run: outcome.run,

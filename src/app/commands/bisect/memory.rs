@@ -21,6 +21,8 @@ pub(super) struct Outcome {
     /// Where it was measured.
     pub(super) verdict: Option<Verdict>,
     pub(super) change: Option<Change>,
+    /// The change beyond which it is slow.
+    pub(super) threshold: Option<f64>,
     /// What else there is to say, such as why it was skipped.
     pub(super) why: Option<String>,
     /// The stored run of the commit's side.
@@ -145,6 +147,7 @@ mod tests {
                 }
                 .into(),
             ),
+            threshold: Some(0.01),
             why: None,
             run: Some(RunId(7)),
             seconds: Some(1.5),

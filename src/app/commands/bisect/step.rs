@@ -262,11 +262,21 @@ impl Workshop<'_> {
             conclude(found.rows(&[]), basis, terms)
         });
         finish(store, &found.runs, &concluded, Acceptance::Pending)?;
-        Ok(outcome(&found, &concluded.rows, &good.benchmark.key))
+        Ok(outcome(
+            &found,
+            &concluded.rows,
+            &good.benchmark.key,
+            threshold,
+        ))
     }
 }
 
-fn outcome(found: &MeasuredInTurn, rows: &[Row<'_>], key: &BenchmarkKey) -> Outcome {
+fn outcome(
+    found: &MeasuredInTurn,
+    rows: &[Row<'_>],
+    key: &BenchmarkKey,
+    threshold: f64,
+) -> Outcome {
     let row = rows.iter().find(|row| row.key == *key);
     let Some(comparison) = row.and_then(|row| row.comparison.as_ref()) else {
         let mut failures = found
@@ -290,6 +300,7 @@ fn outcome(found: &MeasuredInTurn, rows: &[Row<'_>], key: &BenchmarkKey) -> Outc
         finding,
         verdict: Some(comparison.verdict),
         change: comparison.change.map(Into::into),
+        threshold: Some(threshold),
         why: None,
         run: Some(found.runs.candidate),
         seconds: Some(found.seconds.values().sum()),
@@ -302,6 +313,7 @@ pub(super) fn skipped(why: String) -> Outcome {
         finding: Finding::Skipped,
         verdict: None,
         change: None,
+        threshold: None,
         why: Some(why),
         run: None,
         seconds: None,

@@ -246,8 +246,14 @@ fn first_bench<'a>(
 
 /// The top of the repository, and where the workspace lies in it.
 fn place_in_repository(context: &Context) -> Result<(PathBuf, PathBuf), AppError> {
-    let prefix = context.require_checkout()?.prefix.clone();
     let root = context.workspace.root().canonicalize()?;
+    let Some(checkout) = &context.checkout else {
+        return Err(AppError::Usage(format!(
+            "`--ci` writes a workflow into the git repository of the workspace, and `{}` is in none; nothing was written\n  help: `git init` makes one",
+            root.display()
+        )));
+    };
+    let prefix = checkout.prefix.clone();
     let top = root.ancestors().nth(prefix.components().count());
     Ok((top.unwrap_or(&root).to_owned(), prefix))
 }

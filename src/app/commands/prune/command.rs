@@ -3,7 +3,7 @@
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::references::later_references;
+use super::references::{later_references, passed_on};
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
@@ -63,6 +63,7 @@ pub fn prune(
     };
     let runs = store.stored_runs(workspace)?;
     let references = later_references(&store, workspace)?;
+    let behind = passed_on(&store, runs.iter().map(|run| run.run))?;
     let known = context.checkout.as_ref().and_then(host::Checkout::branches);
     let fates = PrunePolicy {
         options,
@@ -70,6 +71,7 @@ pub fn prune(
         now: host::now(),
         branches: known.as_ref(),
         references: &references,
+        behind: &behind,
     }
     .fates(&runs);
     drop(store);
@@ -218,6 +220,8 @@ struct PrunePolicy<'a> {
     branches: Option<&'a BTreeSet<String>>,
     /// What the next run would be compared with.
     references: &'a BTreeSet<RunId>,
+    /// Behind a run: those whose levels it passes on, as it measured nothing itself.
+    behind: &'a BTreeMap<RunId, Vec<RunId>>,
 }
 
 impl PrunePolicy<'_> {
@@ -230,6 +234,7 @@ impl PrunePolicy<'_> {
             fates.insert(run.run, self.fate(run, place, *before));
             *before += 1;
         }
+        self.keep_behind(runs, &mut fates);
         keep_together(runs, &mut fates);
         fates
     }
@@ -253,6 +258,20 @@ impl PrunePolicy<'_> {
             RunFate::UnderWay
         } else {
             RunFate::Goes
+        }
+    }
+
+    /// What stays keeps the numbers that it rests on.
+    fn keep_behind(&self, runs: &[StoredRun], fates: &mut BTreeMap<RunId, RunFate>) {
+        let stays = |run: &&StoredRun| fates[&run.run] != RunFate::Goes;
+        let mut open: Vec<RunId> = runs.iter().filter(stays).map(|run| run.run).collect();
+        while let Some(run) = open.pop() {
+            for behind in self.behind.get(&run).into_iter().flatten() {
+                if let Some(fate @ RunFate::Goes) = fates.get_mut(behind) {
+                    *fate = RunFate::Reference;
+                    open.push(*behind);
+                }
+            }
         }
     }
 

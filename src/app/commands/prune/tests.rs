@@ -29,7 +29,7 @@ fn fates(
     limit: Option<i64>,
     runs: &[StoredRun],
 ) -> BTreeMap<RunId, RunFate> {
-    fates_beside(options, limit, runs, &BTreeSet::new())
+    fates_beside(options, limit, runs, &BTreeSet::new(), &BTreeMap::new())
 }
 
 fn fates_beside(
@@ -37,6 +37,7 @@ fn fates_beside(
     limit: Option<i64>,
     runs: &[StoredRun],
     references: &BTreeSet<RunId>,
+    behind: &BTreeMap<RunId, Vec<RunId>>,
 ) -> BTreeMap<RunId, RunFate> {
     let there = BTreeSet::from(["main".to_owned()]);
     PrunePolicy {
@@ -45,6 +46,7 @@ fn fates_beside(
         now: Timestamp(100 * DAY),
         branches: Some(&there),
         references,
+        behind,
     }
     .fates(runs)
 }
@@ -94,12 +96,22 @@ fn names_references_of_branches_that_are_there_and_what_may_be_under_way_stay() 
     runs[0].status = RunStatus::Incomplete;
     runs[1].status = RunStatus::Incomplete;
     let references = BTreeSet::from([RunId(2), RunId(3)]);
-    let found = fates_beside(&keep_last(0), None, &runs, &references);
+    let found = fates_beside(&keep_last(0), None, &runs, &references, &BTreeMap::new());
     assert_eq!(found[&RunId(1)], RunFate::Named);
     assert_eq!(found[&RunId(2)], RunFate::Reference);
     assert_eq!(found[&RunId(3)], RunFate::Goes, "its branch is gone");
     assert_eq!(found[&RunId(10)], RunFate::UnderWay);
     assert_eq!(found[&RunId(9)], RunFate::Goes, "begun a day ago");
+}
+
+#[test]
+fn what_passes_on_the_level_of_another_run_keeps_that_on_whatever_branch() {
+    let runs = runs();
+    // Run 6 measured nothing, nor did run 3 before it; nothing that stays rests on run 4.
+    let behind = [(6, 3), (3, 1), (5, 4)].map(|(run, of)| (RunId(run), vec![RunId(of)]));
+    let references = BTreeSet::from([RunId(6)]);
+    let found = fates_beside(&keep_last(1), None, &runs, &references, &behind.into());
+    assert_eq!(going(&found), [2, 4, 5, 7, 8, 9]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns, LatencyBootstrap};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row, SortKey, summarize_all};
 use perfcheck_analysis::model::{
-    Analysis, BenchmarkKey, DecisionSettings, Measurement, Run, RunId, RunVerdict,
+    Analysis, BenchmarkKey, DecisionSettings, Measurement, Run, RunId, RunVerdict, Verdict,
 };
 use perfcheck_engine::store::{Store, WorkspaceId};
 
@@ -174,9 +174,13 @@ fn table(
         // What is missing has a verdict and no row.
         let verdicts = store.verdicts(run)?;
         let benchmarks = verdicts.len().max(measurements.len());
+        let is_same =
+            |known: &&RunVerdict| known.verdict == Verdict::Unchanged && known.typical_ns.is_none();
+        let same = verdicts.iter().filter(is_same).count();
         let tally = verdicts.iter().map(|known| known.verdict).collect();
+        let counts = (tally, benchmarks, same);
         let columns = common.output.view().columns;
-        write_outcome_of_run(world.stdout, run, exit_code, (tally, benchmarks), columns)?;
+        write_outcome_of_run(world.stdout, run, exit_code, counts, columns)?;
     }
     Ok(ExitCode::Clean)
 }
