@@ -55,10 +55,8 @@ pub fn accept(
     let (mut store, workspace) = context.stored_for_writing()?;
     let said = match (meant(options, &store, workspace)?, options.undo) {
         (Meant::Runs(runs), undo) => {
-            let done = runs.into_iter().map(|run| match undo {
-                false => accept_run(&mut store, run),
-                true => withdraw_run(&mut store, run),
-            });
+            let one = if undo { withdraw_run } else { accept_run };
+            let done = runs.into_iter().map(|run| one(&mut store, run));
             done.collect::<Result<Vec<_>, _>>()?.join("\n")
         }
         (Meant::Benchmarks(run, keys), false) => {

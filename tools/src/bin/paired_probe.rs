@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         observer: &Silence,
         timeout: Duration::from_secs(30),
     };
-    let found = discover(vec![target(candidate, "probe")], launcher)?;
+    let found = discover(vec![target(candidate, "probe")], None, launcher)?;
     let benchmarks = found
         .targets
         .into_iter()
