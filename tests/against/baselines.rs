@@ -151,6 +151,20 @@ fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     // Now both are measured, each beside the build of its own run, though both are of one bench target.
     project.takes(300);
     let latest = project.measure(&[]).run().expect_code(1);
+    let explained = project.perfcheck(&["explain", "cost", "--full"]).run();
+    let from = format!("The machine code of `costs` differs from that of run {run} in ");
+    assert!(explained.stdout.contains(&from), "{explained}");
+    let shown = project.perfcheck(&QUICK).arg("--offline").run();
+    for said in [
+        format!("Run 1 is the reference of `third`; run 3 of `constant`; run {run} of `cost`."),
+        from,
+        "differs from that of run 1 in ".to_owned(),
+    ] {
+        assert!(
+            shown.stdout.replace('\n', " ").contains(&said),
+            "{said} in {shown}"
+        );
+    }
     for (id, expected) in [("cost", 0.5), ("third", 2.0)] {
         assert_eq!(verdict(&latest, id), "regressed", "{latest}");
         let change = compared(&latest, id)["change"]["estimate"].as_f64();

@@ -67,6 +67,60 @@ fn a_history_has_every_run_and_one_step_where_the_code_became_slower() {
 }
 
 #[test]
+fn runs_that_hang_from_one_with_few_samples_have_values_beside_one_with_many() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let alone = |samples: &str| {
+        let words = ["--no-rerun", "--samples", samples];
+        project.measure(&words).args(QUICK).run().expect_code(0);
+    };
+    project
+        .measure(&QUICK)
+        .args(["--samples", "10"])
+        .run()
+        .expect_code(0);
+    edit(&project, 100, 1);
+    alone("100");
+    edit(&project, 120, 2);
+    project.measure(&["--baseline", "1"]).run().expect_code(1);
+    let (points, _) = history(&project);
+    let values: Vec<f64> = points
+        .iter()
+        .filter_map(|point| point["value"].as_f64())
+        .collect();
+    assert_eq!(values.len(), 3, "{points:#?}");
+    assert!((values[2] / values[0] - 1.2).abs() < 0.01, "{values:?}");
+}
+
+#[test]
+fn the_overview_counts_runs_that_were_asked_for_and_draws_those_of_one_branch() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let overview = || {
+        let words = ["history", "--message-format", "json"];
+        let run = project.perfcheck(&words).run().expect_code(0);
+        let mut lines = run.messages("benchmark").into_iter();
+        let cost = lines.find(|line| line["benchmark"]["id"] == "cost");
+        let cost = cost.expect("it was measured");
+        let drawn = cost["last_values_ns"].as_array().expect("values").len();
+        (cost["runs"].clone(), drawn, cost["verdict"].clone())
+    };
+    project.measure(&QUICK).run().expect_code(0);
+    edit(&project, 200, 1);
+    project.measure(&[]).run().expect_code(1);
+    assert_eq!(overview(), (2.into(), 2, "regressed".into()));
+    project.git(&["switch", "-q", "-c", "topic"]);
+    edit(&project, 100, 2);
+    project
+        .measure(&["--no-rerun"])
+        .args(QUICK)
+        .run()
+        .expect_code(0);
+    let (runs, drawn, _) = overview();
+    assert_eq!((runs, drawn), (3.into(), 1));
+}
+
+#[test]
 fn a_machine_that_became_slower_is_no_step() {
     let machine = Machine::new();
     let project = Project::new(&machine);

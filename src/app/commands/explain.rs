@@ -10,7 +10,7 @@ use crate::report::{Depth, Explanation, write_explanation};
 use clap::Args;
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{CodeChange, Findings};
+use perfcheck_analysis::findings::{CodeChange, Findings, Row, RunRemark};
 use perfcheck_analysis::model::{BenchmarkKey, Metric, Run, RunStatus, Work};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
@@ -86,7 +86,7 @@ pub fn explain(
         failures: row.measurement.map_or(&[][..], |found| &found.failures),
         row: method.map(|_| row),
         method,
-        code: code_of(&findings, &key),
+        code: code_of(&findings, row),
         plan: plan.as_ref().filter(|_| head.pair.is_some()),
     };
     let argument = shell_quoted(&key.id);
@@ -100,9 +100,13 @@ pub fn explain(
 }
 
 /// The functions in which the executables of the benchmark differ, where that is known.
-fn code_of<'f>(findings: &'f Findings<'_>, key: &BenchmarkKey) -> Option<&'f CodeChange> {
-    let mut code = findings.verdicts.iter().flat_map(|found| &found.remarks);
-    code.find_map(|remark| remark.code().filter(|code| code.target == key.target))
+fn code_of<'f>(findings: &'f Findings<'_>, row: &Row<'_>) -> Option<&'f CodeChange> {
+    let remarks = findings.verdicts.iter().flat_map(|found| &found.remarks);
+    let is_of_row = |code: &&CodeChange| {
+        let is_reference = code.reference.is_none() || row.reference.contains(&code.reference);
+        is_reference && code.target == row.key.target
+    };
+    remarks.filter_map(RunRemark::code).find(is_of_row)
 }
 
 /// The benchmark of this run that is meant.

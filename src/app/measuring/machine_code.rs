@@ -48,6 +48,7 @@ impl CodeVerdict {
                     same: None,
                     remark: Some(RunRemark::CodeUnknown {
                         target,
+                        reference: None,
                         reason: unknown.to_string(),
                     }),
                 };

@@ -324,8 +324,11 @@ impl Chained {
             .roots
             .iter()
             .map(|(run, measured)| (*run, Some(measured)));
-        let beginnings: Vec<(RunId, Option<&Measurement>)> =
+        let mut beginnings: Vec<(RunId, Option<&Measurement>)> =
             roots.chain(own.filter(|(run, _)| is_root(*run))).collect();
+        // The beginning of the newest run decides how values are taken, or few samples there would leave out all that hangs from it.
+        let newest = past.last().map(|past| self.chain.root(past.run).0);
+        beginnings.sort_by_key(|(run, _)| Some(*run) == newest);
         let measured: Vec<Option<&Measurement>> =
             beginnings.iter().map(|(_, measured)| *measured).collect();
         let of_beginnings = RunSeries::of(&measured);

@@ -344,6 +344,7 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>, context: &ReportConte
     let paragraphs = warnings
         .iter()
         .map(|warning| format!("> warning: {}\n", remark(warning)))
+        .chain(sentences::references(findings).map(|text| remark(&text) + "\n"))
         .chain(sentences::unmeasured(findings).map(|text| remark(&text) + "\n"))
         .chain(verdicts.remarks.iter().filter(code).map(|found| {
             let text = sentences::capital(&run_remark(found));

@@ -74,9 +74,10 @@ const MOST_NAMED: usize = 5;
 /// How the machine code of a bench target differs, with those `most` functions that changed most code.
 pub(crate) fn code_differs(change: &CodeChange, most: usize) -> String {
     let count = change.functions.len() + change.left_out;
+    let from = with_reference("from", change.reference);
     if count == 0 {
         return format!(
-            "the machine code of `{}` differs outside of its functions",
+            "the machine code of `{}` differs{from} outside of its functions",
             change.target
         );
     }
@@ -87,11 +88,16 @@ pub(crate) fn code_differs(change: &CodeChange, most: usize) -> String {
         named.push(format!("{more} more"));
     }
     format!(
-        "the machine code of `{}` differs in {}: {}",
+        "the machine code of `{}` differs{from} in {}: {}",
         change.target,
         units::counted(count, "function"),
         named.join(", ")
     )
+}
+
+/// ` from that of run 3`, where there are several references.
+fn with_reference(word: &str, reference: Option<RunId>) -> String {
+    reference.map_or_else(String::new, |run| format!(" {word} that of run {run}"))
 }
 
 /// A function that is not the same on both sides, with its sizes.
@@ -128,8 +134,13 @@ pub fn run_remark(remark: &RunRemark) -> String {
             }
         ),
         RunRemark::CodeDiffers(change) => code_differs(change, MOST_NAMED),
-        RunRemark::CodeUnknown { target, reason } => format!(
-            "the machine code of `{target}` was not compared: {reason}"
+        RunRemark::CodeUnknown {
+            target,
+            reference,
+            reason,
+        } => format!(
+            "the machine code of `{target}` was not compared{}: {reason}",
+            with_reference("with", *reference)
         ),
         RunRemark::NotCounted { benchmarks, reason } => format!(
             "instructions of {} were not counted: {reason}",

@@ -1,14 +1,20 @@
 //! What reports say of a benchmark: how grave it is, and the sentences about it. Nothing here is escaped yet.
 
+use std::collections::BTreeMap;
+
 use super::{analysis, extras, limits, remarks};
 use crate::escape;
 use crate::report::units;
 use perfcheck_analysis::compare::{Comparison, Note, Summary};
-use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Row};
-use perfcheck_analysis::model::{BySide, Failure, Metric, Run, RunStatus, Statistic, Verdict};
+use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Method, Row};
+use perfcheck_analysis::model::{
+    BySide, Failure, Metric, Run, RunId, RunStatus, Statistic, Verdict,
+};
 
 /// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
 const LONGEST_SENTENCE: usize = 500;
+/// Of so many benchmarks each is named.
+const FEW: usize = 3;
 
 /// What a CI system should make of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -328,6 +334,37 @@ pub(super) fn same_code(same: usize, of: usize) -> Option<String> {
         )
     };
     (same > 0).then_some(counted)
+}
+
+/// Which benchmarks have which reference, where a run that was measured in turn has several: `Run 3 is that of `a`; run 1 of the other 5 benchmarks.`
+pub(crate) fn references(findings: &Findings<'_>) -> Option<String> {
+    let verdicts = findings.verdicts.as_ref()?;
+    let mut groups: BTreeMap<RunId, Vec<&str>> = BTreeMap::new();
+    for row in &findings.rows {
+        let is_compared = row.comparison.is_some() || row.same().is_some();
+        if let (true, [Some(run)]) = (is_compared, &row.reference[..]) {
+            groups.entry(*run).or_default().push(&row.key.id);
+        }
+    }
+    if verdicts.method != Method::Paired || groups.len() < 2 {
+        return None;
+    }
+    let mut groups: Vec<(RunId, Vec<&str>)> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, ids)| ids.len());
+    let last = groups.len() - 1;
+    let parts = groups.iter().enumerate().map(|(at, (run, ids))| {
+        let verb = if at == 0 { "is the reference of" } else { "of" };
+        let ids = match &ids[..] {
+            ids if at == last && ids.len() > FEW => {
+                format!("the other {}", units::counted(ids.len(), "benchmark"))
+            }
+            [first, .., _] if ids.len() > FEW => format!("`{first}` and {} more", ids.len() - 1),
+            ids => format!("`{}`", ids.join("`, `")),
+        };
+        format!("run {run} {verb} {ids}")
+    });
+    let parts: Vec<String> = parts.collect();
+    Some(format!("{}.", capital(&parts.join("; "))))
 }
 
 /// What changed, one sentence for each benchmark that was called; where more than two were compared, a table says it better.

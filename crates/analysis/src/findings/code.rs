@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::BySide;
 use crate::model::limits::{MOST_CHANGED_FUNCTIONS, cut_name};
+use crate::model::{BySide, RunId};
 
 /// In what both sides of a benchmark that was not measured are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub enum Sameness {
 pub struct CodeChange {
     /// Name of the bench target.
     pub target: String,
+    /// The run whose build it differs from, where benchmarks of this run have several references; null where they have one.
+    pub reference: Option<RunId>,
     /// First those in which benchmarks execute other numbers of instructions; then those that changed, that were added, that were removed, the longest first.
     pub functions: Vec<ChangedFunction>,
     /// How many more there are.
@@ -47,6 +49,7 @@ impl CodeChange {
     pub fn of(target: String, functions: impl ExactSizeIterator<Item = ChangedFunction>) -> Self {
         Self {
             target,
+            reference: None,
             left_out: functions.len().saturating_sub(MOST_CHANGED_FUNCTIONS),
             functions: functions
                 .take(MOST_CHANGED_FUNCTIONS)

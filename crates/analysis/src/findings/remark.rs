@@ -60,6 +60,8 @@ pub enum RunRemark {
     CodeUnknown {
         /// Name of the bench target.
         target: String,
+        /// The run whose build it was not compared with, where there are several references.
+        reference: Option<RunId>,
         /// Why.
         reason: String,
     },
@@ -133,6 +135,24 @@ pub enum RunRemark {
 }
 
 impl RunRemark {
+    /// The same with the run that it is about the build of, where it is about machine code.
+    #[must_use]
+    pub fn beside(self, run: RunId) -> Self {
+        let reference = Some(run);
+        match self {
+            Self::CodeDiffers(change) => Self::CodeDiffers(CodeChange {
+                reference,
+                ..change
+            }),
+            Self::CodeUnknown { target, reason, .. } => Self::CodeUnknown {
+                target,
+                reference,
+                reason,
+            },
+            other => other,
+        }
+    }
+
     /// The functions that differ, if it is about these.
     pub fn code(&self) -> Option<&CodeChange> {
         match self {

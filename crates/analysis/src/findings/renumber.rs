@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::code::CodeChange;
 use super::conclude::Conclusion;
 use super::remark::RunRemark;
 use crate::model::RunId;
@@ -56,11 +57,14 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
             known(in_turn)?;
             known(alone)
         }
+        RunRemark::CodeDiffers(CodeChange { reference, .. })
+        | RunRemark::CodeUnknown { reference, .. } => {
+            again(reference);
+            Some(())
+        }
         RunRemark::Incomplete { run } | RunRemark::LeftOut { run, .. } => known(run),
         RunRemark::StoredAlone { .. }
         | RunRemark::BenchDiffers { .. }
-        | RunRemark::CodeDiffers(_)
-        | RunRemark::CodeUnknown { .. }
         | RunRemark::NotCounted { .. }
         | RunRemark::Skipped { .. }
         | RunRemark::DependencyDiffers { .. }

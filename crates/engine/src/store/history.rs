@@ -103,9 +103,9 @@ pub struct RunLink {
 pub struct BenchmarkSummary {
     /// The benchmark.
     pub key: BenchmarkKey,
-    /// How many runs measured it.
+    /// How many runs that a user asked for measured it: neither what was measured beside them nor steps of searches count.
     pub runs: usize,
-    /// The newest of them that came to its end; without any, the newest.
+    /// The newest of them that came to its end; without any, the newest run.
     pub last_run: RunId,
     /// When that began.
     pub last_started: Timestamp,
@@ -295,12 +295,16 @@ pub(super) const LINKS: &str = "
 /// The query for all benchmarks of a workspace. What they measured last is of a run that came to its end, where there is one: until then
 /// there are no values and no verdicts.
 pub(super) const LIST: &str = "
-    SELECT b.package, b.target, b.name, b.runs, rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions
+    SELECT b.package, b.target, b.name,
+        (SELECT count(*) FROM run_benchmarks c CROSS JOIN runs cr ON cr.id = c.run
+         WHERE c.benchmark = b.id AND cr.role IS NOT 'base' AND coalesce(cr.purpose, 'comparison') = 'comparison'),
+        rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions
     FROM benchmarks b
     JOIN run_benchmarks rb ON rb.benchmark = b.id
         AND rb.run = coalesce(
             (SELECT c.run FROM run_benchmarks c CROSS JOIN runs cr ON cr.id = c.run
-             WHERE c.benchmark = b.id AND cr.status = 'complete' ORDER BY c.run DESC LIMIT 1),
+             WHERE c.benchmark = b.id AND cr.status = 'complete' AND cr.role IS NOT 'base'
+               AND coalesce(cr.purpose, 'comparison') = 'comparison' ORDER BY c.run DESC LIMIT 1),
             (SELECT max(run) FROM run_benchmarks WHERE benchmark = b.id))
     JOIN runs r ON r.id = rb.run
     WHERE b.workspace = ?1 ORDER BY b.package, b.target, b.name";

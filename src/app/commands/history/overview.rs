@@ -60,7 +60,7 @@ pub fn overview(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode
     Ok(ExitCode::Clean)
 }
 
-/// What the last runs measured, oldest first, as long as they measured the same: a new version or metric begins anew.
+/// What the last runs of the branch of the newest one measured, oldest first, as long as they measured the same: a new version or metric begins anew.
 fn last_values(history: &History, key: &BenchmarkKey) -> Vec<Option<f64>> {
     let past = history.benchmarks.get(key).map_or(&[][..], Vec::as_slice);
     let is_complete = |found: &&PastMeasurement| {
@@ -71,7 +71,13 @@ fn last_values(history: &History, key: &BenchmarkKey) -> Vec<Option<f64>> {
     let Some(newest) = past.peek().copied() else {
         return Vec::new();
     };
-    let alike = past.take_while(|run| run.version == newest.version && run.metric == newest.metric);
+    let branch = |found: &PastMeasurement| {
+        let git = history.runs.get(&found.run).map(|head| head.git.as_ref());
+        git.map(|git| git.and_then(|git| git.branch.as_deref()))
+    };
+    let alike = past
+        .filter(|run| branch(run) == branch(newest))
+        .take_while(|run| run.version == newest.version && run.metric == newest.metric);
     let mut values: Vec<Option<f64>> = alike.map(|run| run.typical_ns).collect();
     values.reverse();
     values

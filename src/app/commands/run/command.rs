@@ -147,8 +147,20 @@ impl RunCommand<'_> {
         let mut is_control = wants_control;
         let declined = self.declined_before(&turns)?;
         let mut lock = None;
+        let has_several = turns.len() > 1;
         for turn in turns {
             let OtherBuild { built, found, .. } = turn;
+            let run = turn.earlier.as_ref().map(|earlier| earlier.run.id);
+            let remarks = built.remarks.iter().cloned();
+            let remarks = remarks.map(|remark| match run.filter(|_| has_several) {
+                Some(run) => remark.beside(run),
+                None => remark,
+            });
+            for remark in remarks {
+                if !known.contains(&remark) {
+                    known.push(remark);
+                }
+            }
             if let Some(one) = turn.earlier {
                 let base = found
                     .base
@@ -168,11 +180,6 @@ impl RunCommand<'_> {
                 settle_by_trial(&mut one, &built.alike, request, world)?;
             }
             is_control &= one.is_of_identical(&built.alike);
-            for remark in &built.remarks {
-                if !known.contains(remark) {
-                    known.push(remark.clone());
-                }
-            }
             known.extend(built.relinking.prepare(&mut one.pairs, request.seed));
             pairing.join(one);
             builds.push(built);

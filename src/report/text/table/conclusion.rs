@@ -38,6 +38,12 @@ pub(super) fn write_conclusion(
             )?;
         }
     }
+    if let (Some(sentence), true) = (
+        sentences::references(findings),
+        view.verbosity != Verbosity::Quiet,
+    ) {
+        line(writer, &theme::printable(&sentence))?;
+    }
     analysis::write_thresholds(writer, &findings.thresholds(), view.columns)?;
     for warning in &verdicts.warnings {
         let text = format!("the sides differ in {warning}");
