@@ -28,7 +28,7 @@ Examples:
 Exit status: 0, 2 usage, 5 store unusable.";
 const AFTER_PRUNE: &str = "\
 A run goes if none of the given rules keeps it. These stay in any case: runs that a baseline names; runs that the next run of a branch would be compared \
-with, if git still knows the branch (the present level of each benchmark, up to 20 runs: they say how far runs drift); and incomplete runs of the last day. \
+with, if git still knows the branch (the present level of each benchmark, up to 20 runs: they say how far runs drift); runs whose level one that stays has, as its code was the same; and incomplete runs of the last day. \
 Both sides of an A/B measurement go or stay together.
 
 Examples:

@@ -201,6 +201,19 @@ fn a_branch_is_measured_in_turn_with_the_one_that_it_left() {
 }
 
 #[test]
+fn pruning_keeps_the_run_whose_level_one_of_the_same_code_has() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &[]);
+    project.git(&["switch", "-q", "-c", "topic"]);
+    let same = project.measure(&[]).run().expect_code(0);
+    assert_eq!(same.messages("benchmark-measured").len(), 0, "{same}");
+    project.git(&["branch", "-q", "-D", "main"]);
+    let words = ["store", "prune", "--keep-last", "0", "--yes"];
+    project.perfcheck(&words).run().expect_code(0);
+    project.perfcheck(&["show", "1"]).run().expect_code(0);
+}
+
+#[test]
 fn beside_a_revision_nothing_becomes_a_reference_by_itself() {
     let machine = Machine::new();
     let project = with_run(&machine, &[]);

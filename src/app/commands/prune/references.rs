@@ -36,13 +36,15 @@ pub(in crate::app) fn later_references(
             found.extend(of_benchmark(past, &history));
         }
     }
-    // Those whose builds the next run is measured beside.
+    // Those whose builds the next run is measured beside, and those that take their place where a build is lost.
     let branches = store.accepted_branches(workspace)?;
     let branches = branches.iter().map(|branch| Some(branch.as_str()));
     for branch in branches.chain([None]) {
-        let all = keys.iter().cloned().collect();
-        let earlier = earlier_runs(store, workspace, None, branch, all, &mut |_| true)?;
-        found.extend(earlier.into_iter().map(|earlier| earlier.run.id));
+        for is_kept in [true, false] {
+            let all = keys.iter().cloned().collect();
+            let earlier = earlier_runs(store, workspace, None, branch, all, &mut |_| is_kept)?;
+            found.extend(earlier.into_iter().map(|earlier| earlier.run.id));
+        }
     }
     Ok(found)
 }
