@@ -166,6 +166,8 @@ fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppErro
         Command::Overview => app::overview(common, world),
         Command::Accept(options) => app::accept(options, common, world),
         Command::Prune(options) => app::prune(options, common, world),
+        Command::Push(options) => app::push(options, common, world),
+        Command::CreateStore(options) => app::create(options, world),
         Command::RemoveRuns { runs } => app::remove_runs(runs, common, world),
         Command::Baseline(action) => app::baseline(action, common, world),
         Command::Completions(shell) => {

@@ -14,7 +14,7 @@ use perfcheck_analysis::model::{Environment, RunId};
 use perfcheck_engine::cargo::Workspace;
 use perfcheck_engine::host::{Checkout, Variables};
 use perfcheck_engine::process::{Interrupt, Supervisor};
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId, default_path};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId, default_path, is_address};
 
 /// The world around the process.
 pub struct World<'a> {
@@ -77,6 +77,9 @@ impl Context {
             None => default_path()?,
         };
         let checkout = Checkout::find(workspace.root());
+        if is_address(&store_path) {
+            team_key(&tables)?;
+        }
         Ok(Self {
             workspace,
             tables,
@@ -164,6 +167,22 @@ impl Context {
         })
     }
 
+    /// The name by which a team's store knows the workspace: the same on every machine.
+    pub(super) fn team_key(&self) -> Result<String, AppError> {
+        team_key(&self.tables)
+    }
+
+    /// Refuses to measure into a team's store: nothing waits for a network while something is timed.
+    pub(super) fn require_local_store(&self) -> Result<(), AppError> {
+        if is_address(&self.store_path) {
+            return Err(AppError::Usage(
+                "runs are measured into a store of this machine\n  help: leave `--store` and PERFCHECK_STORE out; `cargo perfcheck store push` sends the runs afterwards"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
     /// The name by which the store knows the workspace.
     pub(super) fn key(&self) -> String {
         if let Some(id) = &self.tables.workspace.id {
@@ -206,10 +225,23 @@ impl Context {
             .collect()
     }
 
-    /// Where the workspace was last seen, for people.
+    /// Where the workspace was last seen, for people; in a team's store its name.
     pub(super) fn label(&self) -> String {
-        self.workspace.root().display().to_string()
+        match &self.tables.workspace.id {
+            Some(id) if is_address(&self.store_path) => id.clone(),
+            _ => self.workspace.root().display().to_string(),
+        }
     }
+}
+
+fn team_key(tables: &Tables) -> Result<String, AppError> {
+    let id = tables.workspace.id.as_ref();
+    id.map(|id| format!("id:{id}")).ok_or_else(|| {
+        AppError::Usage(
+            "in a team's store a workspace has a name that is the same on every machine\n  help: add `id = \"example.org/project\"` to `[workspace.metadata.perfcheck]` in Cargo.toml"
+                .to_owned(),
+        )
+    })
 }
 
 /// The run that a word stands for: a baseline's name, a number, `latest`, `@commit`.

@@ -172,6 +172,7 @@ fn of_sides(error: &SidesError) -> ExitCode {
 fn of_store(error: &StoreError) -> ExitCode {
     match error {
         StoreError::BadName { .. }
+        | StoreError::BadAddress { .. }
         | StoreError::BaselineExists { .. }
         | StoreError::NameClash { .. }
         | StoreError::BaseSide { .. }
@@ -190,6 +191,11 @@ fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::ReadOnly { .. }
         | StoreError::Moved { .. }
         | StoreError::Sqlite { .. }
+        | StoreError::Unreachable { .. }
+        | StoreError::NoTeamStore { .. }
+        | StoreError::ForeignSchema { .. }
+        | StoreError::NoPostgres
+        | StoreError::AlreadyThere
         | StoreError::RunEnded { .. }
         | StoreError::NotFinite { .. } => ExitCode::StoreUnusable,
     }

@@ -14,12 +14,12 @@ mod stored;
 
 pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CiSystem, CompareOptions,
-    CompareView, CrateOrigin, Dimension, DoctorOptions, ExplainOptions, ExportOptions,
-    GroupPattern, HistoryBranch, HistoryOptions, ImportOptions, InitOptions, LEAST_ROUNDS,
-    ListOptions, PageOptions, PivotRequest, PivotValue, PruneOptions, RunOptions, RunView,
-    SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect,
-    compare, doctor, explain, export, history, import, init, list, overview, prune, remove_runs,
-    report, run, run_workloads, runs, self_test, show,
+    CompareView, CrateOrigin, CreateOptions, Dimension, DoctorOptions, ExplainOptions,
+    ExportOptions, GroupPattern, HistoryBranch, HistoryOptions, ImportOptions, InitOptions,
+    LEAST_ROUNDS, ListOptions, PageOptions, PivotRequest, PivotValue, PruneOptions, PushOptions,
+    RunOptions, RunView, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT, accept, adopt,
+    baseline, bisect, compare, create, doctor, explain, export, history, import, init, list,
+    overview, prune, push, remove_runs, report, run, run_workloads, runs, self_test, show,
 };
 pub use context::World;
 pub use deliver::{ReportOptions, WantedKind, WantedReport};

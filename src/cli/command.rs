@@ -3,9 +3,10 @@
 use clap_complete::Shell;
 
 use crate::app::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, DoctorOptions, ExplainOptions,
-    ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions, OutputOptions,
-    PageOptions, PruneOptions, RunOptions, RunView, SelfTestOptions, StoreOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, CreateOptions, DoctorOptions,
+    ExplainOptions, ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions,
+    OutputOptions, PageOptions, PruneOptions, PushOptions, RunOptions, RunView, SelfTestOptions,
+    StoreOptions,
 };
 use crate::report::{MessageFormat, Verbosity};
 use perfcheck_analysis::model::Verdict;
@@ -59,6 +60,10 @@ pub enum Command {
     Accept(AcceptOptions),
     /// Remove runs by a policy.
     Prune(PruneOptions),
+    /// Send runs to a team's store.
+    Push(PushOptions),
+    /// Make a team's store.
+    CreateStore(CreateOptions),
     /// Remove these runs.
     RemoveRuns {
         /// Numbers, baselines, `latest`, `@commit`.

@@ -5,7 +5,7 @@ use clap::Subcommand;
 use super::command::{Command, Parsed};
 use super::import_flags::ImportArguments;
 use super::store_flags::{OnStore, StoredArguments};
-use crate::app::{ExportOptions, PruneOptions};
+use crate::app::{CreateOptions, ExportOptions, PruneOptions, PushOptions};
 
 const AFTER_RUNS: &str = "\
 Examples:
@@ -69,6 +69,10 @@ pub(super) enum StoreCommand {
     /// Show which runs a rule would remove; remove them with --yes
     #[command(after_long_help = AFTER_PRUNE)]
     Prune(OnStore<PruneOptions>),
+    /// Make a team's store in a PostgreSQL database
+    Init(CreateOptions),
+    /// Send complete runs to a team's store
+    Push(OnStore<PushOptions>),
     /// Import results from other tools or machines
     Import(Box<ImportArguments>),
     /// Export runs for other machines and tools
@@ -89,6 +93,8 @@ impl StoreCommand {
             Self::Remove { runs, stored } => stored.with(Command::RemoveRuns { runs }),
             Self::Adopt { from, stored } => stored.with(Command::Adopt { from }),
             Self::Prune(arguments) => arguments.with(Command::Prune),
+            Self::Init(options) => Parsed::without_workspace(Command::CreateStore(options)),
+            Self::Push(arguments) => arguments.with(Command::Push),
             Self::Import(arguments) => arguments.translate(),
             Self::Export(arguments) => arguments.with(Command::Export),
         }

@@ -28,9 +28,9 @@ pub use messages::{
     BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
     DoctorFinding, DoctorFindings, Grouped, GroupedCell, GroupedRow, ImportFindings,
     ImportedBenchmark, MethodExplained, MethodSetting, NoiseFindings, PerSecond, PivotCell,
-    PivotFilter, PivotKind, PivotRow, PivotTable, Progressed, PruneLine, Rate, Resolvable, RunFate,
-    RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity, SkippedBenchmark,
-    TakenOver, ValueBounds, WorkspaceLine,
+    PivotFilter, PivotKind, PivotRow, PivotTable, Progressed, PruneLine, Pushed, Rate, Resolvable,
+    RunFate, RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity,
+    SkippedBenchmark, TakenOver, ValueBounds, WorkspaceLine,
 };
 pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_of_run, write_page, write_page_place,
@@ -42,8 +42,8 @@ pub use text::{
     VersionDifference, planned, write_announced, write_baselines, write_benchmarks, write_bisect,
     write_bisect_step, write_build_event, write_columns, write_doctor, write_error, write_exported,
     write_grouped, write_histories, write_import, write_method, write_older_runs, write_pivot,
-    write_prune, write_run_head, write_runs, write_self_test, write_statistics, write_table,
-    write_taken_over, write_versions, write_warning, write_workspaces,
+    write_prune, write_pushed, write_run_head, write_runs, write_self_test, write_statistics,
+    write_table, write_taken_over, write_versions, write_warning, write_workspaces,
 };
 pub use theme::without_colours;
 pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};

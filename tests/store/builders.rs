@@ -1,6 +1,7 @@
 //! Small values to store, all made from their arguments alone.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts, Conduct, Control,
@@ -20,7 +21,20 @@ pub fn place() -> (TempDir, PathBuf) {
 }
 
 /// A new store with one workspace.
+///
+/// With `PERFCHECK_TEST_STORE=postgres` it lies in a database of a server that the tests start.
 pub fn fresh() -> (TempDir, Store, WorkspaceId) {
+    #[cfg(feature = "postgres")]
+    if std::env::var_os("PERFCHECK_TEST_STORE").is_some_and(|store| store == "postgres") {
+        let address = crate::store::server::fresh_database();
+        let (store, workspace) = open(Path::new(&address));
+        return (place().0, store, workspace);
+    }
+    fresh_file()
+}
+
+/// The same, in a file whatever is set.
+pub fn fresh_file() -> (TempDir, Store, WorkspaceId) {
     let (directory, path) = place();
     let (store, workspace) = open(&path);
     (directory, store, workspace)
@@ -40,6 +54,8 @@ pub fn key(id: &str) -> BenchmarkKey {
         id: id.into(),
     }
 }
+
+static RUNS: AtomicU64 = AtomicU64::new(1);
 
 pub fn new_run(commit: &str, branch: &str) -> NewRun {
     NewRun {
@@ -69,7 +85,8 @@ pub fn new_run(commit: &str, branch: &str) -> NewRun {
             },
         },
         load: Some(0.25),
-        seed: u64::MAX - 1,
+        // What a run is known by everywhere: no two begin at one time with one seed.
+        seed: u64::MAX - RUNS.fetch_add(1, Ordering::Relaxed),
         decision: DecisionSettings::default(),
         tool_version: "0.1.0".into(),
     }

@@ -9,4 +9,6 @@ mod pairs;
 mod processes;
 mod pruning;
 mod recording;
+#[cfg(feature = "postgres")]
+pub mod server;
 mod steps;

@@ -6,7 +6,7 @@ use std::path::Path;
 use perfcheck_analysis::model::Acceptance;
 use perfcheck_engine::store::{OpenOptions, Store, StoreError};
 
-use crate::store::builders::{fresh, launch, new_run, open, place, record};
+use crate::store::builders::{fresh_file, launch, new_run, open, place, record};
 
 /// Everything in a directory, with its bytes.
 fn snapshot(directory: &Path) -> Vec<(String, Vec<u8>)> {
@@ -116,7 +116,7 @@ fn an_empty_file_is_no_store_yet_and_becomes_one() {
 
 #[test]
 fn a_store_opened_for_reading_reads_and_refuses_to_write() {
-    let (_directory, mut store, workspace) = fresh();
+    let (_directory, mut store, workspace) = fresh_file();
     let run = record(
         &mut store,
         workspace,
@@ -253,7 +253,7 @@ fn a_file_in_place_of_a_directory_is_named() {
 
 #[test]
 fn a_full_device_is_an_error_and_no_loss() {
-    let (_directory, mut store, workspace) = fresh();
+    let (_directory, mut store, workspace) = fresh_file();
     let path = store.path().to_owned();
     let before = record(
         &mut store,

@@ -47,6 +47,7 @@ fn what_has_a_name_stays_also_if_its_partner_has_it() {
     let named = record(&mut store, workspace, &run, Acceptance::Automatic, &["a"]);
     let ends = end(Acceptance::Pending, Vec::new());
     let mut pair = || {
+        let run = new_run("c0ffee", "main");
         let pair = store
             .begin_pair(workspace, &run, &run, "{}", Purpose::Comparison)
             .expect("begins");

@@ -140,6 +140,18 @@ pub(crate) struct ExportFinished<'a> {
     pub path: &'a str,
 }
 
+/// Runs were sent to a team's store (`store push`).
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Pushed {
+    /// The store, without user and password.
+    pub store: String,
+    /// The numbers that the runs have there.
+    pub sent: Vec<RunId>,
+    /// How many runs of this store were there already.
+    pub already: usize,
+}
+
 /// A page was written to a file (`report --report html=FILE`).
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -10,7 +10,9 @@ use super::doctor::{DoctorFinding, DoctorFindings, NoiseFindings};
 use super::explanation::ExplanationMessage;
 use super::grouped::{GroupMessage, Grouped};
 use super::history::{HistoryCourse, HistoryPointMessage};
-use super::import::{BenchmarkImported, ExportFinished, ImportFinished, ReportWritten, TakenOver};
+use super::import::{
+    BenchmarkImported, ExportFinished, ImportFinished, Pushed, ReportWritten, TakenOver,
+};
 use super::listing::{BaselineLine, BenchmarkFound, BenchmarkLine, ListedRun, WorkspaceLine};
 use super::measured::BenchmarkMeasured;
 use super::method::MethodExplained;
@@ -71,6 +73,7 @@ pub(crate) enum JsonMessage<'a> {
     ImportFinished(ImportFinished<'a>),
     RunImported(&'a TakenOver),
     ExportFinished(ExportFinished<'a>),
+    RunsPushed(&'a Pushed),
     ReportWritten(ReportWritten<'a>),
     BenchmarkFound(BenchmarkFound<'a>),
     Benchmark(&'a BenchmarkLine),

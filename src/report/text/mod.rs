@@ -43,5 +43,5 @@ pub use self_test::write_self_test;
 pub use statistics::write_statistics;
 pub use status::{write_build_event, write_error, write_warning};
 pub use table::write_table;
-pub use transfer::{write_exported, write_taken_over};
+pub use transfer::{write_exported, write_pushed, write_taken_over};
 pub use versions::{VersionDifference, write_versions};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::report::messages::{ExportFinished, JsonMessage, TakenOver, write_message};
+use crate::report::messages::{ExportFinished, JsonMessage, Pushed, TakenOver, write_message};
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
 use perfcheck_analysis::model::RunId;
@@ -77,5 +77,27 @@ pub fn write_exported(
         units::plural(runs.len(), "run"),
         numbers.join(", "),
         theme::printable(path)
+    )
+}
+
+/// Writes what was sent to a team's store.
+pub fn write_pushed(
+    writer: &mut dyn Write,
+    pushed: &Pushed,
+    format: MessageFormat,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        return write_message(writer, JsonMessage::RunsPushed(pushed));
+    }
+    let sent = units::counted(pushed.sent.len(), "run");
+    let already = match pushed.already {
+        0 => String::new(),
+        1 => "; 1 was there already".to_owned(),
+        more => format!("; {more} were there already"),
+    };
+    writeln!(
+        writer,
+        "Sent {sent} to {}{already}.",
+        theme::printable(&pushed.store)
     )
 }

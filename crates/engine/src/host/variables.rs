@@ -25,6 +25,8 @@ pub struct Variables {
     pub cargo: PathBuf,
     /// `PERFCHECK_STORE`: the database.
     pub store: Option<PathBuf>,
+    /// `PERFCHECK_TEAM_STORE`: the address of the team's store.
+    pub team_store: Option<String>,
     /// `PERFCHECK_CACHE`: where revisions are built.
     pub cache: Option<PathBuf>,
     /// `PERFCHECK_NO_RERUN`: compare with stored numbers alone.
@@ -61,6 +63,7 @@ impl Variables {
         Self {
             cargo: path("CARGO").unwrap_or_else(|| "cargo".into()),
             store: path("PERFCHECK_STORE"),
+            team_store: text("PERFCHECK_TEAM_STORE"),
             cache: path("PERFCHECK_CACHE"),
             no_rerun: text("PERFCHECK_NO_RERUN").is_some(),
             scripted_clock: text("PERFCHECK_SCRIPTED_CLOCK"),

@@ -1,9 +1,10 @@
 //! How statements run: reads in one snapshot, writes in one immediate transaction, errors with their path.
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Transaction, TransactionBehavior};
 
 use super::error::Attempt;
-use super::open::Journal;
+use super::open::{Database, Journal, StoreFile};
+use super::sql::Sql;
 use super::{Store, StoreError};
 
 /// What a finished write has to survive.
@@ -20,21 +21,43 @@ impl Store {
     /// Runs queries on one snapshot of the store.
     pub(super) fn read<T>(
         &self,
-        query: impl FnOnce(&Connection) -> Attempt<T>,
+        query: impl FnOnce(Sql<'_>) -> Attempt<T>,
     ) -> Result<T, StoreError> {
-        let attempt = || -> Attempt<T> {
-            let snapshot =
-                Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
-            query(&snapshot)
-        };
-        attempt().map_err(|fault| fault.at(self.path(), self.busy_timeout))
+        match &self.database {
+            Database::File(file) => file.read(query),
+            #[cfg(feature = "postgres")]
+            Database::Server(session) => session.read(query),
+        }
     }
 
     /// Runs statements that happen together or not at all.
     pub(super) fn write<T>(
         &mut self,
         survives: Survives,
-        statements: impl FnOnce(&Connection) -> Attempt<T>,
+        statements: impl FnOnce(Sql<'_>) -> Attempt<T>,
+    ) -> Result<T, StoreError> {
+        match &mut self.database {
+            Database::File(file) => file.write(survives, statements),
+            #[cfg(feature = "postgres")]
+            Database::Server(session) => session.write(statements),
+        }
+    }
+}
+
+impl StoreFile {
+    fn read<T>(&self, query: impl FnOnce(Sql<'_>) -> Attempt<T>) -> Result<T, StoreError> {
+        let attempt = || -> Attempt<T> {
+            let snapshot =
+                Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
+            query(Sql::Sqlite(&snapshot))
+        };
+        attempt().map_err(|fault| fault.at(self.path(), self.busy_timeout))
+    }
+
+    fn write<T>(
+        &mut self,
+        survives: Survives,
+        statements: impl FnOnce(Sql<'_>) -> Attempt<T>,
     ) -> Result<T, StoreError> {
         let level = match (self.journal, survives) {
             (Journal::WriteAhead, Survives::Kill) => "NORMAL",
@@ -45,7 +68,7 @@ impl Store {
             self.connection.pragma_update(None, "synchronous", level)?;
             let transaction =
                 Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-            let value = statements(&transaction)?;
+            let value = statements(Sql::Sqlite(&transaction))?;
             transaction.commit()?;
             Ok(value)
         };

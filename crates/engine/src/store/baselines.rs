@@ -1,9 +1,10 @@
 //! Baselines: names for runs.
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::params;
 
 use super::access::Survives;
 use super::error::{Attempt, Fault};
+use super::sql::Sql;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::RunId;
 
@@ -58,7 +59,7 @@ pub fn check_baseline_name(name: &str) -> Result<(), StoreError> {
 impl Store {
     /// The baselines of a workspace, by name.
     pub fn baselines(&self, workspace: WorkspaceId) -> Result<Vec<Baseline>, StoreError> {
-        self.read(|connection| list(connection, workspace))
+        self.read(|sql| list(sql, workspace))
     }
 
     /// The run that a baseline names, if there is one of this name.
@@ -67,7 +68,7 @@ impl Store {
         workspace: WorkspaceId,
         name: &str,
     ) -> Result<Option<RunId>, StoreError> {
-        self.read(|connection| find(connection, workspace, name))
+        self.read(|sql| find(sql, workspace, name))
     }
 
     /// Lets `name` name a run of this workspace. Tells which run it named before.
@@ -78,14 +79,15 @@ impl Store {
         run: RunId,
     ) -> Result<Option<RunId>, StoreError> {
         check_baseline_name(name)?;
-        self.write(Survives::PowerLoss, |connection| {
-            let is_ours = connection
-                .prepare("SELECT 1 FROM runs WHERE id = ?1 AND workspace = ?2")?
-                .exists(params![run.0, workspace.0])?;
+        self.write(Survives::PowerLoss, |sql| {
+            let is_ours = sql.exists(
+                "SELECT 1 FROM runs WHERE id = ?1 AND workspace = ?2",
+                params![run.0, workspace.0],
+            )?;
             if !is_ours {
                 return Err(StoreError::NoSuchRun { run }.into());
             }
-            name_run(connection, workspace, name, run)
+            name_run(sql, workspace, name, run)
         })
     }
 
@@ -97,21 +99,20 @@ impl Store {
         to: &str,
     ) -> Result<(), StoreError> {
         check_baseline_name(to)?;
-        self.write(Survives::PowerLoss, |connection| {
-            let renamed = connection.execute(
+        self.write(Survives::PowerLoss, |sql| {
+            if from != to && find(sql, workspace, to)?.is_some() {
+                return Err(StoreError::BaselineExists {
+                    name: to.to_owned(),
+                }
+                .into());
+            }
+            let renamed = sql.run(
                 "UPDATE baselines SET name = ?3 WHERE workspace = ?1 AND name = ?2",
                 params![workspace.0, from, to],
-            );
+            )?;
             match renamed {
-                Ok(0) => Err(no_such(connection, workspace, from)?),
-                Ok(_) => Ok(()),
-                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                    Err(StoreError::BaselineExists {
-                        name: to.to_owned(),
-                    }
-                    .into())
-                }
-                Err(error) => Err(error.into()),
+                0 => Err(no_such(sql, workspace, from)?),
+                _ => Ok(()),
             }
         })
     }
@@ -122,43 +123,42 @@ impl Store {
         workspace: WorkspaceId,
         name: &str,
     ) -> Result<RunId, StoreError> {
-        self.write(Survives::PowerLoss, |connection| {
-            let removed = connection
-                .query_row(
-                    "DELETE FROM baselines WHERE workspace = ?1 AND name = ?2 RETURNING run",
-                    params![workspace.0, name],
-                    |row| row.get(0).map(RunId),
-                )
-                .optional()?;
+        self.write(Survives::PowerLoss, |sql| {
+            let removed = sql.first(
+                "DELETE FROM baselines WHERE workspace = ?1 AND name = ?2 RETURNING run",
+                params![workspace.0, name],
+                |row| row.get(0).map(RunId),
+            )?;
             match removed {
                 Some(run) => Ok(run),
-                None => Err(no_such(connection, workspace, name)?),
+                None => Err(no_such(sql, workspace, name)?),
             }
         })
     }
 }
 
-fn list(connection: &Connection, workspace: WorkspaceId) -> Attempt<Vec<Baseline>> {
-    let mut statement =
-        connection.prepare("SELECT name, run FROM baselines WHERE workspace = ?1 ORDER BY name")?;
-    let baselines = statement.query_map([workspace.0], |row| {
-        Ok(Baseline {
-            name: row.get(0)?,
-            run: RunId(row.get(1)?),
-        })
-    })?;
-    Ok(baselines.collect::<Result<_, _>>()?)
+fn list(sql: Sql<'_>, workspace: WorkspaceId) -> Attempt<Vec<Baseline>> {
+    sql.all(
+        "SELECT name, run FROM baselines WHERE workspace = ?1 ORDER BY name",
+        params![workspace.0],
+        |row| {
+            Ok(Baseline {
+                name: row.get(0)?,
+                run: RunId(row.get(1)?),
+            })
+        },
+    )
 }
 
 /// Lets a name that was checked name a run of this workspace. Tells which run it named before.
 pub(super) fn name_run(
-    connection: &Connection,
+    sql: Sql<'_>,
     workspace: WorkspaceId,
     name: &str,
     run: RunId,
 ) -> Attempt<Option<RunId>> {
-    let before = find(connection, workspace, name)?;
-    connection.execute(
+    let before = find(sql, workspace, name)?;
+    sql.run(
         "INSERT INTO baselines (workspace, name, run) VALUES (?1, ?2, ?3)
          ON CONFLICT (workspace, name) DO UPDATE SET run = excluded.run",
         params![workspace.0, name, run.0],
@@ -166,18 +166,16 @@ pub(super) fn name_run(
     Ok(before)
 }
 
-fn find(connection: &Connection, workspace: WorkspaceId, name: &str) -> Attempt<Option<RunId>> {
-    Ok(connection
-        .query_row(
-            "SELECT run FROM baselines WHERE workspace = ?1 AND name = ?2",
-            params![workspace.0, name],
-            |row| row.get(0).map(RunId),
-        )
-        .optional()?)
+fn find(sql: Sql<'_>, workspace: WorkspaceId, name: &str) -> Attempt<Option<RunId>> {
+    sql.first(
+        "SELECT run FROM baselines WHERE workspace = ?1 AND name = ?2",
+        params![workspace.0, name],
+        |row| row.get(0).map(RunId),
+    )
 }
 
-fn no_such(connection: &Connection, workspace: WorkspaceId, name: &str) -> Attempt<Fault> {
-    let existing = list(connection, workspace)?;
+fn no_such(sql: Sql<'_>, workspace: WorkspaceId, name: &str) -> Attempt<Fault> {
+    let existing = list(sql, workspace)?;
     Ok(Fault::Store(StoreError::NoSuchBaseline {
         name: name.to_owned(),
         existing: existing.into_iter().map(|baseline| baseline.name).collect(),

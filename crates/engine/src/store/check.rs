@@ -3,27 +3,28 @@
 use super::codec;
 use super::error::Fault;
 use super::extras::{allocations_of, latencies_of};
+use super::sql::Sql;
 use super::{Store, StoreError};
 
 impl Store {
     /// Reads everything: the structure of the file, the references between tables, and every series. Takes as long as
     /// reading the file takes; opening does nothing of the kind.
     pub fn check(&self) -> Result<(), StoreError> {
-        self.read(|connection| {
-            let finding: String =
-                connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-            if finding != "ok" {
-                return Err(Fault::Content(finding));
+        self.read(|sql| {
+            if let Sql::Sqlite(_) = sql {
+                let finding: String =
+                    sql.one("PRAGMA integrity_check(1)", &[], |row| row.get(0))?;
+                if finding != "ok" {
+                    return Err(Fault::Content(finding));
+                }
+                if sql.exists("PRAGMA foreign_key_check", &[])? {
+                    return Err(Fault::Content(
+                        "a row refers to one that is not there".into(),
+                    ));
+                }
             }
-            if connection.prepare("PRAGMA foreign_key_check")?.exists([])? {
-                return Err(Fault::Content(
-                    "a row refers to one that is not there".into(),
-                ));
-            }
-            let mut statement =
-                connection.prepare("SELECT id, samples, allocations, latencies FROM series")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
+            let series = "SELECT id, samples, allocations, latencies FROM series";
+            sql.each(series, &[], |row| {
                 let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
                 let (allocations, latencies) = (row.get_ref(2)?, row.get_ref(3)?);
                 let whole = codec::decode(bytes)
@@ -33,8 +34,8 @@ impl Store {
                     let id: i64 = row.get(0)?;
                     return Err(Fault::Content(format!("series {id}: {detail}")));
                 }
-            }
-            Ok(())
+                Ok(())
+            })
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use rusqlite::OptionalExtension;
+use rusqlite::params;
 
 use super::codec::{seal, unseal};
 use super::error::{Attempt, Fault};
@@ -39,11 +39,12 @@ fn unpacked(column: &[u8]) -> Result<Vec<u8>, String> {
 impl Store {
     /// What was concluded of a run at its end, as it was handed in; `None` where nothing was.
     pub fn conclusion(&self, run: RunId) -> Result<Option<Vec<u8>>, StoreError> {
-        self.read(|connection| {
-            let column: Option<Option<Vec<u8>>> = connection
-                .prepare_cached("SELECT conclusion FROM runs WHERE id = ?1")?
-                .query_row([run.0], |row| row.get(0))
-                .optional()?;
+        self.read(|sql| {
+            let column: Option<Option<Vec<u8>>> = sql.first(
+                "SELECT conclusion FROM runs WHERE id = ?1",
+                params![run.0],
+                |row| row.get(0),
+            )?;
             let column = column.ok_or(StoreError::NoSuchRun { run })?;
             let bytes = column.map(|column| unpacked(&column)).transpose();
             bytes.map_err(|detail| Fault::Content(format!("the conclusion of run {run}: {detail}")))

@@ -3,14 +3,18 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
 use super::columns::Json;
 use super::error::Attempt;
+#[cfg(feature = "postgres")]
+use super::error::Fault;
+use super::sql::Sql;
 use super::{StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Metric, SamplingSettings, TargetFacts, Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, LaunchedBenchmark, Metric, SamplingSettings,
+    TargetFacts, Throughput,
 };
 
 /// Everything about a benchmark in a run that seldom changes from run to run. The names are those in the JSON text.
@@ -41,71 +45,91 @@ impl Conditions {
         }
     }
 
-    /// The number of these conditions, new where nobody measured under them before.
-    pub(super) fn intern(&self, connection: &Connection) -> Attempt<i64> {
-        // JSON has no infinities: they would come back as nothing.
-        if !self.noise_threshold.is_finite() {
-            return Err(StoreError::NotFinite {
-                what: "the noise threshold",
-            }
-            .into());
+    /// Those that a launch measured a benchmark under.
+    pub(super) fn of(target_facts: &TargetFacts, launched: &LaunchedBenchmark) -> Self {
+        let announced = &launched.benchmark;
+        Self {
+            version: announced.version.clone(),
+            throughput: announced.throughput,
+            other_throughput: announced.other_throughput.clone(),
+            settings: announced.settings,
+            target: target_facts.clone(),
+            sampling: launched.sampling,
+            noise_threshold: launched.noise_threshold,
+            metric: announced.metric.clone(),
         }
-        intern_json(connection, "conditions", self)
+    }
+
+    /// The number of these conditions, new where nobody measured under them before.
+    pub(super) fn intern(&self, sql: Sql<'_>) -> Attempt<i64> {
+        self.check()?;
+        intern_json(sql, "conditions", self)
+    }
+
+    /// The text that they are stored as.
+    #[cfg(feature = "postgres")]
+    pub(super) fn facts(&self) -> Attempt<String> {
+        self.check()?;
+        serde_json::to_string(self).map_err(|error| Fault::Content(error.to_string()))
+    }
+
+    /// JSON has no infinities: they would come back as nothing.
+    fn check(&self) -> Attempt<()> {
+        if self.noise_threshold.is_finite() {
+            return Ok(());
+        }
+        Err(StoreError::NotFinite {
+            what: "the noise threshold",
+        }
+        .into())
     }
 }
 
 /// The row of `table` with these facts, inserted where there is none.
-pub(super) fn intern_json<T: Serialize>(
-    connection: &Connection,
-    table: &str,
-    facts: &T,
-) -> Attempt<i64> {
-    let known = connection
-        .prepare_cached(&format!("SELECT id FROM {table} WHERE facts = ?1"))?
-        .query_row([Json(facts)], |row| row.get(0))
-        .optional()?;
+pub(super) fn intern_json<T: Serialize>(sql: Sql<'_>, table: &str, facts: &T) -> Attempt<i64> {
+    let known = sql.first(
+        &format!("SELECT id FROM {table} WHERE facts = ?1"),
+        params![Json(facts)],
+        |row| row.get(0),
+    )?;
     if let Some(id) = known {
         return Ok(id);
     }
-    Ok(connection.query_row(
+    sql.one(
         &format!("INSERT INTO {table} (facts) VALUES (?1) RETURNING id"),
-        [Json(facts)],
+        params![Json(facts)],
         |row| row.get(0),
-    )?)
+    )
 }
 
 /// The number of a benchmark, if the workspace knows it.
 pub(super) fn find_benchmark(
-    connection: &Connection,
+    sql: Sql<'_>,
     workspace: WorkspaceId,
     key: &BenchmarkKey,
 ) -> Attempt<Option<i64>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT id FROM benchmarks
-             WHERE workspace = ?1 AND package = ?2 AND target = ?3 AND name = ?4",
-        )?
-        .query_row(
-            params![workspace.0, key.package, key.target, key.id],
-            |row| row.get(0),
-        )
-        .optional()?)
+    sql.first(
+        "SELECT id FROM benchmarks
+         WHERE workspace = ?1 AND package = ?2 AND target = ?3 AND name = ?4",
+        params![workspace.0, key.package, key.target, key.id],
+        |row| row.get(0),
+    )
 }
 
 /// The number of a benchmark, new where the workspace does not know it.
 pub(super) fn intern_benchmark(
-    connection: &Connection,
+    sql: Sql<'_>,
     workspace: WorkspaceId,
     key: &BenchmarkKey,
 ) -> Attempt<i64> {
-    if let Some(id) = find_benchmark(connection, workspace, key)? {
+    if let Some(id) = find_benchmark(sql, workspace, key)? {
         return Ok(id);
     }
-    Ok(connection.query_row(
+    sql.one(
         "INSERT INTO benchmarks (workspace, package, target, name) VALUES (?1, ?2, ?3, ?4) RETURNING id",
         params![workspace.0, key.package, key.target, key.id],
         |row| row.get(0),
-    )?)
+    )
 }
 
 /// Conditions by number, each read once.
@@ -114,13 +138,15 @@ pub(super) struct KnownConditions(HashMap<i64, Rc<Conditions>>);
 
 impl KnownConditions {
     /// The conditions of this number.
-    pub(super) fn get(&mut self, connection: &Connection, id: i64) -> Attempt<Rc<Conditions>> {
+    pub(super) fn get(&mut self, sql: Sql<'_>, id: i64) -> Attempt<Rc<Conditions>> {
         if let Some(conditions) = self.0.get(&id) {
             return Ok(Rc::clone(conditions));
         }
-        let Json(conditions) = connection
-            .prepare_cached("SELECT facts FROM conditions WHERE id = ?1")?
-            .query_row([id], |row| row.get::<_, Json<Conditions>>(0))?;
+        let Json(conditions) = sql.one(
+            "SELECT facts FROM conditions WHERE id = ?1",
+            params![id],
+            |row| row.get::<Json<Conditions>>(0),
+        )?;
         let conditions = Rc::new(conditions);
         self.0.insert(id, Rc::clone(&conditions));
         Ok(conditions)

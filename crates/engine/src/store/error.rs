@@ -110,6 +110,38 @@ pub enum StoreError {
         /// SQLite's words.
         detail: String,
     },
+    /// An address of a server that cannot be read.
+    #[error("the address of the team's store is none: {detail}")]
+    BadAddress {
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A program without PostgreSQL was given the address of a server.
+    #[error("this cargo-perfcheck was built without PostgreSQL")]
+    NoPostgres,
+    /// The server of a team's store did not answer, or the connection was lost.
+    #[error("`{}` cannot be reached: {detail}", path.display())]
+    Unreachable {
+        /// The server and its database.
+        path: PathBuf,
+        /// What was heard.
+        detail: String,
+    },
+    /// A database without a store.
+    #[error("there is no store in `{}`", path.display())]
+    NoTeamStore {
+        /// The server and its database.
+        path: PathBuf,
+    },
+    /// A database in which something else has the name of the store's schema. It was not touched.
+    #[error("the schema `perfcheck` of `{}` was made by another program", path.display())]
+    ForeignSchema {
+        /// The server and its database.
+        path: PathBuf,
+    },
+    /// A run that is sent is in the team's store, or was removed there.
+    #[error("the team's store knows this run already")]
+    AlreadyThere,
     /// There is no such run.
     #[error("there is no run {run}")]
     NoSuchRun {
@@ -195,6 +227,14 @@ impl StoreError {
             }
             Self::Moved { .. } => "put the file back and run again".into(),
             Self::Sqlite { .. } => "if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more".into(),
+            Self::BadAddress { .. } => "an address looks like `postgres://user@host/database`".into(),
+            Self::Unreachable { .. } => {
+                "nothing is lost: what was not sent is still in the store of this machine; try again later".into()
+            }
+            Self::NoPostgres => "install it with the feature `postgres`, or name a file".into(),
+            Self::AlreadyThere => "nothing is left to send of it".into(),
+            Self::NoTeamStore { .. } => "`cargo perfcheck store init` makes one there".into(),
+            Self::ForeignSchema { .. } => "it was left as it is; name another database".into(),
             Self::NoSuchRun { .. } => "`cargo perfcheck store runs` lists the runs".into(),
             Self::RunEnded { .. } => "start a new run".into(),
             Self::BaseSide { .. } => "name the candidate side, or another run; `cargo perfcheck store runs` lists them".into(),
@@ -218,6 +258,9 @@ pub(super) enum Fault {
     Store(StoreError),
     /// SQLite's.
     Sqlite(rusqlite::Error),
+    /// A team's server's.
+    #[cfg(feature = "postgres")]
+    Server(tokio_postgres::Error),
     /// Stored content that cannot be what was written.
     Content(String),
 }
@@ -245,6 +288,8 @@ impl Fault {
             Self::Store(error) => error,
             Self::Content(detail) => StoreError::Corrupt { path, detail },
             Self::Sqlite(error) => from_sqlite(&error, path, busy_timeout),
+            #[cfg(feature = "postgres")]
+            Self::Server(error) => from_server(&error, path, busy_timeout),
         }
     }
 }
@@ -287,6 +332,26 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
         | Error::IntegralValueOutOfRange(..)
         | Error::InvalidColumnType(..)
         | Error::Utf8Error(..) => StoreError::Corrupt { path, detail },
+        _ => StoreError::Sqlite { path, detail },
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn from_server(error: &tokio_postgres::Error, path: PathBuf, waited: Duration) -> StoreError {
+    use tokio_postgres::error::SqlState;
+    let detail = super::server::said(error);
+    match error.code() {
+        Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
+            StoreError::ReadOnly { path }
+        }
+        Some(&SqlState::DISK_FULL) => StoreError::Full { path },
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => StoreError::Locked { path, waited },
+        Some(
+            &SqlState::ADMIN_SHUTDOWN | &SqlState::CRASH_SHUTDOWN | &SqlState::CANNOT_CONNECT_NOW,
+        ) => StoreError::Unreachable { path, detail },
+        None if error.is_closed() || std::error::Error::source(error).is_some() => {
+            StoreError::Unreachable { path, detail }
+        }
         _ => StoreError::Sqlite { path, detail },
     }
 }

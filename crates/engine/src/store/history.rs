@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::params;
 
 use super::columns::{Count, Json, WordColumn};
 use super::conditions::{KnownConditions, find_benchmark};
 use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, key_at, run_at};
+use super::sql::{Row, Sql};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, Environment, Metric, Run, RunId, SamplingSettings, TargetFacts,
@@ -129,14 +130,14 @@ impl Store {
         benchmarks: &[BenchmarkKey],
         query: &HistoryQuery<'_>,
     ) -> Result<History, StoreError> {
-        self.read(|connection| {
+        self.read(|sql| {
             let mut history = History::default();
             let mut known = KnownConditions::default();
             for key in benchmarks {
-                let Some(benchmark) = find_benchmark(connection, workspace, key)? else {
+                let Some(benchmark) = find_benchmark(sql, workspace, key)? else {
                     continue;
                 };
-                let past = past_of(connection, &mut known, workspace, benchmark, query)?;
+                let past = past_of(sql, &mut known, workspace, benchmark, query)?;
                 if !past.is_empty() {
                     history.benchmarks.insert(key.clone(), past);
                 }
@@ -148,7 +149,7 @@ impl Store {
                 .map(|past| past.run)
                 .collect();
             for run in runs {
-                history.runs.insert(run, head_of(connection, run)?);
+                history.runs.insert(run, head_of(sql, run)?);
             }
             Ok(history)
         })
@@ -163,19 +164,18 @@ impl Store {
         environment: &Environment,
         limit: usize,
     ) -> Result<Vec<f64>, StoreError> {
-        self.read(|connection| {
-            let Some(id) = find_benchmark(connection, workspace, &benchmark.key)? else {
+        self.read(|sql| {
+            let Some(id) = find_benchmark(sql, workspace, &benchmark.key)? else {
                 return Ok(Vec::new());
             };
             let mut known = KnownConditions::default();
-            let mut statement = connection.prepare_cached(CONTROLS)?;
-            let mut rows = statement.query(params![id, workspace.0])?;
             let mut changes = Vec::new();
-            while let Some(row) = rows.next()?
-                && changes.len() < limit
-            {
-                let Json(then) = row.get::<_, Json<Environment>>(1)?;
-                let conditions = known.get(connection, row.get(2)?)?;
+            sql.each(CONTROLS, params![id, workspace.0], |row| {
+                if changes.len() == limit {
+                    return Ok(());
+                }
+                let Json(then) = row.get::<Json<Environment>>(1)?;
+                let conditions = known.get(sql, row.get(2)?)?;
                 if (&then.host.cpu, &then.host.architecture)
                     == (&environment.host.cpu, &environment.host.architecture)
                     && then.build == environment.build
@@ -183,7 +183,8 @@ impl Store {
                 {
                     changes.push(row.get(0)?);
                 }
-            }
+                Ok(())
+            })?;
             Ok(changes)
         })
     }
@@ -195,14 +196,13 @@ impl Store {
         workspace: WorkspaceId,
         key: &BenchmarkKey,
     ) -> Result<Option<RunId>, StoreError> {
-        self.read(|connection| {
-            let Some(benchmark) = find_benchmark(connection, workspace, key)? else {
+        self.read(|sql| {
+            let Some(benchmark) = find_benchmark(sql, workspace, key)? else {
                 return Ok(None);
             };
-            let mut statement = connection.prepare_cached(NEWEST_VERDICT)?;
-            let found =
-                statement.query_row(params![benchmark, workspace.0], |row| row.get(0).map(RunId));
-            Ok(found.optional()?)
+            sql.first(NEWEST_VERDICT, params![benchmark, workspace.0], |row| {
+                row.get(0).map(RunId)
+            })
         })
     }
 
@@ -215,47 +215,44 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<RunLink>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.read(|connection| {
-            let Some(benchmark) = find_benchmark(connection, workspace, key)? else {
+        self.read(|sql| {
+            let Some(benchmark) = find_benchmark(sql, workspace, key)? else {
                 return Ok(Vec::new());
             };
-            let mut statement = connection.prepare_cached(LINKS)?;
-            let links = statement.query_map(params![benchmark, workspace.0, limit], |row| {
+            sql.all(LINKS, params![benchmark, workspace.0, limit], |row| {
                 Ok(RunLink {
                     run: RunId(row.get(0)?),
-                    verdict: row.get::<_, WordColumn<_>>(1)?.0,
+                    verdict: row.get::<WordColumn<_>>(1)?.0,
                     change: row.get(2)?,
-                    reference: row.get::<_, Option<_>>(3)?.map(RunId),
+                    reference: row.get::<Option<_>>(3)?.map(RunId),
                     in_turn: row.get(4)?,
                 })
-            })?;
-            Ok(links.collect::<Result<_, _>>()?)
+            })
         })
     }
 
     /// The benchmarks of a workspace that were ever measured, sorted by key.
     pub fn benchmarks(&self, workspace: WorkspaceId) -> Result<Vec<BenchmarkSummary>, StoreError> {
-        self.read(|connection| {
+        self.read(|sql| {
             let mut known = KnownConditions::default();
-            let mut statement = connection.prepare(LIST)?;
-            let mut rows = statement.query([workspace.0])?;
             let mut benchmarks = Vec::new();
-            while let Some(row) = rows.next()? {
-                let conditions = known.get(connection, row.get(9)?)?;
+            sql.each(LIST, params![workspace.0], |row| {
+                let conditions = known.get(sql, row.get(9)?)?;
                 benchmarks.push(BenchmarkSummary {
                     key: key_at(row, 0)?,
-                    runs: row.get::<_, Count>(3)?.0,
+                    runs: row.get::<Count>(3)?.0,
                     last_run: RunId(row.get(4)?),
                     last_started: Timestamp(row.get(5)?),
                     verdict: row
-                        .get::<_, Option<WordColumn<_>>>(6)?
+                        .get::<Option<WordColumn<_>>>(6)?
                         .map(|WordColumn(verdict)| verdict),
                     typical_ns: row.get(7)?,
                     change: row.get(8)?,
                     throughput: conditions.throughput,
                     metric: conditions.metric.clone(),
                 });
-            }
+                Ok(())
+            })?;
             Ok(benchmarks)
         })
     }
@@ -275,7 +272,7 @@ pub(super) const CONTROLS: &str = "
 pub(super) const NEWEST_VERDICT: &str = "
     SELECT r.id
     FROM runs r INDEXED BY runs_by_workspace
-    WHERE r.workspace = ?2 AND r.status = 'complete' AND r.role IS NOT 'base'
+    WHERE r.workspace = ?2 AND r.status = 'complete' AND r.role IS DISTINCT FROM 'base'
       AND coalesce(r.purpose, 'comparison') IN ('comparison', 'control')
       AND (EXISTS (SELECT 1 FROM run_benchmarks rb
                    WHERE rb.benchmark = ?1 AND rb.run = r.id AND rb.verdict IS NOT NULL)
@@ -288,7 +285,7 @@ pub(super) const LINKS: &str = "
     FROM (SELECT run, verdict, change, reference FROM run_benchmarks WHERE benchmark = ?1 AND verdict IS NOT NULL
           UNION ALL SELECT run, verdict, NULL, reference FROM unmeasured WHERE benchmark = ?1) v
     CROSS JOIN runs r ON r.id = v.run
-    WHERE r.workspace = ?2 AND r.status = 'complete' AND r.role IS NOT 'base'
+    WHERE r.workspace = ?2 AND r.status = 'complete' AND r.role IS DISTINCT FROM 'base'
       AND coalesce(r.purpose, 'comparison') = 'comparison'
     ORDER BY r.id DESC LIMIT ?3";
 
@@ -325,7 +322,7 @@ pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
     let accepted = match runs {
         RunFilter::Any => "",
         RunFilter::Own => {
-            "AND r.status = 'complete' AND r.role IS NOT 'base' AND coalesce(r.purpose, 'comparison') = 'comparison'"
+            "AND r.status = 'complete' AND r.role IS DISTINCT FROM 'base' AND coalesce(r.purpose, 'comparison') = 'comparison'"
         }
         // Word for word the condition of the partial indexes.
         RunFilter::Accepted => "AND r.acceptance <> 'pending'",
@@ -362,13 +359,13 @@ const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb
 fn branch_sql(branch: BranchFilter<'_>) -> &'static str {
     match branch {
         // Every parameter has to occur: this is always true.
-        BranchFilter::Any => "AND ?5 IS NULL",
-        BranchFilter::Only(_) => "AND r.git_branch IS ?5",
+        BranchFilter::Any => "AND CAST(?5 AS TEXT) IS NULL",
+        BranchFilter::Only(_) => "AND r.git_branch IS NOT DISTINCT FROM ?5",
     }
 }
 
 fn past_of(
-    connection: &Connection,
+    sql: Sql<'_>,
     known: &mut KnownConditions,
     workspace: WorkspaceId,
     benchmark: i64,
@@ -381,13 +378,12 @@ fn past_of(
         BranchFilter::Only(branch) => branch,
     };
     let mut past = Vec::new();
-    let mut add = |sql: &str| -> Attempt<()> {
-        let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query(params![benchmark, workspace.0, before, limit, branch])?;
-        while let Some(row) = rows.next()? {
-            past.push(past_at(connection, known, row)?);
-        }
-        Ok(())
+    let mut add = |query: &str| -> Attempt<()> {
+        let values = params![benchmark, workspace.0, before, limit, branch];
+        sql.each(query, values, |row| {
+            past.push(past_at(sql, known, row)?);
+            Ok(())
+        })
     };
     add(&past_sql(query.branch, query.runs))?;
     if query.runs == RunFilter::Accepted {
@@ -398,12 +394,8 @@ fn past_of(
     Ok(past)
 }
 
-fn past_at(
-    connection: &Connection,
-    known: &mut KnownConditions,
-    row: &Row<'_>,
-) -> Attempt<PastMeasurement> {
-    let conditions = known.get(connection, row.get(1)?)?;
+fn past_at(sql: Sql<'_>, known: &mut KnownConditions, row: &Row<'_>) -> Attempt<PastMeasurement> {
+    let conditions = known.get(sql, row.get(1)?)?;
     Ok(PastMeasurement {
         run: RunId(row.get(0)?),
         version: conditions.version.clone(),
@@ -411,18 +403,19 @@ fn past_at(
         target_facts: conditions.target.clone(),
         sampling: conditions.sampling,
         verdict: row
-            .get::<_, Option<WordColumn<_>>>(2)?
+            .get::<Option<WordColumn<_>>>(2)?
             .map(|WordColumn(verdict)| verdict),
         typical_ns: row.get(3)?,
         change: row.get(4)?,
-        reference: row.get::<_, Option<_>>(5)?.map(RunId),
+        reference: row.get::<Option<_>>(5)?.map(RunId),
         accepted: row.get(6)?,
     })
 }
 
-fn head_of(connection: &Connection, run: RunId) -> Attempt<Run> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {RUN_COLUMNS} FROM runs r JOIN environments e ON e.id = r.environment WHERE r.id = ?1"
-    ))?;
-    Ok(statement.query_row([run.0], run_at)?)
+fn head_of(sql: Sql<'_>, run: RunId) -> Attempt<Run> {
+    sql.one(
+        &format!("SELECT {RUN_COLUMNS} FROM runs r JOIN environments e ON e.id = r.environment WHERE r.id = ?1"),
+        params![run.0],
+        run_at,
+    )
 }

@@ -1,6 +1,6 @@
 //! Launches: each is recorded whole, in one transaction, as soon as it has ended.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use super::access::Survives;
 use super::codec;
@@ -9,6 +9,7 @@ use super::conditions::{Conditions, intern_benchmark};
 use super::error::Attempt;
 use super::extras::{AllocationsColumn, LatenciesColumn};
 use super::runs::workspace_of_open_run;
+use super::sql::Sql;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, RunId, TargetFacts,
@@ -18,77 +19,72 @@ use perfcheck_analysis::model::{
 impl Store {
     /// Adds a launch to a run that has not ended. When this returns the launch survives the death of this process.
     pub fn record_launch(&mut self, run: RunId, launch: &LaunchRecord) -> Result<(), StoreError> {
-        self.write(Survives::Kill, |connection| {
-            let workspace = workspace_of_open_run(connection, run)?;
-            insert_launch(connection, workspace, run, launch, &mut || ())
+        self.write(Survives::Kill, |sql| {
+            let workspace = workspace_of_open_run(sql, run)?;
+            insert_launch(sql, workspace, run, launch, &mut || ())
         })
     }
 
     /// The launches of a run by target, ordinal and attempt.
     pub fn launches(&self, run: RunId) -> Result<Vec<LaunchHead>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare(
+        self.read(|sql| {
+            sql.all(
                 "SELECT package, target, ordinal, attempt, started, padding_bytes,
                         harness, harness_version, quantum_ns, failure, conduct, layout
                  FROM launches WHERE run = ?1 ORDER BY package, target, ordinal, attempt",
-            )?;
-            let heads = statement.query_map([run.0], |row| {
-                let harness = match row.get(6)? {
-                    Some(name) => Some(Harness {
-                        name,
-                        version: row.get(7)?,
-                        quantum: Nanos(row.get::<_, Unsigned>(8)?.0),
-                    }),
-                    None => None,
-                };
-                Ok(LaunchHead {
-                    package: row.get(0)?,
-                    target: row.get(1)?,
-                    ordinal: row.get(2)?,
-                    attempt: row.get(3)?,
-                    started: Timestamp(row.get(4)?),
-                    padding_bytes: row.get(5)?,
-                    layout: row.get(11)?,
-                    harness,
-                    failure: row.get(9)?,
-                    conduct: row
-                        .get::<_, Option<Json<_>>>(10)?
-                        .map(|Json(conduct)| conduct),
-                })
-            })?;
-            Ok(heads.collect::<Result<_, _>>()?)
+                params![run.0],
+                |row| {
+                    let harness = match row.get(6)? {
+                        Some(name) => Some(Harness {
+                            name,
+                            version: row.get(7)?,
+                            quantum: Nanos(row.get::<Unsigned>(8)?.0),
+                        }),
+                        None => None,
+                    };
+                    Ok(LaunchHead {
+                        package: row.get(0)?,
+                        target: row.get(1)?,
+                        ordinal: row.get(2)?,
+                        attempt: row.get(3)?,
+                        started: Timestamp(row.get(4)?),
+                        padding_bytes: row.get(5)?,
+                        layout: row.get(11)?,
+                        harness,
+                        failure: row.get(9)?,
+                        conduct: row.get::<Option<Json<_>>>(10)?.map(|Json(conduct)| conduct),
+                    })
+                },
+            )
         })
     }
 }
 
 /// Adds a launch with all that it gave.
 pub(super) fn insert_launch(
-    connection: &Connection,
+    sql: Sql<'_>,
     workspace: WorkspaceId,
     run: RunId,
     launch: &LaunchRecord,
     stored: &mut dyn FnMut(),
 ) -> Attempt<()> {
-    let launch_id = insert_head(connection, run, &launch.head)?;
+    let launch_id = insert_head(sql, run, &launch.head)?;
     for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
-        let benchmark = intern_benchmark(connection, workspace, &launched.benchmark.key)?;
-        let run_benchmark =
-            note_benchmark(connection, run, benchmark, &launch.target_facts, launched)?;
-        insert_outcome(connection, [run_benchmark, launch_id, position], launched)?;
+        let benchmark = intern_benchmark(sql, workspace, &launched.benchmark.key)?;
+        let run_benchmark = note_benchmark(sql, run, benchmark, &launch.target_facts, launched)?;
+        insert_outcome(sql, [run_benchmark, launch_id, position], launched)?;
         stored();
     }
     Ok(())
 }
 
-fn insert_head(connection: &Connection, run: RunId, head: &LaunchHead) -> Attempt<i64> {
+fn insert_head(sql: Sql<'_>, run: RunId, head: &LaunchHead) -> Attempt<i64> {
     let harness = head.harness.as_ref();
-    Ok(connection
-        .prepare_cached(
-            "INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes,
+    sql.one(
+        "INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes,
                                    harness, harness_version, quantum_ns, failure, conduct, layout)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        )?
-        .insert(params![
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING id",
+        params![
             run.0,
             head.package,
             head.target,
@@ -102,56 +98,40 @@ fn insert_head(connection: &Connection, run: RunId, head: &LaunchHead) -> Attemp
             head.failure,
             head.conduct.map(Json),
             head.layout,
-        ])?)
+        ],
+        |row| row.get(0),
+    )
 }
 
 /// The row of the benchmark in the run. Where launches differ, the last one that measured tells the conditions: an
 /// executable may know more about a benchmark once it has started it.
 fn note_benchmark(
-    connection: &Connection,
+    sql: Sql<'_>,
     run: RunId,
     benchmark: i64,
     target_facts: &TargetFacts,
     launched: &LaunchedBenchmark,
 ) -> Attempt<i64> {
-    let announced = &launched.benchmark;
-    let conditions = Conditions {
-        version: announced.version.clone(),
-        throughput: announced.throughput,
-        other_throughput: announced.other_throughput.clone(),
-        settings: announced.settings,
-        target: target_facts.clone(),
-        sampling: launched.sampling,
-        noise_threshold: launched.noise_threshold,
-        metric: announced.metric.clone(),
-    };
-    let conditions = conditions.intern(connection)?;
+    let conditions = Conditions::of(target_facts, launched).intern(sql)?;
     let measured = matches!(launched.outcome, LaunchOutcome::Measured(_));
-    Ok(connection
-        .prepare_cached(
-            "INSERT INTO run_benchmarks (run, benchmark, conditions) VALUES (?1, ?2, ?3)
-             ON CONFLICT (benchmark, run)
-             DO UPDATE SET conditions = iif(?4, excluded.conditions, conditions) RETURNING id",
-        )?
-        .query_row(params![run.0, benchmark, conditions, measured], |row| {
-            row.get(0)
-        })?)
+    sql.one(
+        "INSERT INTO run_benchmarks (run, benchmark, conditions) VALUES (?1, ?2, ?3)
+         ON CONFLICT (benchmark, run)
+         DO UPDATE SET conditions = CASE WHEN ?4 <> 0 THEN excluded.conditions ELSE run_benchmarks.conditions END
+         RETURNING id",
+        params![run.0, benchmark, conditions, measured],
+        |row| row.get(0),
+    )
 }
 
 /// Inserts what came of a benchmark at (row of the benchmark in the run, launch, position).
-fn insert_outcome(
-    connection: &Connection,
-    place: [i64; 3],
-    launched: &LaunchedBenchmark,
-) -> Attempt<()> {
+fn insert_outcome(sql: Sql<'_>, place: [i64; 3], launched: &LaunchedBenchmark) -> Attempt<()> {
     let [run_benchmark, launch, position] = place;
     match &launched.outcome {
-        LaunchOutcome::Measured(series) => connection
-            .prepare_cached(
-                "INSERT INTO series (run_benchmark, launch, position, samples, led, allocations, latencies)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute(params![
+        LaunchOutcome::Measured(series) => sql.run(
+            "INSERT INTO series (run_benchmark, launch, position, samples, led, allocations, latencies)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
                 run_benchmark,
                 launch,
                 position,
@@ -159,12 +139,12 @@ fn insert_outcome(
                 FlagColumn(&launched.extras.led),
                 AllocationsColumn(&launched.extras.allocations),
                 LatenciesColumn(launched.extras.latencies.as_ref()),
-            ])?,
-        LaunchOutcome::Failed(message) => connection
-            .prepare_cached(
-                "INSERT INTO failures (run_benchmark, launch, position, message) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![run_benchmark, launch, position, message])?,
+            ],
+        )?,
+        LaunchOutcome::Failed(message) => sql.run(
+            "INSERT INTO failures (run_benchmark, launch, position, message) VALUES (?1, ?2, ?3, ?4)",
+            params![run_benchmark, launch, position, message],
+        )?,
     };
     Ok(())
 }

@@ -27,6 +27,9 @@ mod pairs;
 mod pruning;
 mod runs;
 mod schema;
+#[cfg(feature = "postgres")]
+mod server;
+mod sql;
 mod steps;
 mod transfer;
 mod workspaces;
@@ -40,9 +43,9 @@ pub use error::StoreError;
 pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, RunLink,
 };
-pub use location::default_path;
+pub use location::{default_path, is_address};
 pub use open::{OpenOptions, Store};
 pub use pruning::{RemovedRuns, StoredRun};
 pub use runs::RunSummary;
-pub use transfer::{EndByNumbers, TransferredPair, TransferredRun};
+pub use transfer::{EndByNumbers, KnownRun, TransferredPair, TransferredRun};
 pub use workspaces::{WorkspaceId, WorkspaceSummary};

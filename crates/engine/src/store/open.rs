@@ -13,11 +13,30 @@ use rusqlite::{Connection, OpenFlags, ffi};
 use super::error::{Attempt, Fault};
 use super::file::{OpenFile, create_if_absent};
 use super::header::FileState;
+use super::location::is_address;
+#[cfg(feature = "postgres")]
+use super::server::Session;
 use super::{StoreError, schema};
 
 /// An open store. One connection: share a store between threads by opening it once in each.
 #[derive(Debug)]
 pub struct Store {
+    pub(super) database: Database,
+}
+
+/// What a store lies in.
+#[derive(Debug)]
+pub(super) enum Database {
+    /// A file of this user.
+    File(StoreFile),
+    /// A team's PostgreSQL.
+    #[cfg(feature = "postgres")]
+    Server(Session),
+}
+
+/// A file that SQLite has open.
+#[derive(Debug)]
+pub(super) struct StoreFile {
     // Declared before `file`, so that SQLite is done with the file before others may look at it directly.
     pub(super) connection: Connection,
     file: OpenFile,
@@ -54,7 +73,7 @@ pub(super) enum Journal {
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
+pub(super) enum Access {
     Write,
     Read,
 }
@@ -67,9 +86,12 @@ impl Store {
 
     /// As [`Store::open`], with options.
     pub fn open_with(path: &Path, options: OpenOptions) -> Result<Self, StoreError> {
+        if is_address(path) {
+            return Self::of_team(path, Access::Write);
+        }
         create_if_absent(path)?;
         match OpenFile::claim(path)? {
-            Some((file, _)) => Self::connect(file, Access::Write, options),
+            Some((file, _)) => Ok(Self::of(StoreFile::connect(file, Access::Write, options)?)),
             None => Err(StoreError::Io {
                 path: path.to_owned(),
                 action: "open",
@@ -90,31 +112,75 @@ impl Store {
         path: &Path,
         options: OpenOptions,
     ) -> Result<Option<Self>, StoreError> {
+        if is_address(path) {
+            return Self::of_team(path, Access::Read).map(Some);
+        }
         let Some((file, found)) = OpenFile::claim(path)? else {
             return Ok(None);
         };
         if found == FileState::Empty {
             return Ok(None);
         }
-        let store = Self::connect(file, Access::Read, options)?;
+        let file = StoreFile::connect(file, Access::Read, options)?;
         // An older schema is brought up to date first: queries know one schema only.
-        let version = schema::version(&store.connection, store.path())
-            .map_err(|fault| fault.at(store.path(), options.busy_timeout))?;
+        let version = schema::version(&file.connection, file.path())
+            .map_err(|fault| fault.at(file.path(), options.busy_timeout))?;
         match version {
             // The creation was cut short: what the header promised was rolled back.
             0 => Ok(None),
-            schema::VERSION => Ok(Some(store)),
+            schema::VERSION => Ok(Some(Self::of(file))),
             _ => {
-                let path = store.path().to_owned();
-                drop(store);
+                let path = file.path().to_owned();
+                drop(file);
                 drop(Self::open_with(&path, options)?);
                 Self::open_existing_with(&path, options)
             }
         }
     }
 
-    /// The file, as an absolute path without symbolic links.
+    /// Makes a store in the database of this address. Tells whether there was none before.
+    pub fn create_in(address: &str) -> Result<bool, StoreError> {
+        #[cfg(feature = "postgres")]
+        return Session::create(address);
+        #[cfg(not(feature = "postgres"))]
+        {
+            let _ = address;
+            Err(StoreError::NoPostgres)
+        }
+    }
+
+    /// The file, as an absolute path without symbolic links; of a team's store its address, without user and password.
     pub fn path(&self) -> &Path {
+        match &self.database {
+            Database::File(file) => file.path(),
+            #[cfg(feature = "postgres")]
+            Database::Server(session) => session.place(),
+        }
+    }
+
+    #[cfg(feature = "postgres")]
+    fn of_team(address: &Path, access: Access) -> Result<Self, StoreError> {
+        let session = Session::open(address.to_str().unwrap_or_default(), access)?;
+        Ok(Self {
+            database: Database::Server(session),
+        })
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn of_team(_: &Path, _: Access) -> Result<Self, StoreError> {
+        Err(StoreError::NoPostgres)
+    }
+
+    fn of(file: StoreFile) -> Self {
+        Self {
+            database: Database::File(file),
+        }
+    }
+}
+
+impl StoreFile {
+    /// The file, as an absolute path without symbolic links.
+    pub(super) fn path(&self) -> &Path {
         self.file.path()
     }
 

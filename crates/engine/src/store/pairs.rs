@@ -6,7 +6,9 @@ use rusqlite::params;
 
 use super::access::Survives;
 use super::columns::WordColumn;
+use super::error::Attempt;
 use super::runs::{end_run, insert_run};
+use super::sql::Sql;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{NewRun, Purpose, RunEnd, RunId, Side};
 
@@ -22,27 +24,16 @@ impl Store {
         plan: &str,
         purpose: Purpose,
     ) -> Result<(RunId, RunId), StoreError> {
-        self.write(Survives::Kill, |connection| {
+        self.write(Survives::Kill, |sql| {
             // The candidate gets the higher number: lists take the newest run of a benchmark by it.
-            let base = insert_run(connection, workspace, base)?;
-            let candidate = insert_run(connection, workspace, candidate)?;
-            let mut join = connection.prepare(
-                "UPDATE runs SET partner = ?2, role = ?3, plan = ?4, purpose = ?5 WHERE id = ?1",
-            )?;
-            join.execute(params![
-                base.0,
-                candidate.0,
-                WordColumn(Side::Base),
-                plan,
-                WordColumn(purpose)
-            ])?;
-            join.execute(params![
-                candidate.0,
-                base.0,
-                WordColumn(Side::Candidate),
-                plan,
-                WordColumn(purpose)
-            ])?;
+            let base = insert_run(sql, workspace, base)?;
+            let candidate = insert_run(sql, workspace, candidate)?;
+            for (run, partner, side) in [
+                (base, candidate, Side::Base),
+                (candidate, base, Side::Candidate),
+            ] {
+                join(sql, run, partner, (side, plan, purpose))?;
+            }
             Ok((base, candidate))
         })
     }
@@ -54,9 +45,29 @@ impl Store {
         base: (RunId, &RunEnd),
         candidate: (RunId, &RunEnd),
     ) -> Result<(), StoreError> {
-        self.write(Survives::PowerLoss, |connection| {
-            end_run(connection, base.0, base.1)?;
-            end_run(connection, candidate.0, candidate.1)
+        self.write(Survives::PowerLoss, |sql| {
+            end_run(sql, base.0, base.1)?;
+            end_run(sql, candidate.0, candidate.1)
         })
     }
+}
+
+/// Makes a run the given side of a pair with this plan and purpose.
+pub(super) fn join(
+    sql: Sql<'_>,
+    run: RunId,
+    partner: RunId,
+    (side, plan, purpose): (Side, &str, Purpose),
+) -> Attempt<()> {
+    sql.run(
+        "UPDATE runs SET partner = ?2, role = ?3, plan = ?4, purpose = ?5 WHERE id = ?1",
+        params![
+            run.0,
+            partner.0,
+            WordColumn(side),
+            plan,
+            WordColumn(purpose)
+        ],
+    )?;
+    Ok(())
 }

@@ -5,11 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use super::access::Survives;
 use super::columns::{Count, Unsigned, WordColumn};
 use super::error::Attempt;
+use super::open::{Database, StoreFile};
+use super::sql::Sql;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{Acceptance, RunId, RunStatus, Timestamp};
 
@@ -50,35 +52,37 @@ pub struct RemovedRuns {
 impl Store {
     /// All runs of a workspace with what they take, newest first. Reads the whole history.
     pub fn stored_runs(&self, workspace: WorkspaceId) -> Result<Vec<StoredRun>, StoreError> {
-        self.read(|connection| {
-            let mut names = connection.prepare("SELECT name FROM baselines WHERE run = ?1 ORDER BY name")?;
-            let mut statement = connection.prepare(
+        self.read(|sql| {
+            let mut runs = Vec::new();
+            sql.each(
                 "SELECT r.id, r.started, r.status, r.acceptance, r.git_branch, r.git_commit, r.partner,
                         (SELECT count(*) FROM run_benchmarks WHERE run = r.id),
-                        (SELECT coalesce(sum(length(s.samples) + coalesce(length(s.allocations), 0)
-                                             + coalesce(length(s.latencies), 0)), 0)
+                        (SELECT CAST(coalesce(sum(length(s.samples) + coalesce(length(s.allocations), 0)
+                                             + coalesce(length(s.latencies), 0)), 0) AS BIGINT)
                          FROM launches l JOIN series s ON s.launch = l.id WHERE l.run = r.id)
                  FROM runs r WHERE r.workspace = ?1 ORDER BY r.id DESC",
-            )?;
-            let mut rows = statement.query([workspace.0])?;
-            let mut runs = Vec::new();
-            while let Some(row) = rows.next()? {
-        let run = RunId(row.get(0)?);
-                runs.push(StoredRun {
+                params![workspace.0],
+                |row| {
+                    let run = RunId(row.get(0)?);
+                    runs.push(StoredRun {
                     run,
                     started: Timestamp(row.get(1)?),
-                    status: row.get::<_, WordColumn<_>>(2)?.0,
-                    acceptance: row.get::<_, WordColumn<_>>(3)?.0,
+                    status: row.get::<WordColumn<_>>(2)?.0,
+                    acceptance: row.get::<WordColumn<_>>(3)?.0,
                     branch: row.get(4)?,
                     commit: row.get(5)?,
-                    partner: row.get::<_, Option<_>>(6)?.map(RunId),
-                    benchmarks: row.get::<_, Count>(7)?.0,
-                    baselines: names
-                        .query_map([run.0], |row| row.get(0))?
-                        .collect::<Result<_, _>>()?,
-                    bytes: row.get::<_, Unsigned>(8)?.0,
+                    partner: row.get::<Option<_>>(6)?.map(RunId),
+                    benchmarks: row.get::<Count>(7)?.0,
+                    baselines: sql.all(
+                        "SELECT name FROM baselines WHERE run = ?1 ORDER BY name",
+                        params![run.0],
+                        |row| row.get(0),
+                    )?,
+                    bytes: row.get::<Unsigned>(8)?.0,
                 });
-            }
+                Ok(())
+                },
+            )?;
             Ok(runs)
         })
     }
@@ -90,40 +94,33 @@ impl Store {
         workspace: WorkspaceId,
         runs: &[RunId],
     ) -> Result<RemovedRuns, StoreError> {
-        self.write(Survives::PowerLoss, |connection| {
+        self.write(Survives::PowerLoss, |sql| {
             let mut wanted = BTreeSet::new();
             for run in runs {
-                let partner: Option<RunId> = connection
-                    .prepare_cached("SELECT partner FROM runs WHERE id = ?1 AND workspace = ?2")?
-                    .query_row(params![run.0, workspace.0], |row| {
-                        Ok(row.get::<_, Option<_>>(0)?.map(RunId))
-                    })
-                    .map_err(|error| match error {
-                        rusqlite::Error::QueryReturnedNoRows => {
-                            StoreError::NoSuchRun { run: *run }.into()
-                        }
-                        other => super::error::Fault::Sqlite(other),
-                    })?;
+                let partner: Option<RunId> = sql
+                    .first(
+                        "SELECT partner FROM runs WHERE id = ?1 AND workspace = ?2",
+                        params![run.0, workspace.0],
+                        |row| Ok(row.get::<Option<_>>(0)?.map(RunId)),
+                    )?
+                    .ok_or(StoreError::NoSuchRun { run: *run })?;
                 wanted.extend([Some(*run), partner].into_iter().flatten());
             }
             let mut outcome = RemovedRuns::default();
             for run in wanted {
-                let is_named = connection
-                    .prepare_cached(
-                        "SELECT 1 FROM baselines b JOIN runs r ON r.id = ?1 WHERE b.run IN (r.id, r.partner)",
-                    )?
-                    .exists([run.0])?;
+                let is_named = sql.exists(
+                    "SELECT 1 FROM baselines b JOIN runs r ON r.id = ?1 WHERE b.run IN (r.id, r.partner)",
+                    params![run.0],
+                )?;
                 if is_named {
                     outcome.skipped.push(run);
                 } else {
                     // The partner may have taken it along.
-                    connection
-                        .prepare_cached("DELETE FROM runs WHERE id = ?1")?
-                        .execute([run.0])?;
+                    sql.run("DELETE FROM runs WHERE id = ?1", params![run.0])?;
                     outcome.removed.push(run);
                 }
             }
-            forget_orphans(connection)?;
+            forget_orphans(sql)?;
             Ok(outcome)
         })
     }
@@ -131,19 +128,43 @@ impl Store {
     /// Makes the file as small as what is in it. Needs room for a copy meanwhile; where it fails or is killed the store is whole, and later runs
     /// use the room.
     pub fn compact(&mut self) -> Result<(), StoreError> {
+        let file = match &self.database {
+            Database::File(file) => file,
+            // A server reclaims room by itself, and knows better when.
+            #[cfg(feature = "postgres")]
+            Database::Server(_) => return Ok(()),
+        };
         let attempt = || -> Attempt<()> {
-            self.connection.pragma_update(None, "synchronous", "FULL")?;
-            self.connection.execute_batch("VACUUM")?;
+            file.connection.pragma_update(None, "synchronous", "FULL")?;
+            file.connection.execute_batch("VACUUM")?;
             // With a log the new file is in there; readers may keep it from being copied back for now.
-            self.connection
+            file.connection
                 .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             Ok(())
         };
-        attempt().map_err(|fault| fault.at(self.path(), self.busy_timeout))
+        attempt().map_err(|fault| fault.at(file.path(), file.busy_timeout))
     }
 
     /// Bytes of the database and of its log.
-    pub fn file_bytes(&self) -> u64 {
+    pub fn bytes(&self) -> Result<u64, StoreError> {
+        match &self.database {
+            Database::File(file) => Ok(file.bytes()),
+            #[cfg(feature = "postgres")]
+            Database::Server(_) => self.read(|sql| {
+                let Unsigned(bytes) = sql.one(
+                    "SELECT CAST(sum(pg_total_relation_size(c.oid)) AS BIGINT)
+                     FROM pg_class c WHERE c.relnamespace = 'perfcheck'::regnamespace AND c.relkind = 'r'",
+                    &[],
+                    |row| row.get(0),
+                )?;
+                Ok(bytes)
+            }),
+        }
+    }
+}
+
+impl StoreFile {
+    fn bytes(&self) -> u64 {
         let log = {
             let mut log = self.path().as_os_str().to_owned();
             log.push("-wal");
@@ -158,13 +179,15 @@ impl Store {
 }
 
 /// Rows that runs shared and that none refers to any more.
-fn forget_orphans(connection: &Connection) -> Attempt<()> {
-    connection.execute_batch(
+fn forget_orphans(sql: Sql<'_>) -> Attempt<()> {
+    for statement in [
         "DELETE FROM benchmarks WHERE runs = 0
              AND id NOT IN (SELECT benchmark FROM run_benchmarks)
-             AND id NOT IN (SELECT benchmark FROM unmeasured);
-         DELETE FROM conditions WHERE id NOT IN (SELECT conditions FROM run_benchmarks);
-         DELETE FROM environments WHERE id NOT IN (SELECT environment FROM runs);",
-    )?;
+             AND id NOT IN (SELECT benchmark FROM unmeasured)",
+        "DELETE FROM conditions WHERE id NOT IN (SELECT conditions FROM run_benchmarks)",
+        "DELETE FROM environments WHERE id NOT IN (SELECT environment FROM runs)",
+    ] {
+        sql.run(statement, &[])?;
+    }
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! Runs: begun as incomplete, ended once, accepted by result or by command.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::params;
 
 use super::access::Survives;
 use super::columns::{Count, Json, Unsigned, WordColumn};
 use super::conclusion::packed;
 use super::conditions::{intern_benchmark, intern_json};
 use super::error::Attempt;
+use super::sql::{Row, Sql};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, GitState, NewRun, Pair, Run, RunEnd, RunId, RunStatus, RunVerdict,
@@ -31,16 +32,12 @@ pub struct RunSummary {
 impl Store {
     /// Begins a run: incomplete until [`Store::finish_run`].
     pub fn begin_run(&mut self, workspace: WorkspaceId, run: &NewRun) -> Result<RunId, StoreError> {
-        self.write(Survives::Kill, |connection| {
-            insert_run(connection, workspace, run)
-        })
+        self.write(Survives::Kill, |sql| insert_run(sql, workspace, run))
     }
 
     /// Ends a run: it is complete, with its verdicts. When this returns the whole run survives a loss of power.
     pub fn finish_run(&mut self, run: RunId, end: &RunEnd) -> Result<(), StoreError> {
-        self.write(Survives::PowerLoss, |connection| {
-            end_run(connection, run, end)
-        })
+        self.write(Survives::PowerLoss, |sql| end_run(sql, run, end))
     }
 
     /// The head of a run.
@@ -50,8 +47,8 @@ impl Store {
 
     /// A run and what came out of it.
     pub fn run_summary(&self, run: RunId) -> Result<RunSummary, StoreError> {
-        self.read(|connection| {
-            let mut runs = summaries(connection, "r.id = ?1 LIMIT ?2", run.0, 1)?;
+        self.read(|sql| {
+            let mut runs = summaries(sql, "r.id = ?1 LIMIT ?2", run.0, 1)?;
             Ok(runs.pop().ok_or(StoreError::NoSuchRun { run })?)
         })
     }
@@ -64,10 +61,10 @@ impl Store {
     ) -> Result<Vec<RunSummary>, StoreError> {
         let limit = limit
             .and_then(|limit| i64::try_from(limit).ok())
-            .unwrap_or(-1);
-        self.read(|connection| {
+            .unwrap_or(i64::MAX);
+        self.read(|sql| {
             summaries(
-                connection,
+                sql,
                 "r.workspace = ?1 ORDER BY r.id DESC LIMIT ?2",
                 workspace.0,
                 limit,
@@ -77,16 +74,14 @@ impl Store {
 
     /// The newest complete run of a workspace that a user asked for; of an A/B measurement the candidate.
     pub fn latest_run(&self, workspace: WorkspaceId) -> Result<Option<RunId>, StoreError> {
-        self.read(|connection| {
-            Ok(connection
-                .query_row(
-                    "SELECT id FROM runs WHERE workspace = ?1 AND status = 'complete'
-                     AND role IS NOT 'base' AND coalesce(purpose, 'comparison') IN ('comparison', 'control')
-                     ORDER BY id DESC LIMIT 1",
-                    [workspace.0],
-                    |row| row.get(0).map(RunId),
-                )
-                .optional()?)
+        self.read(|sql| {
+            sql.first(
+                "SELECT id FROM runs WHERE workspace = ?1 AND status = 'complete'
+                 AND role IS DISTINCT FROM 'base' AND coalesce(purpose, 'comparison') IN ('comparison', 'control')
+                 ORDER BY id DESC LIMIT 1",
+                params![workspace.0],
+                |row| row.get(0).map(RunId),
+            )
         })
     }
 
@@ -102,63 +97,55 @@ impl Store {
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(None);
         }
-        self.read(|connection| {
+        self.read(|sql| {
             // `g` follows the last hexadecimal digit: a range, so that the index serves.
-            let mut statement = connection.prepare(
+            let mut commits: Vec<String> = sql.all(
                 "SELECT DISTINCT git_commit FROM runs WHERE workspace = ?1 AND status = 'complete'
                  AND git_commit >= ?2 AND git_commit < ?2 || 'g' ORDER BY git_commit",
+                params![workspace.0, prefix],
+                |row| row.get(0),
             )?;
-            let mut commits: Vec<String> = statement
-                .query_map(params![workspace.0, prefix], |row| row.get(0))?
-                .collect::<Result<_, _>>()?;
             if commits.len() > 1 {
                 return Err(StoreError::AmbiguousCommit { prefix: prefix.clone(), commits }.into());
             }
             let Some(commit) = commits.pop() else {
                 return Ok(None);
             };
-            Ok(connection
-                .query_row(
-                    "SELECT id FROM runs WHERE workspace = ?1 AND git_commit = ?2 AND status = 'complete'
-                     ORDER BY git_dirty, partner IS NOT NULL, id DESC LIMIT 1",
-                    params![workspace.0, commit],
-                    |row| row.get(0).map(RunId),
-                )
-                .optional()?)
+            sql.first(
+                "SELECT id FROM runs WHERE workspace = ?1 AND git_commit = ?2 AND status = 'complete'
+                 ORDER BY git_dirty, partner IS NOT NULL, id DESC LIMIT 1",
+                params![workspace.0, commit],
+                |row| row.get(0).map(RunId),
+            )
         })
     }
 
     /// What a run found, sorted by benchmark: those it measured and has a verdict about, and those it only missed.
     pub fn verdicts(&self, run: RunId) -> Result<Vec<RunVerdict>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare(
+        self.read(|sql| {
+            sql.all(
                 "SELECT b.package, b.target, b.name, v.verdict, v.typical_ns, v.change, v.reference
                  FROM (SELECT benchmark, verdict, typical_ns, change, reference FROM run_benchmarks
                        WHERE run = ?1 AND verdict IS NOT NULL
                        UNION ALL
                        SELECT benchmark, verdict, NULL, NULL, reference FROM unmeasured WHERE run = ?1) v
                  JOIN benchmarks b ON b.id = v.benchmark ORDER BY 1, 2, 3",
-            )?;
-            let verdicts = statement.query_map([run.0], |row| {
+                params![run.0],
+                |row| {
                 Ok(RunVerdict {
                     key: key_at(row, 0)?,
-                    verdict: row.get::<_, WordColumn<_>>(3)?.0,
+                    verdict: row.get::<WordColumn<_>>(3)?.0,
                     typical_ns: row.get(4)?,
                     change: row.get(5)?,
-                    reference: row.get::<_, Option<_>>(6)?.map(RunId),
+                    reference: row.get::<Option<_>>(6)?.map(RunId),
                 })
-            })?;
-            Ok(verdicts.collect::<Result<_, _>>()?)
+            })
         })
     }
 }
 
 /// Inserts a run that has just begun.
-pub(super) fn insert_run(
-    connection: &Connection,
-    workspace: WorkspaceId,
-    run: &NewRun,
-) -> Attempt<RunId> {
+pub(super) fn insert_run(sql: Sql<'_>, workspace: WorkspaceId, run: &NewRun) -> Attempt<RunId> {
     let decision = &run.decision;
     let levels = [
         decision.noise_threshold,
@@ -171,9 +158,9 @@ pub(super) fn insert_run(
         }
         .into());
     }
-    let environment = intern_json(connection, "environments", &run.environment)?;
+    let environment = intern_json(sql, "environments", &run.environment)?;
     let git = run.git.as_ref();
-    Ok(connection.query_row(
+    sql.one(
         "INSERT INTO runs (workspace, environment, started, git_commit, git_branch, git_dirty,
                            load, seed, decision, tool_version, build)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id",
@@ -191,20 +178,20 @@ pub(super) fn insert_run(
             run.build,
         ],
         |row| row.get(0).map(RunId),
-    )?)
+    )
 }
 
 /// Writes down the end of a run. A base side stays `pending`, whatever `end` says.
-pub(super) fn end_run(connection: &Connection, run: RunId, end: &RunEnd) -> Attempt<()> {
-    let workspace = workspace_of_open_run(connection, run)?;
+pub(super) fn end_run(sql: Sql<'_>, run: RunId, end: &RunEnd) -> Attempt<()> {
+    let workspace = workspace_of_open_run(sql, run)?;
     for verdict in &end.verdicts {
-        record_verdict(connection, workspace, run, verdict)?;
+        record_verdict(sql, workspace, run, verdict)?;
     }
-    let acceptance = match side_of(connection, run)? {
+    let acceptance = match side_of(sql, run)? {
         Some(Side::Base) => Acceptance::Pending,
         Some(Side::Candidate) | None => end.acceptance,
     };
-    connection.execute(
+    sql.run(
         "UPDATE runs SET status = ?2, finished = ?3, acceptance = ?4, exit_code = ?5, conclusion = ?6
          WHERE id = ?1",
         params![
@@ -220,21 +207,25 @@ pub(super) fn end_run(connection: &Connection, run: RunId, end: &RunEnd) -> Atte
 }
 
 /// Which side of a pair the run is, if it is one.
-pub(super) fn side_of(connection: &Connection, run: RunId) -> Attempt<Option<Side>> {
-    let side: Option<WordColumn<Side>> = connection
-        .prepare_cached("SELECT role FROM runs WHERE id = ?1")?
-        .query_row([run.0], |row| row.get(0))
-        .optional()?
+pub(super) fn side_of(sql: Sql<'_>, run: RunId) -> Attempt<Option<Side>> {
+    let side: Option<WordColumn<Side>> = sql
+        .first(
+            "SELECT role FROM runs WHERE id = ?1",
+            params![run.0],
+            |row| row.get(0),
+        )?
         .ok_or(StoreError::NoSuchRun { run })?;
     Ok(side.map(|WordColumn(side)| side))
 }
 
 /// The workspace of a run that has not ended.
-pub(super) fn workspace_of_open_run(connection: &Connection, run: RunId) -> Attempt<WorkspaceId> {
-    let (workspace, WordColumn(status)) = connection
-        .prepare_cached("SELECT workspace, status FROM runs WHERE id = ?1")?
-        .query_row([run.0], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?
+pub(super) fn workspace_of_open_run(sql: Sql<'_>, run: RunId) -> Attempt<WorkspaceId> {
+    let (workspace, WordColumn(status)) = sql
+        .first(
+            "SELECT workspace, status FROM runs WHERE id = ?1",
+            params![run.0],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?
         .ok_or(StoreError::NoSuchRun { run })?;
     match status {
         RunStatus::Incomplete => Ok(WorkspaceId(workspace)),
@@ -243,32 +234,31 @@ pub(super) fn workspace_of_open_run(connection: &Connection, run: RunId) -> Atte
 }
 
 fn record_verdict(
-    connection: &Connection,
+    sql: Sql<'_>,
     workspace: WorkspaceId,
     run: RunId,
     found: &RunVerdict,
 ) -> Attempt<()> {
-    let benchmark = intern_benchmark(connection, workspace, &found.key)?;
+    let benchmark = intern_benchmark(sql, workspace, &found.key)?;
     let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
-    let measured = connection
-        .prepare_cached(
-            "UPDATE run_benchmarks SET verdict = ?3, typical_ns = ?4, change = ?5, reference = ?6
-             WHERE benchmark = ?1 AND run = ?2",
-        )?
-        .execute(params![
+    let reference = found.reference.map(|run| run.0);
+    let measured = sql.run(
+        "UPDATE run_benchmarks SET verdict = ?3, typical_ns = ?4, change = ?5, reference = ?6
+         WHERE benchmark = ?1 AND run = ?2",
+        params![
             benchmark,
             run.0,
             WordColumn(found.verdict),
             finite(found.typical_ns),
             finite(found.change),
-            found.reference.map(|run| run.0),
-        ])?;
+            reference,
+        ],
+    )?;
     if measured == 0 {
-        connection
-            .prepare_cached(
-                "INSERT INTO unmeasured (run, benchmark, verdict, reference) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![run.0, benchmark, WordColumn(found.verdict), found.reference.map(|run| run.0)])?;
+        sql.run(
+            "INSERT INTO unmeasured (run, benchmark, verdict, reference) VALUES (?1, ?2, ?3, ?4)",
+            params![run.0, benchmark, WordColumn(found.verdict), reference],
+        )?;
     }
     Ok(())
 }
@@ -301,59 +291,50 @@ pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
     let pair = match row.get(13)? {
         Some(partner) => Some(Pair {
             partner: RunId(partner),
-            side: row.get::<_, WordColumn<_>>(14)?.0,
+            side: row.get::<WordColumn<_>>(14)?.0,
         }),
         None => None,
     };
     Ok(Run {
         id: RunId(row.get(0)?),
         started: Timestamp(row.get(1)?),
-        finished: row.get::<_, Option<_>>(2)?.map(Timestamp),
-        status: row.get::<_, WordColumn<_>>(3)?.0,
-        acceptance: row.get::<_, WordColumn<_>>(4)?.0,
+        finished: row.get::<Option<_>>(2)?.map(Timestamp),
+        status: row.get::<WordColumn<_>>(3)?.0,
+        acceptance: row.get::<WordColumn<_>>(4)?.0,
         git,
         load: row.get(8)?,
-        seed: row.get::<_, Unsigned>(9)?.0,
-        decision: row.get::<_, Json<_>>(10)?.0,
+        seed: row.get::<Unsigned>(9)?.0,
+        decision: row.get::<Json<_>>(10)?.0,
         tool_version: row.get(11)?,
-        environment: row.get::<_, Json<_>>(12)?.0,
+        environment: row.get::<Json<_>>(12)?.0,
         pair,
         plan: row.get(15)?,
-        source: row
-            .get::<_, Option<Json<_>>>(16)?
-            .map(|Json(source)| source),
+        source: row.get::<Option<Json<_>>>(16)?.map(|Json(source)| source),
         build: row.get(17)?,
     })
 }
 
-fn summaries(
-    connection: &Connection,
-    which: &str,
-    number: i64,
-    limit: i64,
-) -> Attempt<Vec<RunSummary>> {
-    let mut heads = connection.prepare(&format!(
+fn summaries(sql: Sql<'_>, which: &str, number: i64, limit: i64) -> Attempt<Vec<RunSummary>> {
+    const COUNTS: &str = "
+        SELECT verdict, count(*), 1 FROM run_benchmarks WHERE run = ?1 GROUP BY verdict
+        UNION ALL SELECT verdict, count(*), 0 FROM unmeasured WHERE run = ?1 GROUP BY verdict";
+    let heads = format!(
         "SELECT {RUN_COLUMNS}, r.workspace, r.exit_code
          FROM runs r JOIN environments e ON e.id = r.environment WHERE {which}",
-    ))?;
-    let mut counts = connection.prepare(
-        "SELECT verdict, count(*), 1 FROM run_benchmarks WHERE run = ?1 GROUP BY verdict
-         UNION ALL SELECT verdict, count(*), 0 FROM unmeasured WHERE run = ?1 GROUP BY verdict",
-    )?;
+    );
     let mut runs = Vec::new();
-    let mut rows = heads.query([number, limit])?;
-    while let Some(row) = rows.next()? {
+    sql.each(&heads, params![number, limit], |row| {
         let run = run_at(row)?;
         let mut benchmarks = 0;
         let mut verdicts = Vec::new();
-        let mut groups = counts.query([run.id.0])?;
-        while let Some(group) = groups.next()? {
+        sql.each(COUNTS, params![run.id.0], |group| {
             let Count(count) = group.get(1)?;
-            benchmarks += count * group.get::<_, Count>(2)?.0;
-            if let Some(WordColumn(verdict)) = group.get::<_, Option<WordColumn<Verdict>>>(0)? {
+            benchmarks += count * group.get::<Count>(2)?.0;
+            if let Some(WordColumn(verdict)) = group.get::<Option<WordColumn<Verdict>>>(0)? {
                 verdicts.extend(std::iter::repeat_n(verdict, count));
             }
-        }
+            Ok(())
+        })?;
         runs.push(RunSummary {
             workspace: WorkspaceId(row.get(18)?),
             run,
@@ -361,6 +342,7 @@ fn summaries(
             benchmarks,
             tally: verdicts.into_iter().collect(),
         });
-    }
+        Ok(())
+    })?;
     Ok(runs)
 }

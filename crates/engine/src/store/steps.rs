@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use super::access::Survives;
 use super::columns::WordColumn;
 use super::conditions::find_benchmark;
 use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, key_at, run_at, side_of};
+use super::sql::Sql;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, RunId, Side, Timestamp};
 
@@ -22,10 +23,9 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<Run>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(&accepted_runs_sql())?;
-            let runs = statement.query_map(params![workspace.0, branch, limit], run_at)?;
-            Ok(runs.collect::<Result<_, _>>()?)
+        self.read(|sql| {
+            let values = params![workspace.0, branch, limit];
+            sql.all(&accepted_runs_sql(), values, run_at)
         })
     }
 
@@ -34,28 +34,23 @@ impl Store {
         &self,
         workspace: WorkspaceId,
     ) -> Result<BTreeSet<String>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(ACCEPTED_BRANCHES)?;
-            let branches = statement.query_map([workspace.0], |row| row.get(0))?;
-            Ok(branches.collect::<Result<_, _>>()?)
+        self.read(|sql| {
+            let branches = sql.all(ACCEPTED_BRANCHES, params![workspace.0], |row| row.get(0))?;
+            Ok(branches.into_iter().collect())
         })
     }
 
     /// The names of builds that later runs are measured beside: those of runs with a name, and of the newest accepted run of each branch.
     pub fn needed_builds(&self, workspace: WorkspaceId) -> Result<Vec<String>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(NEEDED_BUILDS)?;
-            let builds = statement.query_map([workspace.0], |row| row.get(0))?;
-            Ok(builds.collect::<Result<_, _>>()?)
-        })
+        self.read(|sql| sql.all(NEEDED_BUILDS, params![workspace.0], |row| row.get(0)))
     }
 
     /// The user declares the run a reference: it starts a new segment of the history. The base side of an A/B
     /// measurement is none.
     pub fn accept(&mut self, run: RunId) -> Result<(), StoreError> {
-        self.write(Survives::PowerLoss, |connection| {
-            refuse_base_side(connection, run)?;
-            connection.execute(
+        self.write(Survives::PowerLoss, |sql| {
+            refuse_base_side(sql, run)?;
+            sql.run(
                 "UPDATE runs SET acceptance = ?2, accepted_from = acceptance
                  WHERE id = ?1 AND acceptance <> ?2",
                 params![run.0, WordColumn(Acceptance::ByCommand)],
@@ -66,19 +61,18 @@ impl Store {
 
     /// Takes that back: the run is again what it was at its end. Tells what that is; `None` where nobody had accepted it.
     pub fn withdraw(&mut self, run: RunId) -> Result<Option<Acceptance>, StoreError> {
-        self.write(Survives::PowerLoss, |connection| {
-            let found: (WordColumn<Acceptance>, Option<WordColumn<Acceptance>>) = connection
-                .query_row(
-                    "SELECT acceptance, accepted_from FROM runs WHERE id = ?1",
-                    [run.0],
-                    |row| Ok((row.get(0)?, row.get(1)?)),
-                )?;
+        self.write(Survives::PowerLoss, |sql| {
+            let found: (WordColumn<Acceptance>, Option<WordColumn<Acceptance>>) = sql.one(
+                "SELECT acceptance, accepted_from FROM runs WHERE id = ?1",
+                params![run.0],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
             let (WordColumn(Acceptance::ByCommand), before) = found else {
                 return Ok(None);
             };
             // One that was accepted by an older version, or imported as accepted, had a reason to be.
             let before = before.map_or(Acceptance::Pending, |WordColumn(before)| before);
-            connection.execute(
+            sql.run(
                 "UPDATE runs SET acceptance = ?2, accepted_from = NULL WHERE id = ?1",
                 params![run.0, WordColumn(before)],
             )?;
@@ -95,9 +89,9 @@ impl Store {
         benchmarks: &[BenchmarkKey],
         now: Timestamp,
     ) -> Result<Vec<BenchmarkKey>, StoreError> {
-        self.write(Survives::PowerLoss, |connection| {
-            refuse_base_side(connection, run)?;
-            accept_levels(connection, workspace, run, benchmarks, now)
+        self.write(Survives::PowerLoss, |sql| {
+            refuse_base_side(sql, run)?;
+            accept_levels(sql, workspace, run, benchmarks, now)
         })
     }
 
@@ -108,24 +102,25 @@ impl Store {
         run: RunId,
         benchmarks: &[BenchmarkKey],
     ) -> Result<Vec<BenchmarkKey>, StoreError> {
-        self.write(Survives::PowerLoss, |connection| {
-            let mut delete = connection
-                .prepare_cached("DELETE FROM accepted_steps WHERE benchmark = ?1 AND run = ?2")?;
-            changed(connection, workspace, benchmarks, |benchmark| {
-                delete.execute(params![benchmark, run.0])
+        self.write(Survives::PowerLoss, |sql| {
+            changed(sql, workspace, benchmarks, |benchmark| {
+                sql.run(
+                    "DELETE FROM accepted_steps WHERE benchmark = ?1 AND run = ?2",
+                    params![benchmark, run.0],
+                )
             })
         })
     }
 
     /// The benchmarks whose level in this run was accepted, sorted.
     pub fn accepted_steps(&self, run: RunId) -> Result<Vec<BenchmarkKey>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(
+        self.read(|sql| {
+            sql.all(
                 "SELECT b.package, b.target, b.name FROM accepted_steps s JOIN benchmarks b ON b.id = s.benchmark
                  WHERE s.run = ?1 ORDER BY 1, 2, 3",
-            )?;
-            let keys = statement.query_map([run.0], |row| key_at(row, 0))?;
-            Ok(keys.collect::<Result<_, _>>()?)
+                params![run.0],
+                |row| key_at(row, 0),
+            )
         })
     }
 }
@@ -134,7 +129,7 @@ impl Store {
 pub(super) fn accepted_runs_sql() -> String {
     format!(
         "SELECT {RUN_COLUMNS} FROM runs r INDEXED BY runs_by_branch JOIN environments e ON e.id = r.environment
-         WHERE r.workspace = ?1 AND r.git_branch IS ?2 AND r.status = 'complete' AND r.role IS NOT 'base'
+         WHERE r.workspace = ?1 AND r.git_branch IS NOT DISTINCT FROM ?2 AND r.status = 'complete' AND r.role IS DISTINCT FROM 'base'
            AND (r.acceptance <> 'pending' OR EXISTS (SELECT 1 FROM accepted_steps s WHERE s.run = r.id))
          ORDER BY r.id DESC LIMIT ?3"
     )
@@ -155,23 +150,24 @@ const NEEDED_BUILDS: &str = "
 
 /// Writes down which levels were accepted in a run, and tells those that are new.
 pub(super) fn accept_levels(
-    connection: &Connection,
+    sql: Sql<'_>,
     workspace: WorkspaceId,
     run: RunId,
     benchmarks: &[BenchmarkKey],
     now: Timestamp,
 ) -> Attempt<Vec<BenchmarkKey>> {
-    let mut insert = connection.prepare_cached(
-        "INSERT OR IGNORE INTO accepted_steps (benchmark, run, accepted)
-         SELECT benchmark, run, ?3 FROM run_benchmarks WHERE benchmark = ?1 AND run = ?2",
-    )?;
-    changed(connection, workspace, benchmarks, |benchmark| {
-        insert.execute(params![benchmark, run.0, now.0])
+    changed(sql, workspace, benchmarks, |benchmark| {
+        sql.run(
+            "INSERT INTO accepted_steps (benchmark, run, accepted)
+             SELECT benchmark, run, CAST(?3 AS BIGINT) FROM run_benchmarks WHERE benchmark = ?1 AND run = ?2
+             ON CONFLICT DO NOTHING",
+            params![benchmark, run.0, now.0],
+        )
     })
 }
 
-fn refuse_base_side(connection: &Connection, run: RunId) -> Attempt<()> {
-    if side_of(connection, run)? == Some(Side::Base) {
+fn refuse_base_side(sql: Sql<'_>, run: RunId) -> Attempt<()> {
+    if side_of(sql, run)? == Some(Side::Base) {
         return Err(StoreError::BaseSide { run }.into());
     }
     Ok(())
@@ -179,14 +175,14 @@ fn refuse_base_side(connection: &Connection, run: RunId) -> Attempt<()> {
 
 /// Those of `benchmarks` for which `change` changed a row.
 fn changed(
-    connection: &Connection,
+    sql: Sql<'_>,
     workspace: WorkspaceId,
     benchmarks: &[BenchmarkKey],
-    mut change: impl FnMut(i64) -> rusqlite::Result<usize>,
+    mut change: impl FnMut(i64) -> Attempt<usize>,
 ) -> Attempt<Vec<BenchmarkKey>> {
     let mut found = Vec::new();
     for key in benchmarks {
-        if let Some(benchmark) = find_benchmark(connection, workspace, key)?
+        if let Some(benchmark) = find_benchmark(sql, workspace, key)?
             && change(benchmark)? > 0
         {
             found.push(key.clone());

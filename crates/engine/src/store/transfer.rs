@@ -1,6 +1,6 @@
 //! Whole runs out of one store and into another: everything but kept executables, in one transaction.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use super::access::Survives;
 use super::baselines::{check_baseline_name, name_run};
@@ -11,7 +11,11 @@ use super::error::{Attempt, Fault};
 use super::extras::{allocations_of, latencies_of};
 use super::instructions::insert_counts;
 use super::launches::insert_launch;
+#[cfg(feature = "postgres")]
+use super::open::Database;
+use super::pairs::join;
 use super::runs::{end_run, insert_run, key_at};
+use super::sql::Sql;
 use super::steps::accept_levels;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
@@ -55,6 +59,17 @@ pub struct TransferredPair {
     pub plan: String,
 }
 
+/// What a store knows of a run that is measured elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownRun {
+    /// It is there, under this number.
+    Stored(RunId),
+    /// It was there, and somebody removed it.
+    Removed,
+    /// It never was there.
+    Unknown,
+}
+
 impl Store {
     /// Takes over runs with everything that belongs to them: all or none. A base must come before its candidate. Tells their numbers.
     pub fn take_over(
@@ -68,13 +83,21 @@ impl Store {
         for name in runs.iter().flat_map(|run| &run.baselines) {
             check_baseline_name(name)?;
         }
-        self.write(Survives::PowerLoss, |connection| {
+        self.write(Survives::PowerLoss, |sql| {
+            #[cfg(feature = "postgres")]
+            if let Sql::Postgres(session) = sql {
+                let ids = session.insert_runs(workspace, runs, told)?;
+                for (run, id) in runs.iter().zip(&ids) {
+                    settle(sql, workspace, *id, run, (run.end)(&ids).finished)?;
+                }
+                return Ok(ids);
+            }
             let ids: Vec<RunId> = (runs.iter())
-                .map(|run| insert_run(connection, workspace, &run.head))
+                .map(|run| insert_run(sql, workspace, &run.head))
                 .collect::<Result<_, _>>()?;
             let mut done = 0;
             for (run, id) in runs.iter().zip(&ids) {
-                insert(connection, workspace, *id, run, &ids, &mut || {
+                insert(sql, workspace, *id, run, &ids, &mut || {
                     told.reached(done, all);
                     done += 1;
                 })?;
@@ -91,12 +114,10 @@ impl Store {
         seed: u64,
         side: Option<Side>,
     ) -> Result<Vec<RunId>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(
+        self.read(|sql| {
+            sql.all(
                 "SELECT id FROM runs WHERE workspace = ?1 AND started = ?2 AND seed = ?3
-                 AND role IS ?4 AND status = 'complete' ORDER BY id",
-            )?;
-            let rows = statement.query_map(
+                 AND role IS NOT DISTINCT FROM ?4 AND status = 'complete' ORDER BY id",
                 params![
                     workspace.0,
                     started.0,
@@ -104,17 +125,40 @@ impl Store {
                     side.map(WordColumn)
                 ],
                 |row| row.get(0).map(RunId),
-            )?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            )
         })
+    }
+
+    /// What a store knows of runs, each by its beginning, seed and side: one query, however many they are.
+    pub fn known_runs(
+        &self,
+        workspace: WorkspaceId,
+        runs: &[(Timestamp, u64, Option<Side>)],
+    ) -> Result<Vec<KnownRun>, StoreError> {
+        #[cfg(feature = "postgres")]
+        if let Database::Server(_) = &self.database {
+            return self.read(|sql| match sql {
+                Sql::Postgres(session) => session.known_runs(workspace, runs),
+                Sql::Sqlite(_) => Ok(Vec::new()),
+            });
+        }
+        let known = runs.iter().map(|(started, seed, side)| {
+            let found = self.runs_begun(workspace, *started, *seed, *side)?;
+            Ok(found
+                .first()
+                .map_or(KnownRun::Unknown, |run| KnownRun::Stored(*run)))
+        });
+        known.collect()
     }
 
     /// What a pair was measured for.
     pub fn purpose(&self, run: RunId) -> Result<Option<Purpose>, StoreError> {
-        self.read(|connection| {
-            let purpose: Option<WordColumn<Purpose>> = connection
-                .prepare_cached("SELECT purpose FROM runs WHERE id = ?1")?
-                .query_row([run.0], |row| row.get(0))?;
+        self.read(|sql| {
+            let purpose: Option<WordColumn<Purpose>> = sql.one(
+                "SELECT purpose FROM runs WHERE id = ?1",
+                params![run.0],
+                |row| row.get(0),
+            )?;
             Ok(purpose.map(|WordColumn(purpose)| purpose))
         })
     }
@@ -122,21 +166,18 @@ impl Store {
     /// Every launch of a run with all that it gave, by target, ordinal and attempt.
     pub fn launch_records(&self, run: RunId) -> Result<Vec<LaunchRecord>, StoreError> {
         let heads = self.launches(run)?;
-        self.read(|connection| {
+        self.read(|sql| {
             let mut known = KnownConditions::default();
             heads
                 .into_iter()
                 .map(|head| {
-                    let id: i64 = connection
-                        .prepare_cached(
-                            "SELECT id FROM launches WHERE run = ?1 AND package = ?2 AND target = ?3
-                             AND ordinal = ?4 AND attempt = ?5",
-                        )?
-                        .query_row(
-                            params![run.0, head.package, head.target, head.ordinal, head.attempt],
-                            |row| row.get(0),
-                        )?;
-                    let (target_facts, benchmarks) = launched(connection, &mut known, id)?;
+                    let id: i64 = sql.one(
+                        "SELECT id FROM launches WHERE run = ?1 AND package = ?2 AND target = ?3
+                         AND ordinal = ?4 AND attempt = ?5",
+                        params![run.0, head.package, head.target, head.ordinal, head.attempt],
+                        |row| row.get(0),
+                    )?;
+                    let (target_facts, benchmarks) = launched(sql, &mut known, id)?;
                     Ok(LaunchRecord {
                         head,
                         target_facts,
@@ -149,7 +190,7 @@ impl Store {
 }
 
 fn insert(
-    connection: &Connection,
+    sql: Sql<'_>,
     workspace: WorkspaceId,
     id: RunId,
     run: &TransferredRun,
@@ -157,57 +198,62 @@ fn insert(
     stored: &mut dyn FnMut(),
 ) -> Attempt<()> {
     if let Some(source) = &run.source {
-        connection.execute(
+        sql.run(
             "UPDATE runs SET source = ?2 WHERE id = ?1",
             params![id.0, Json(source)],
         )?;
     }
     if let Some(pair) = &run.pair {
-        connection.execute(
-            "UPDATE runs SET partner = ?2, role = ?3, plan = ?4, purpose = ?5 WHERE id = ?1",
-            params![
-                id.0,
-                ids.get(pair.partner).map(|run| run.0),
-                WordColumn(pair.side),
-                pair.plan,
-                WordColumn(pair.purpose)
-            ],
+        join(
+            sql,
+            id,
+            ids[pair.partner],
+            (pair.side, &pair.plan, pair.purpose),
         )?;
     }
     for launch in &run.launches {
-        insert_launch(connection, workspace, id, launch, stored)?;
+        insert_launch(sql, workspace, id, launch, stored)?;
     }
-    insert_counts(connection, id, &run.instructions)?;
+    insert_counts(sql, id, &run.instructions)?;
     let end = (run.end)(ids);
-    end_run(connection, id, &end)?;
-    accept_levels(connection, workspace, id, &run.accepted, end.finished)?;
+    end_run(sql, id, &end)?;
+    settle(sql, workspace, id, run, end.finished)
+}
+
+/// What was accepted of a run that is there, and what names it.
+fn settle(
+    sql: Sql<'_>,
+    workspace: WorkspaceId,
+    id: RunId,
+    run: &TransferredRun,
+    now: Timestamp,
+) -> Attempt<()> {
+    accept_levels(sql, workspace, id, &run.accepted, now)?;
     for name in &run.baselines {
-        name_run(connection, workspace, name, id)?;
+        name_run(sql, workspace, name, id)?;
     }
     Ok(())
 }
 
 /// What a launch gave, in the order of asking, with the facts of its target.
 fn launched(
-    connection: &Connection,
+    sql: Sql<'_>,
     known: &mut KnownConditions,
     launch: i64,
 ) -> Attempt<(TargetFacts, Vec<LaunchedBenchmark>)> {
-    let mut statement = connection.prepare_cached(
-        "SELECT b.package, b.target, b.name, rb.conditions, s.samples, s.led, s.allocations, s.latencies, NULL, s.position
+    let outcomes = "
+        SELECT b.package, b.target, b.name, rb.conditions, s.samples, s.led, s.allocations, s.latencies, NULL, s.position
          FROM series s JOIN run_benchmarks rb ON rb.id = s.run_benchmark JOIN benchmarks b ON b.id = rb.benchmark
          WHERE s.launch = ?1
          UNION ALL
          SELECT b.package, b.target, b.name, rb.conditions, NULL, NULL, NULL, NULL, f.message, f.position
          FROM failures f JOIN run_benchmarks rb ON rb.id = f.run_benchmark JOIN benchmarks b ON b.id = rb.benchmark
          WHERE f.launch = ?1
-         ORDER BY 10",
-    )?;
-    let mut rows = statement.query([launch])?;
+         ORDER BY 10";
     let mut facts = TargetFacts::default();
     let mut benchmarks = Vec::new();
-    while let Some(row) = rows.next()? {
-        let conditions = known.get(connection, row.get(3)?)?;
+    sql.each(outcomes, params![launch], |row| {
+        let conditions = known.get(sql, row.get(3)?)?;
         facts.clone_from(&conditions.target);
         let message: Option<String> = row.get(8)?;
         let outcome = if let Some(message) = message {
@@ -222,11 +268,12 @@ fn launched(
             noise_threshold: conditions.noise_threshold,
             outcome,
             extras: Extras {
-                led: row.get::<_, FlagsRead>(5)?.0,
+                led: row.get::<FlagsRead>(5)?.0,
                 allocations: allocations_of(row.get_ref(6)?).map_err(Fault::Content)?,
                 latencies: latencies_of(row.get_ref(7)?).map_err(Fault::Content)?,
             },
         });
-    }
+        Ok(())
+    })?;
     Ok((facts, benchmarks))
 }

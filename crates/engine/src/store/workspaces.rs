@@ -1,6 +1,6 @@
 //! Workspaces: the owners of benchmarks, runs and baselines.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::access::Survives;
 use super::columns::Count;
@@ -26,55 +26,53 @@ pub struct WorkspaceSummary {
 impl Store {
     /// The workspace of this key, created where there is none. A new label replaces the old one.
     pub fn workspace(&mut self, key: &str, label: &str) -> Result<WorkspaceId, StoreError> {
-        let known = self.read(|connection| {
-            Ok(connection
-                .query_row(
-                    "SELECT id FROM workspaces WHERE key = ?1 AND label = ?2",
-                    [key, label],
-                    |row| row.get(0).map(WorkspaceId),
-                )
-                .optional()?)
+        let known = self.read(|sql| {
+            sql.first(
+                "SELECT id FROM workspaces WHERE key = ?1 AND label = ?2",
+                params![key, label],
+                |row| row.get(0).map(WorkspaceId),
+            )
         })?;
         if let Some(workspace) = known {
             return Ok(workspace);
         }
-        self.write(Survives::Kill, |connection| {
-            Ok(connection.query_row(
+        self.write(Survives::Kill, |sql| {
+            sql.one(
                 "INSERT INTO workspaces (key, label) VALUES (?1, ?2)
                  ON CONFLICT (key) DO UPDATE SET label = excluded.label RETURNING id",
-                [key, label],
+                params![key, label],
                 |row| row.get(0).map(WorkspaceId),
-            )?)
+            )
         })
     }
 
     /// The workspace of this key, if there is one.
     pub fn find_workspace(&self, key: &str) -> Result<Option<WorkspaceId>, StoreError> {
-        self.read(|connection| {
-            Ok(connection
-                .query_row("SELECT id FROM workspaces WHERE key = ?1", [key], |row| {
-                    row.get(0).map(WorkspaceId)
-                })
-                .optional()?)
+        self.read(|sql| {
+            sql.first(
+                "SELECT id FROM workspaces WHERE key = ?1",
+                params![key],
+                |row| row.get(0).map(WorkspaceId),
+            )
         })
     }
 
     /// All workspaces, by key.
     pub fn workspaces(&self) -> Result<Vec<WorkspaceSummary>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare(
+        self.read(|sql| {
+            sql.all(
                 "SELECT id, key, label, (SELECT count(*) FROM runs WHERE workspace = workspaces.id)
                  FROM workspaces ORDER BY key",
-            )?;
-            let rows = statement.query_map(params![], |row| {
-                Ok(WorkspaceSummary {
-                    id: WorkspaceId(row.get(0)?),
-                    key: row.get(1)?,
-                    label: row.get(2)?,
-                    runs: row.get::<_, Count>(3)?.0,
-                })
-            })?;
-            Ok(rows.collect::<Result<_, _>>()?)
+                &[],
+                |row| {
+                    Ok(WorkspaceSummary {
+                        id: WorkspaceId(row.get(0)?),
+                        key: row.get(1)?,
+                        label: row.get(2)?,
+                        runs: row.get::<Count>(3)?.0,
+                    })
+                },
+            )
         })
     }
 }

@@ -50,6 +50,7 @@ fn search(
 ) -> Result<ExitCode, AppError> {
     let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
+    context.require_local_store()?;
     context.tables.layers.command_line.noise_threshold = options.paired.comparison.noise_threshold;
     let (good, commits) = range(&context, options)?;
     let workshop = Workshop {

@@ -190,7 +190,7 @@ fn execute_plan(
     world: &mut World<'_>,
 ) -> Result<Done, AppError> {
     let mut store = context.whole_store()?;
-    let before = store.file_bytes();
+    let before = store.bytes()?;
     let outcome = store.remove_runs(workspace, going)?;
     for run in &outcome.skipped {
         writeln!(
@@ -206,7 +206,7 @@ fn execute_plan(
     }
     Ok(Done {
         removed: outcome.removed.len(),
-        freed_bytes: before.saturating_sub(store.file_bytes()),
+        freed_bytes: before.saturating_sub(store.bytes()?),
     })
 }
 

@@ -49,6 +49,7 @@ pub fn run(
     // Before the build, which is a load of its own.
     let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
+    context.require_local_store()?;
     if options.against.is_none() {
         options.comparison.check(&context.tables.workspace)?;
     }

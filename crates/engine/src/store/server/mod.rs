@@ -1,0 +1,10 @@
+//! A team's store: the same tables in PostgreSQL.
+//!
+//! A session connects, checks that the database is a store of ours that this program knows, and runs the statements of
+//! [`super::sql`]. Runs come in whole ([`bulk`]).
+
+mod bulk;
+mod session;
+mod values;
+
+pub(super) use session::{Session, said};

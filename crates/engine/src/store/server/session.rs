@@ -1,0 +1,335 @@
+//! A connection to a team's store: opened, checked, and bounded in time.
+
+use std::fmt;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use rusqlite::ToSql;
+use rusqlite::types::Value;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+use tokio_postgres::config::Host;
+use tokio_postgres::types::{ToSql as ServerToSql, Type};
+use tokio_postgres::{Client, Config, NoTls};
+
+use super::values::Held;
+use crate::store::StoreError;
+use crate::store::error::{Attempt, Fault};
+use crate::store::open::Access;
+use crate::store::sql::Sql;
+
+/// The version of the team's schema that this program reads and writes.
+const VERSION: u32 = 1;
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// A server that says nothing for so long is given up.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The same of a server that is not reached.
+const REACHED_WITHIN: Duration = Duration::from_secs(10);
+
+/// A connection, and where it leads.
+pub(in crate::store) struct Session {
+    // Declared before the runtime, which polls the connection behind it.
+    client: Client,
+    runtime: Runtime,
+    place: PathBuf,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Session({})", self.place.display())
+    }
+}
+
+impl Session {
+    /// Connects to the store of this address, and checks that it is one of ours.
+    pub(in crate::store) fn open(address: &str, access: Access) -> Result<Self, StoreError> {
+        let session = Self::connect(address)?;
+        if access == Access::Read {
+            session
+                .batch("SET default_transaction_read_only TO on")
+                .map_err(|fault| session.complete(fault))?;
+        }
+        let version = session.version().map_err(|fault| session.complete(fault))?;
+        match version {
+            Some(VERSION) => Ok(session),
+            Some(found) => Err(StoreError::Newer {
+                path: session.place.clone(),
+                found,
+                supported: VERSION,
+            }),
+            None => Err(StoreError::NoTeamStore {
+                path: session.place.clone(),
+            }),
+        }
+    }
+
+    /// Makes a store in the database of this address. Tells whether there was none before.
+    pub(in crate::store) fn create(address: &str) -> Result<bool, StoreError> {
+        let mut session = Self::connect(address)?;
+        let found = session.version().map_err(|fault| session.complete(fault))?;
+        match found {
+            Some(VERSION) => return Ok(false),
+            Some(_) => return Self::open(address, Access::Write).map(|_| false),
+            None => {}
+        }
+        session.write(|sql| match sql {
+            Sql::Postgres(session) => session.batch(SCHEMA),
+            Sql::Sqlite(_) => Ok(()),
+        })?;
+        Ok(true)
+    }
+
+    fn connect(address: &str) -> Result<Self, StoreError> {
+        let mut config = Config::from_str(address).map_err(|error| StoreError::BadAddress {
+            detail: error.to_string(),
+        })?;
+        let place = PathBuf::from(public_name(&config));
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(REACHED_WITHIN);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("cargo-perfcheck");
+        }
+        let unreachable = |detail: String| StoreError::Unreachable {
+            path: place.clone(),
+            detail,
+        };
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| unreachable(error.to_string()))?;
+        let connecting = async { timeout(REACHED_WITHIN, config.connect(NoTls)).await };
+        let (client, connection) = runtime
+            .block_on(connecting)
+            .map_err(|_| unreachable(format!("no answer within {} s", REACHED_WITHIN.as_secs())))?
+            .map_err(|error| unreachable(said(&error)))?;
+        runtime.spawn(async move {
+            // What goes wrong here is told to whoever waits for an answer.
+            let _ = connection.await;
+        });
+        let session = Self {
+            client,
+            runtime,
+            place,
+        };
+        session
+            .batch("SET search_path TO perfcheck; SET lock_timeout TO '10s'")
+            .map_err(|fault| session.complete(fault))?;
+        Ok(session)
+    }
+
+    /// The version of the store in this database; `None` where there is none.
+    fn version(&self) -> Attempt<Option<u32>> {
+        let there = "SELECT 1 FROM pg_class WHERE oid = to_regclass('perfcheck.made_by')";
+        if self.query(there, &[])?.is_empty() {
+            let taken = "SELECT 1 FROM pg_namespace WHERE nspname = 'perfcheck'";
+            return match self.query(taken, &[])?.is_empty() {
+                true => Ok(None),
+                false => Err(Fault::Store(StoreError::ForeignSchema {
+                    path: self.place.clone(),
+                })),
+            };
+        }
+        let rows = self.query("SELECT version FROM perfcheck.made_by", &[])?;
+        match rows.first().and_then(|row| row.first()) {
+            Some(Value::Integer(version)) => Ok(u32::try_from(*version).ok()),
+            _ => Err(Fault::Content("it does not say its version".into())),
+        }
+    }
+
+    /// The server and its database, as messages name them.
+    pub(in crate::store) fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Runs queries on one snapshot of the store.
+    pub(in crate::store) fn read<T>(
+        &self,
+        query: impl FnOnce(Sql<'_>) -> Attempt<T>,
+    ) -> Result<T, StoreError> {
+        self.within("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", query)
+    }
+
+    /// Runs statements that happen together or not at all.
+    pub(in crate::store) fn write<T>(
+        &mut self,
+        statements: impl FnOnce(Sql<'_>) -> Attempt<T>,
+    ) -> Result<T, StoreError> {
+        self.within("BEGIN", statements)
+    }
+
+    fn within<T>(
+        &self,
+        begin: &str,
+        statements: impl FnOnce(Sql<'_>) -> Attempt<T>,
+    ) -> Result<T, StoreError> {
+        let attempt = || {
+            self.batch(begin)?;
+            match statements(Sql::Postgres(self)) {
+                Ok(value) => self.batch("COMMIT").map(|()| value),
+                Err(fault) => {
+                    // Where this fails the connection is gone, and the transaction with it.
+                    let _ = self.batch("ROLLBACK");
+                    Err(fault)
+                }
+            }
+        };
+        attempt().map_err(|fault| self.complete(fault))
+    }
+
+    /// The rows of a query whose values are those that a file would be given.
+    pub(in crate::store) fn query(
+        &self,
+        query: &str,
+        values: &[&dyn ToSql],
+    ) -> Attempt<Vec<Vec<Value>>> {
+        let held = held(values)?;
+        let typed: Vec<(&(dyn ServerToSql + Sync), Type)> = held
+            .iter()
+            .map(|value| (value as &(dyn ServerToSql + Sync), value.r#type()))
+            .collect();
+        let query = translated(query);
+        let rows = self.wait(self.client.query_typed(&query, &typed))?;
+        rows.iter()
+            .map(|row| {
+                (0..row.len())
+                    .map(|column| Ok(row.try_get::<_, Held>(column).map_err(server)?.0))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// Runs such a statement. Tells how many rows it changed.
+    pub(in crate::store) fn execute(
+        &self,
+        statement: &str,
+        values: &[&dyn ToSql],
+    ) -> Attempt<usize> {
+        let held = held(values)?;
+        let typed: Vec<(&(dyn ServerToSql + Sync), Type)> = held
+            .iter()
+            .map(|value| (value as &(dyn ServerToSql + Sync), value.r#type()))
+            .collect();
+        self.change(&translated(statement), &typed)
+    }
+
+    /// The rows of a query in the server's own words and types.
+    pub(super) fn rows(
+        &self,
+        query: &str,
+        values: &[(&(dyn ServerToSql + Sync), Type)],
+    ) -> Attempt<Vec<tokio_postgres::Row>> {
+        self.wait(self.client.query_typed(query, values))
+    }
+
+    /// Runs a statement in the server's own words and types. Tells how many rows it changed.
+    pub(super) fn change(
+        &self,
+        statement: &str,
+        values: &[(&(dyn ServerToSql + Sync), Type)],
+    ) -> Attempt<usize> {
+        let changed = self.wait(self.client.execute_typed(statement, values))?;
+        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+    }
+
+    /// Runs statements without values.
+    fn batch(&self, statements: &str) -> Attempt<()> {
+        self.wait(self.client.batch_execute(statements))
+    }
+
+    fn wait<T>(
+        &self,
+        answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Attempt<T> {
+        match self
+            .runtime
+            .block_on(async { timeout(PATIENCE, answer).await })
+        {
+            Ok(answered) => answered.map_err(server),
+            Err(_) => Err(Fault::Store(StoreError::Unreachable {
+                path: self.place.clone(),
+                detail: format!("no answer within {} s", PATIENCE.as_secs()),
+            })),
+        }
+    }
+
+    fn complete(&self, fault: Fault) -> StoreError {
+        fault.at(&self.place, PATIENCE)
+    }
+}
+
+fn server(error: tokio_postgres::Error) -> Fault {
+    Fault::Server(error)
+}
+
+fn held(values: &[&dyn ToSql]) -> Attempt<Vec<Held>> {
+    let held = values.iter().map(|value| Held::of(*value));
+    Ok(held.collect::<Result<_, _>>()?)
+}
+
+/// What the server or the way to it says, with its causes.
+pub(in crate::store) fn said(error: &tokio_postgres::Error) -> String {
+    if let Some(answer) = error.as_db_error() {
+        return answer.message().to_owned();
+    }
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(deeper) = cause {
+        text = format!("{text}: {deeper}");
+        cause = deeper.source();
+    }
+    text
+}
+
+/// The address without user and password: it stands in messages and logs.
+fn public_name(config: &Config) -> String {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        #[cfg(unix)]
+        Some(Host::Unix(path)) => path.display().to_string(),
+        None => String::new(),
+    };
+    let port = match config.get_ports() {
+        [] | [5432] => String::new(),
+        [port, ..] => format!(":{port}"),
+    };
+    let database = config.get_dbname().unwrap_or_default();
+    format!("postgres://{host}{port}/{database}")
+}
+
+/// A statement of a file in the server's words: `$1` for `?1`, no choice of indexes, and no order of joins.
+fn translated(statement: &str) -> String {
+    let mut text = String::with_capacity(statement.len());
+    let mut rest = statement;
+    while let Some(at) = rest.find(" INDEXED BY ") {
+        text.push_str(&rest[..at]);
+        let index = &rest[at + " INDEXED BY ".len()..];
+        rest = index.trim_start_matches(|c: char| c == '_' || c.is_ascii_alphanumeric());
+    }
+    text.push_str(rest);
+    text.replace('?', "$").replace("CROSS JOIN", "JOIN")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_told_in_the_server_s_words() {
+        assert_eq!(
+            translated(
+                "SELECT a FROM runs r INDEXED BY runs_by_branch\nCROSS JOIN b ON b.id = ?1 WHERE c = ?12"
+            ),
+            "SELECT a FROM runs r\nJOIN b ON b.id = $1 WHERE c = $12"
+        );
+    }
+
+    #[test]
+    fn no_message_has_the_password() {
+        let config = Config::from_str("postgres://me:secret@db.example:6000/team").expect("parses");
+        assert_eq!(public_name(&config), "postgres://db.example:6000/team");
+    }
+}

@@ -1,0 +1,166 @@
+//! A real PostgreSQL for tests: on a socket in a directory of its own, gone with the process that started it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use perfcheck_engine::store::Store;
+use tempfile::TempDir;
+
+/// A server that runs.
+pub struct Server {
+    directory: TempDir,
+}
+
+impl Server {
+    /// Starts a server; `None` where PostgreSQL is not installed.
+    pub fn start() -> Option<Self> {
+        let programs = programs()?;
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let server = Self { directory };
+        let data = server.data();
+        open_to_all(server.directory.path());
+        std::fs::create_dir(&data).expect("creates");
+        open_to_all(&data);
+        let made = as_user(&programs.join("initdb"))
+            .args([
+                "--no-sync",
+                "--auth=trust",
+                "--username=team",
+                "-E",
+                "UTF8",
+                "--locale=C",
+                "-D",
+            ])
+            .arg(data.join("cluster"))
+            .stdout(Stdio::null())
+            .status()
+            .expect("runs initdb");
+        assert!(made.success(), "initdb: {made}");
+        server.run(programs.join("postgres"));
+        server.wait_until_it_answers();
+        Some(server)
+    }
+
+    /// Where the server keeps its files and its socket.
+    fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    /// The address of a database.
+    pub fn address(&self, database: &str) -> String {
+        let socket = self.data().display().to_string().replace('/', "%2F");
+        format!("postgres://team@{socket}/{database}")
+    }
+
+    /// Runs the server until this process ends: a thread that never does holds it.
+    fn run(&self, program: PathBuf) {
+        let data = self.data();
+        std::thread::spawn(move || {
+            let mut server = as_user(&program)
+                .arg("-D")
+                .arg(data.join("cluster"))
+                .arg("-k")
+                .arg(&data)
+                .args([
+                    "-c",
+                    "listen_addresses=",
+                    "-c",
+                    "fsync=off",
+                    "-c",
+                    "max_connections=200",
+                ])
+                .stdout(Stdio::null())
+                .stderr(std::fs::File::create(data.join("log")).expect("creates"))
+                .spawn()
+                .expect("runs postgres");
+            let _ = server.wait();
+        });
+    }
+
+    fn wait_until_it_answers(&self) {
+        for _ in 0..600 {
+            if self.sql("postgres", "SELECT 1").is_some() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("PostgreSQL does not answer");
+    }
+
+    /// What `psql` prints of a statement; `None` where it fails.
+    pub fn sql(&self, database: &str, statement: &str) -> Option<String> {
+        let output = Command::new("psql")
+            .args([
+                "-X",
+                "-A",
+                "-t",
+                "-q",
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-U",
+                "team",
+                "-h",
+            ])
+            .arg(self.data())
+            .args(["-d", database, "-c", statement])
+            .stderr(Stdio::null())
+            .output()
+            .expect("runs psql");
+        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        output.status.success().then_some(text)
+    }
+}
+
+/// A program as the tests' own user, or as `nobody` where that is root: PostgreSQL refuses to run as root. It ends with the thread that starts it.
+fn as_user(program: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "QUIT"]);
+    if rustix_is_root() {
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+    }
+    command.arg(program).env("LC_ALL", "C");
+    command
+}
+
+fn rustix_is_root() -> bool {
+    let id = Command::new("id").arg("-u").output().expect("runs id");
+    id.stdout == b"0\n"
+}
+
+fn open_to_all(directory: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let all = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(directory, all).expect("permits");
+}
+
+/// The directory of PostgreSQL's programs: the newest that Debian's packages installed, or that of `initdb` on the path.
+fn programs() -> Option<PathBuf> {
+    let installed = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let mut versions: Vec<PathBuf> = installed
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
+        .filter(|path| path.join("initdb").exists())
+        .collect();
+    versions.sort();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).find(|path| path.join("initdb").exists());
+    versions.pop().or(on_path)
+}
+
+/// The address of a new database with an empty store, on a server that all tests of this process share.
+pub fn fresh_database() -> String {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let server = SERVER.get_or_init(|| Server::start().expect("PostgreSQL is installed"));
+    let name = format!("store_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+    server
+        .sql("postgres", &format!("CREATE DATABASE {name}"))
+        .expect("makes a database");
+    let address = server.address(&name);
+    assert!(Store::create_in(&address).expect("makes a store"));
+    address
+}
