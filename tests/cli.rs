@@ -8,4 +8,5 @@ mod messages;
 mod page;
 mod store_failures;
 mod support;
+mod team;
 mod testbench;

@@ -24,9 +24,8 @@ pub fn place() -> (TempDir, PathBuf) {
 ///
 /// With `PERFCHECK_TEST_STORE=postgres` it lies in a database of a server that the tests start.
 pub fn fresh() -> (TempDir, Store, WorkspaceId) {
-    #[cfg(feature = "postgres")]
     if std::env::var_os("PERFCHECK_TEST_STORE").is_some_and(|store| store == "postgres") {
-        let address = crate::store::server::fresh_database();
+        let address = crate::support::postgres::fresh_database();
         let (store, workspace) = open(Path::new(&address));
         return (place().0, store, workspace);
     }

@@ -9,6 +9,4 @@ mod pairs;
 mod processes;
 mod pruning;
 mod recording;
-#[cfg(feature = "postgres")]
-pub mod server;
 mod steps;

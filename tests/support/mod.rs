@@ -4,6 +4,8 @@
 //! that outlive the run. Nothing here waits without a deadline; deadlines are for tests that hang, not for slow machines.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod postgres;
+
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use std::env;

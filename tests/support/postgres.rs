@@ -7,11 +7,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use perfcheck_engine::store::Store;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
 /// A server that runs.
 pub struct Server {
     directory: TempDir,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
 }
 
 impl Server {
@@ -39,8 +46,7 @@ impl Server {
             .status()
             .expect("runs initdb");
         assert!(made.success(), "initdb: {made}");
-        server.run(programs.join("postgres"));
-        server.wait_until_it_answers();
+        server.run();
         Some(server)
     }
 
@@ -55,29 +61,40 @@ impl Server {
         format!("postgres://team@{socket}/{database}")
     }
 
-    /// Runs the server until this process ends: a thread that never does holds it.
-    fn run(&self, program: PathBuf) {
+    /// Starts the server in a thread that lasts as long as it does: it ends with the thread that started it.
+    pub fn run(&self) {
         let data = self.data();
+        let program = programs().expect("PostgreSQL is installed").join("postgres");
         std::thread::spawn(move || {
             let mut server = as_user(&program)
                 .arg("-D")
                 .arg(data.join("cluster"))
                 .arg("-k")
                 .arg(&data)
-                .args([
-                    "-c",
-                    "listen_addresses=",
-                    "-c",
-                    "fsync=off",
-                    "-c",
-                    "max_connections=200",
-                ])
+                .args(["-c", "listen_addresses=", "-c", "max_connections=200"])
                 .stdout(Stdio::null())
                 .stderr(std::fs::File::create(data.join("log")).expect("creates"))
                 .spawn()
                 .expect("runs postgres");
             let _ = server.wait();
         });
+        self.wait_until_it_answers();
+    }
+
+    /// Kills the server, as a loss of power would; it can be run again.
+    pub fn kill(&self) {
+        let lock = self.data().join("cluster/postmaster.pid");
+        let text = std::fs::read_to_string(&lock).unwrap_or_default();
+        let Some(id) = text.lines().next().and_then(|line| line.parse().ok()) else {
+            return;
+        };
+        let Some(process) = Pid::from_raw(id) else { return };
+        let _ = kill_process(process, Signal::KILL);
+        while test_kill_process(process).is_ok() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Its children notice by themselves; a new server waits for them.
+        let _ = std::fs::remove_file(lock);
     }
 
     fn wait_until_it_answers(&self) {
@@ -88,6 +105,17 @@ impl Server {
             std::thread::sleep(Duration::from_millis(50));
         }
         panic!("PostgreSQL does not answer");
+    }
+
+    /// The address of a new database with an empty store.
+    pub fn fresh_database(&self) -> String {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("store_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        self.sql("postgres", &format!("CREATE DATABASE {name}"))
+            .expect("makes a database");
+        let address = self.address(&name);
+        assert!(Store::create_in(&address).expect("makes a store"));
+        address
     }
 
     /// What `psql` prints of a statement; `None` where it fails.
@@ -118,16 +146,15 @@ impl Server {
 fn as_user(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "QUIT"]);
-    if rustix_is_root() {
+    if is_root() {
         command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
     }
     command.arg(program).env("LC_ALL", "C");
     command
 }
 
-fn rustix_is_root() -> bool {
-    let id = Command::new("id").arg("-u").output().expect("runs id");
-    id.stdout == b"0\n"
+fn is_root() -> bool {
+    rustix::process::getuid().is_root()
 }
 
 fn open_to_all(directory: &Path) {
@@ -153,14 +180,11 @@ fn programs() -> Option<PathBuf> {
 
 /// The address of a new database with an empty store, on a server that all tests of this process share.
 pub fn fresh_database() -> String {
-    static SERVER: OnceLock<Server> = OnceLock::new();
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let server = SERVER.get_or_init(|| Server::start().expect("PostgreSQL is installed"));
-    let name = format!("store_{}", NEXT.fetch_add(1, Ordering::Relaxed));
-    server
-        .sql("postgres", &format!("CREATE DATABASE {name}"))
-        .expect("makes a database");
-    let address = server.address(&name);
-    assert!(Store::create_in(&address).expect("makes a store"));
-    address
+    shared().expect("PostgreSQL is installed").fresh_database()
+}
+
+/// The server that all tests of this process share; `None` where PostgreSQL is not installed.
+pub fn shared() -> Option<&'static Server> {
+    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+    SERVER.get_or_init(Server::start).as_ref()
 }

@@ -1,0 +1,286 @@
+//! A team's store: a real PostgreSQL, runs that are sent to it, and commands that read it.
+
+use std::fs;
+use std::time::Duration;
+
+use crate::commands::crates::Crate;
+use crate::support::postgres::{Server, shared};
+use crate::support::{Finished, Machine, Perfcheck, skipped};
+
+/// The name by which every machine knows the project.
+const ID: &str = "[workspace.metadata.perfcheck]\nid = \"example.org/listed\"\n";
+const JSON: [&str; 2] = ["--message-format", "json"];
+
+/// A crate with two benchmarks and this many runs of it, the last of them with a regression.
+fn measured(machine: &Machine, runs: usize) -> Crate {
+    let listed = Crate::of(machine, &["a", "b"], ID).into_repository(machine);
+    for run in 1..=runs {
+        let slower: &[(&str, f64)] = if run == runs {
+            &[("b", 150.0)]
+        } else {
+            &[("b", 100.0)]
+        };
+        let code = i32::from(run == runs && runs > 1);
+        listed
+            .measure(machine, &["a"], slower)
+            .run()
+            .expect_code(code);
+    }
+    listed
+}
+
+fn push(listed: &Crate, machine: &Machine, address: &str) -> Perfcheck {
+    listed
+        .perfcheck(machine, &["store", "push", address])
+        .args(JSON)
+}
+
+/// How many runs were sent, and how many were there.
+fn sent(finished: &Finished) -> (usize, u64) {
+    let pushed = finished.messages("runs-pushed");
+    let sent = pushed[0]["sent"].as_array().expect("numbers");
+    (sent.len(), pushed[0]["already"].as_u64().expect("a number"))
+}
+
+/// The server, or the reason why there is none.
+fn server() -> Option<&'static Server> {
+    let server = shared();
+    if server.is_none() {
+        skipped("PostgreSQL is not installed");
+    }
+    server
+}
+
+#[test]
+fn runs_are_sent_once_and_every_command_reads_them_as_in_a_file() {
+    let Some(server) = server() else { return };
+    let address = server.fresh_database();
+    let machine = Machine::new();
+    let listed = measured(&machine, 3);
+    assert_eq!(
+        sent(&push(&listed, &machine, &address).run().expect_code(0)),
+        (3, 0)
+    );
+    assert_eq!(
+        sent(&push(&listed, &machine, &address).run().expect_code(0)),
+        (0, 3)
+    );
+    for words in [
+        vec!["store", "runs"],
+        vec!["show", "3"],
+        vec!["show", "3", "--message-format", "json"],
+        vec!["compare", "1", "3"],
+        vec!["compare", "1", "3", "--message-format", "json"],
+        vec!["explain", "b", "--full"],
+        vec!["history"],
+        vec!["history", "b", "--message-format", "json"],
+        vec!["report", "3", "--report", "markdown"],
+        vec!["store", "export", "1", "2", "3"],
+        vec!["store", "prune", "--keep-last", "1"],
+        vec!["baseline", "list"],
+    ] {
+        let here = listed.perfcheck(&machine, &words).run();
+        let there = listed
+            .perfcheck(&machine, &words)
+            .args(["--store", &address])
+            .run();
+        assert_eq!(here.stdout, there.stdout, "{words:?}: {there}");
+        assert_eq!(here.code(), there.code(), "{words:?}: {there}");
+    }
+}
+
+#[test]
+fn a_run_that_the_team_removed_is_not_sent_again() {
+    let Some(server) = server() else { return };
+    let address = server.fresh_database();
+    let machine = Machine::new();
+    let listed = measured(&machine, 2);
+    push(&listed, &machine, &address).run().expect_code(0);
+    let remove = ["store", "remove", "2", "--store", &address];
+    listed.perfcheck(&machine, &remove).run().expect_code(0);
+    assert_eq!(
+        sent(&push(&listed, &machine, &address).run().expect_code(0)),
+        (0, 1)
+    );
+    // What is measured afterwards gets a number that was never given.
+    listed
+        .measure(&machine, &["a", "b"], &[])
+        .run()
+        .expect_code(0);
+    let finished = push(&listed, &machine, &address).run().expect_code(0);
+    assert_eq!(
+        finished.messages("runs-pushed")[0]["sent"],
+        serde_json::json!([3])
+    );
+}
+
+#[test]
+fn names_and_levels_of_the_team_are_changed_there() {
+    let Some(server) = server() else { return };
+    let address = server.fresh_database();
+    let machine = Machine::new();
+    let listed = measured(&machine, 2);
+    push(&listed, &machine, &address).run().expect_code(0);
+    let there = |words: &[&str]| {
+        let command = listed
+            .perfcheck(&machine, words)
+            .args(["--store", &address]);
+        command.run().expect_code(0)
+    };
+    there(&["baseline", "save", "v1", "1"]);
+    there(&["accept", "b"]);
+    let names = there(&["baseline", "list", "--message-format", "json"]);
+    assert_eq!(names.messages("baseline")[0]["name"], "v1");
+    there(&["baseline", "rename", "v1", "v2"]);
+    there(&["baseline", "remove", "v2"]);
+    let runs = there(&["store", "runs", "--message-format", "json"]);
+    let newest = &runs.messages("run")[0];
+    assert_eq!(newest["accepted_benchmarks"][0]["id"], "b", "{newest}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_to_do_next() {
+    let Some(server) = server() else { return };
+    let address = server.fresh_database();
+    let database = address.rsplit('/').next().expect("a name").to_owned();
+    let machine = Machine::new();
+    let listed = measured(&machine, 1);
+    let refused = |words: &[&str], code: i32, texts: &[&str]| {
+        let finished = listed.perfcheck(&machine, words).run();
+        finished.expect_code(code).expect_stderr(texts);
+    };
+    refused(
+        &["store", "push"],
+        2,
+        &["no team's store is named", "PERFCHECK_TEAM_STORE"],
+    );
+    refused(
+        &["store", "push", "postgres://["],
+        2,
+        &["the address of the team's store"],
+    );
+    refused(
+        &["--store", &address],
+        2,
+        &[
+            "runs are measured into a store of this machine",
+            "store push",
+        ],
+    );
+    let nobody = "postgres://team@127.0.0.1:1/perf";
+    refused(
+        &["store", "push", nobody],
+        5,
+        &["cannot be reached", "nothing is lost"],
+    );
+    refused(&["history", "--store", nobody], 5, &["cannot be reached"]);
+    let none = server.address("postgres");
+    refused(
+        &["history", "--store", &none],
+        5,
+        &["there is no store", "store init"],
+    );
+    server
+        .sql("postgres", &format!("CREATE DATABASE {database}_other"))
+        .expect("made");
+    let other = server.address(&format!("{database}_other"));
+    server
+        .sql(&format!("{database}_other"), "CREATE SCHEMA perfcheck")
+        .expect("made");
+    refused(
+        &["store", "init", &other],
+        5,
+        &["was made by another program", "it was left as it is"],
+    );
+    server
+        .sql(&database, "UPDATE perfcheck.made_by SET version = 7")
+        .expect("made");
+    refused(
+        &["store", "push", &address],
+        5,
+        &["schema version 7", "it was left as it is"],
+    );
+    server
+        .sql(&database, "UPDATE perfcheck.made_by SET version = 1")
+        .expect("made");
+    let reader = "CREATE ROLE r LOGIN; GRANT USAGE ON SCHEMA perfcheck TO r; GRANT SELECT ON ALL TABLES IN SCHEMA perfcheck TO r";
+    server.sql(&database, reader).expect("made");
+    let as_reader = address.replace("team@", "r@");
+    refused(&["store", "push", &as_reader], 5, &["cannot be written"]);
+    refused(&["store", "runs", "--store", &as_reader], 0, &[]);
+    // A project without a name of its own is another one on every machine.
+    let manifest = listed.root.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("read");
+    fs::write(&manifest, text.replace(ID, "")).expect("written");
+    refused(
+        &["store", "push", &address],
+        2,
+        &["same on every machine", "id ="],
+    );
+    refused(
+        &["history", "--store", &address],
+        2,
+        &["same on every machine"],
+    );
+}
+
+/// All that a store keeps of samples, whatever their numbers are.
+const SAMPLES: &str = "SELECT count(*) || ' ' || count(DISTINCT (r.started, r.seed, coalesce(r.role, ''), b.name, l.ordinal, l.attempt))
+     || ' ' || coalesce(sum(length(s.samples)), 0)
+     FROM perfcheck.series s JOIN perfcheck.launches l ON l.id = s.launch JOIN perfcheck.runs r ON r.id = l.run
+     JOIN perfcheck.run_benchmarks rb ON rb.id = s.run_benchmark JOIN perfcheck.benchmarks b ON b.id = rb.benchmark";
+
+#[test]
+fn a_sender_or_a_server_that_is_killed_loses_nothing_and_doubles_nothing() {
+    let Some(server) = Server::start() else {
+        return skipped("PostgreSQL is not installed");
+    };
+    let expected = server.fresh_database();
+    let address = server.fresh_database();
+    let machine = Machine::new();
+    let listed = measured(&machine, 6);
+    push(&listed, &machine, &expected).run().expect_code(0);
+    let samples = |address: &str| {
+        let database = address.rsplit('/').next().expect("a name");
+        server.sql(database, SAMPLES).expect("counts")
+    };
+    for attempt in 0..12_u64 {
+        let sender = push(&listed, &machine, &address).start();
+        std::thread::sleep(Duration::from_millis(4 * attempt));
+        if attempt % 4 == 3 {
+            server.kill();
+            server.run();
+            let finished = sender.finish();
+            assert!([0, 5].contains(&finished.code()), "{finished}");
+        } else {
+            sender.signal(rustix::process::Signal::KILL);
+            drop(sender);
+        }
+    }
+    push(&listed, &machine, &address).run().expect_code(0);
+    assert_eq!(
+        sent(&push(&listed, &machine, &address).run().expect_code(0)),
+        (0, 6)
+    );
+    assert_eq!(samples(&address), samples(&expected));
+}
+
+#[test]
+fn many_machines_send_at_once() {
+    let Some(server) = server() else { return };
+    let address = server.fresh_database();
+    let machines: Vec<Machine> = (0..6).map(|_| Machine::new()).collect();
+    let crates: Vec<Crate> = machines
+        .iter()
+        .map(|machine| measured(machine, 2))
+        .collect();
+    let all: Vec<_> = (crates.iter().zip(&machines))
+        .map(|(listed, machine)| push(listed, machine, &address).start())
+        .collect();
+    for sender in all {
+        assert_eq!(sent(&sender.finish().expect_code(0)), (2, 0));
+    }
+    let runs = crates[0].perfcheck(&machines[0], &["store", "runs", "--store", &address]);
+    let runs = runs.args(JSON).run().expect_code(0);
+    assert_eq!(runs.messages("run").len(), 12);
+}
