@@ -64,7 +64,9 @@ impl Server {
     /// Starts the server in a thread that lasts as long as it does: it ends with the thread that started it.
     pub fn run(&self) {
         let data = self.data();
-        let program = programs().expect("PostgreSQL is installed").join("postgres");
+        let program = programs()
+            .expect("PostgreSQL is installed")
+            .join("postgres");
         std::thread::spawn(move || {
             let mut server = as_user(&program)
                 .arg("-D")
@@ -88,7 +90,9 @@ impl Server {
         let Some(id) = text.lines().next().and_then(|line| line.parse().ok()) else {
             return;
         };
-        let Some(process) = Pid::from_raw(id) else { return };
+        let Some(process) = Pid::from_raw(id) else {
+            return;
+        };
         let _ = kill_process(process, Signal::KILL);
         while test_kill_process(process).is_ok() {
             std::thread::sleep(Duration::from_millis(5));

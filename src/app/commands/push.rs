@@ -37,8 +37,11 @@ Exit status: 0, 2 usage, 5 the server not reached, or the schema made by another
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_PUSH)]
 pub struct PushOptions {
-    /// Send the runs to this store, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE]
-    #[arg(value_name = "ADDRESS")]
+    /// The address of the store; as the environment says where none is given.
+    #[arg(
+        value_name = "ADDRESS",
+        help = "Send the runs to this store, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE]"
+    )]
     pub address: Option<String>,
 }
 
@@ -46,8 +49,11 @@ pub struct PushOptions {
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_INIT)]
 pub struct CreateOptions {
-    /// Make the store in this database, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE]
-    #[arg(value_name = "ADDRESS")]
+    /// The address of the store; as the environment says where none is given.
+    #[arg(
+        value_name = "ADDRESS",
+        help = "Make the store in this database, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE]"
+    )]
     pub address: Option<String>,
 }
 

@@ -54,7 +54,6 @@ pub fn self_test(
     let paired = &options.paired;
     let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
-    context.require_local_store()?;
     context.tables.layers.command_line.noise_threshold = paired.comparison.noise_threshold;
     let (toolchain, targets) = build(&context, common, world)?;
     let timeout = timeout(paired.timeout, &context);

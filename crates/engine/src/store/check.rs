@@ -3,7 +3,6 @@
 use super::codec;
 use super::error::Fault;
 use super::extras::{allocations_of, latencies_of};
-use super::sql::Sql;
 use super::{Store, StoreError};
 
 impl Store {
@@ -11,7 +10,7 @@ impl Store {
     /// reading the file takes; opening does nothing of the kind.
     pub fn check(&self) -> Result<(), StoreError> {
         self.read(|sql| {
-            if let Sql::Sqlite(_) = sql {
+            if sql.is_file() {
                 let finding: String =
                     sql.one("PRAGMA integrity_check(1)", &[], |row| row.get(0))?;
                 if finding != "ok" {

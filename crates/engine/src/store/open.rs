@@ -34,6 +34,21 @@ pub(super) enum Database {
     Server(Session),
 }
 
+impl Database {
+    /// The file, if it is one.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(clippy::unnecessary_wraps, reason = "without the feature it always is")
+    )]
+    pub(super) fn file(&self) -> Option<&StoreFile> {
+        match self {
+            Self::File(file) => Some(file),
+            #[cfg(feature = "postgres")]
+            Self::Server(_) => None,
+        }
+    }
+}
+
 /// A file that SQLite has open.
 #[derive(Debug)]
 pub(super) struct StoreFile {

@@ -128,11 +128,9 @@ impl Store {
     /// Makes the file as small as what is in it. Needs room for a copy meanwhile; where it fails or is killed the store is whole, and later runs
     /// use the room.
     pub fn compact(&mut self) -> Result<(), StoreError> {
-        let file = match &self.database {
-            Database::File(file) => file,
+        let Some(file) = self.database.file() else {
             // A server reclaims room by itself, and knows better when.
-            #[cfg(feature = "postgres")]
-            Database::Server(_) => return Ok(()),
+            return Ok(());
         };
         let attempt = || -> Attempt<()> {
             file.connection.pragma_update(None, "synchronous", "FULL")?;

@@ -61,6 +61,11 @@ impl Row<'_> {
 }
 
 impl Sql<'_> {
+    /// Whether statements run in a file, which SQLite alone can check.
+    pub(super) fn is_file(self) -> bool {
+        matches!(self, Self::Sqlite(_))
+    }
+
     /// Hands each row of a query to `visit`.
     pub(super) fn each(
         self,

@@ -10,6 +10,13 @@ use super::history::{CONTROLS, LIST, NEWEST_VERDICT, accepted_steps_sql, past_sq
 use super::steps::{ACCEPTED_BRANCHES, accepted_runs_sql};
 use super::{BranchFilter, OpenOptions, RunFilter, Store, StoreError};
 
+impl Store {
+    /// What lies behind a store in a file.
+    fn connection(&self) -> &Connection {
+        &self.database.file().expect("a file").connection
+    }
+}
+
 fn place() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("temporary directory");
     let path = directory.path().join("perfcheck.db");
@@ -118,7 +125,7 @@ fn a_store_is_in_write_ahead_mode_and_survives_a_kill_at_normal_and_power_loss_a
     let mut store = Store::open(&path).expect("creates");
     let pragma = |store: &Store, name: &str| -> String {
         store
-            .connection
+            .connection()
             .pragma_query_value(None, name, |row| {
                 row.get_ref(0).map(|value| format!("{value:?}"))
             })
@@ -142,7 +149,7 @@ fn a_word_or_a_json_text_that_nobody_wrote_is_damage() {
     let mut store = Store::open(&path).expect("creates");
     let workspace = store.workspace("key", "/project").expect("writes");
     store
-        .connection
+        .connection()
         .execute_batch(
             "INSERT INTO environments (facts) VALUES ('{}');
              INSERT INTO runs (workspace, environment, started, seed, decision, tool_version)
@@ -163,7 +170,7 @@ fn no_question_about_the_history_scans_a_table() {
     let store = Store::open(&path).expect("creates");
     let plan = |sql: &str, values: usize| -> Vec<String> {
         let mut statement = store
-            .connection
+            .connection()
             .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
             .expect("prepares");
         assert_eq!(statement.parameter_count(), values);
@@ -242,7 +249,7 @@ fn a_store_of_version_1_opens_with_what_it_holds() {
         assert_eq!((head.seed, head.pair, head.plan), (7, None, None));
         store.check().expect("whole");
         let version: u32 = store
-            .connection
+            .connection()
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .expect("tells");
         assert_eq!(version, super::schema::VERSION);
@@ -271,7 +278,7 @@ fn the_database_refuses_a_purpose_without_a_partner_and_one_that_there_is_not() 
         "UPDATE runs SET purpose = 'pastime' WHERE id = 2",
         "UPDATE runs SET acceptance = 'automatic' WHERE id = 2",
     ] {
-        let refused = store.connection.execute(broken, []);
+        let refused = store.connection().execute(broken, []);
         assert!(refused.is_err(), "{broken}");
     }
     store.check().expect("whole");
@@ -322,7 +329,7 @@ fn series_without_allocations_and_latencies_are_read_and_damaged_ones_are_not() 
     store.check().expect("whole");
     for column in ["allocations", "latencies"] {
         let damage = format!("UPDATE series SET {column} = x'0101000000'");
-        store.connection.execute_batch(&damage).expect("writes");
+        store.connection().execute_batch(&damage).expect("writes");
         for outcome in [
             store.check(),
             store
@@ -333,7 +340,7 @@ fn series_without_allocations_and_latencies_are_read_and_damaged_ones_are_not() 
             assert!(error.to_string().contains("checksum"), "{error}");
         }
         let repair = format!("UPDATE series SET {column} = NULL");
-        store.connection.execute_batch(&repair).expect("writes");
+        store.connection().execute_batch(&repair).expect("writes");
     }
 }
 
@@ -363,7 +370,7 @@ fn a_side_of_a_pair_takes_the_other_one_with_it() {
             )
             .expect("begins");
         let removed = store
-            .connection
+            .connection()
             .execute(
                 "DELETE FROM runs WHERE id = ?1",
                 [[base, candidate][side].0],

@@ -227,7 +227,8 @@ impl Session {
                 .collect()
         };
         let counts = [new_runs, shared.run_benchmarks.1.len(), shared.launches];
-        let [runs, run_benchmarks, launches] = counts.map(|count| count as i64);
+        let [runs, run_benchmarks, launches] =
+            counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let (packages, targets) = (column(|key| &key.package), column(|key| &key.target));
         let names = column(|key| &key.id);
         let rows = self.rows(
@@ -431,9 +432,9 @@ impl Session {
             }
         }
         let mut columns = Columns::default();
-        measured
-            .into_iter()
-            .for_each(|values| columns.numbers(values));
+        for values in measured {
+            columns.numbers(values);
+        }
         columns.blobs(samples);
         columns.texts(led);
         columns.blobs(allocations);
@@ -445,9 +446,9 @@ impl Session {
         )?;
         if !messages.is_empty() {
             let mut columns = Columns::default();
-            failed
-                .into_iter()
-                .for_each(|values| columns.numbers(values));
+            for values in failed {
+                columns.numbers(values);
+            }
             columns.texts(messages);
             columns.insert(self, "failures", "run_benchmark, launch, position, message")?;
         }
@@ -485,9 +486,9 @@ impl Session {
             return Ok(());
         }
         let mut columns = Columns::default();
-        counted
-            .into_iter()
-            .for_each(|values| columns.numbers(values));
+        for values in counted {
+            columns.numbers(values);
+        }
         columns.texts(functions);
         columns
             .insert(

@@ -25,7 +25,7 @@ const VERSION: u32 = 1;
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// A server that says nothing for so long is given up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// The same of a server that is not reached.
 const REACHED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -126,12 +126,12 @@ impl Session {
         let there = "SELECT 1 FROM pg_class WHERE oid = to_regclass('perfcheck.made_by')";
         if self.query(there, &[])?.is_empty() {
             let taken = "SELECT 1 FROM pg_namespace WHERE nspname = 'perfcheck'";
-            return match self.query(taken, &[])?.is_empty() {
-                true => Ok(None),
-                false => Err(Fault::Store(StoreError::ForeignSchema {
-                    path: self.place.clone(),
-                })),
-            };
+            if self.query(taken, &[])?.is_empty() {
+                return Ok(None);
+            }
+            return Err(Fault::Store(StoreError::ForeignSchema {
+                path: self.place.clone(),
+            }));
         }
         let rows = self.query("SELECT version FROM perfcheck.made_by", &[])?;
         match rows.first().and_then(|row| row.first()) {
