@@ -26,7 +26,7 @@ impl Store {
         match &self.database {
             Database::File(file) => file.read(query),
             #[cfg(feature = "postgres")]
-            Database::Server(session) => session.read(query),
+            Database::Server(session) => session.read(|session| query(Sql::Postgres(session))),
         }
     }
 
@@ -39,7 +39,9 @@ impl Store {
         match &mut self.database {
             Database::File(file) => file.write(survives, statements),
             #[cfg(feature = "postgres")]
-            Database::Server(session) => session.write(statements),
+            Database::Server(session) => {
+                session.write(|session| statements(Sql::Postgres(session)))
+            }
         }
     }
 }

@@ -339,7 +339,7 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
 #[cfg(feature = "postgres")]
 fn from_server(error: &tokio_postgres::Error, path: PathBuf, waited: Duration) -> StoreError {
     use tokio_postgres::error::SqlState;
-    let detail = super::server::said(error);
+    let detail = said(error);
     match error.code() {
         Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
             StoreError::ReadOnly { path }
@@ -354,4 +354,19 @@ fn from_server(error: &tokio_postgres::Error, path: PathBuf, waited: Duration) -
         }
         _ => StoreError::Sqlite { path, detail },
     }
+}
+
+/// What the server or the way to it says, with its causes.
+#[cfg(feature = "postgres")]
+pub(super) fn said(error: &tokio_postgres::Error) -> String {
+    if let Some(answer) = error.as_db_error() {
+        return answer.message().to_owned();
+    }
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(deeper) = cause {
+        text = format!("{text}: {deeper}");
+        cause = deeper.source();
+    }
+    text
 }

@@ -10,7 +10,7 @@ use super::columns::{Count, Json, WordColumn};
 use super::conditions::{KnownConditions, find_benchmark};
 use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, key_at, run_at};
-use super::sql::{Row, Sql};
+use super::sql::{Sql, StoredRow};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, Environment, Metric, Run, RunId, SamplingSettings, TargetFacts,
@@ -294,13 +294,13 @@ pub(super) const LINKS: &str = "
 pub(super) const LIST: &str = "
     SELECT b.package, b.target, b.name,
         (SELECT count(*) FROM run_benchmarks c CROSS JOIN runs cr ON cr.id = c.run
-         WHERE c.benchmark = b.id AND cr.role IS NOT 'base' AND coalesce(cr.purpose, 'comparison') = 'comparison'),
+         WHERE c.benchmark = b.id AND cr.role IS DISTINCT FROM 'base' AND coalesce(cr.purpose, 'comparison') = 'comparison'),
         rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions
     FROM benchmarks b
     JOIN run_benchmarks rb ON rb.benchmark = b.id
         AND rb.run = coalesce(
             (SELECT c.run FROM run_benchmarks c CROSS JOIN runs cr ON cr.id = c.run
-             WHERE c.benchmark = b.id AND cr.status = 'complete' AND cr.role IS NOT 'base'
+             WHERE c.benchmark = b.id AND cr.status = 'complete' AND cr.role IS DISTINCT FROM 'base'
                AND coalesce(cr.purpose, 'comparison') = 'comparison' ORDER BY c.run DESC LIMIT 1),
             (SELECT max(run) FROM run_benchmarks WHERE benchmark = b.id))
     JOIN runs r ON r.id = rb.run
@@ -394,7 +394,11 @@ fn past_of(
     Ok(past)
 }
 
-fn past_at(sql: Sql<'_>, known: &mut KnownConditions, row: &Row<'_>) -> Attempt<PastMeasurement> {
+fn past_at(
+    sql: Sql<'_>,
+    known: &mut KnownConditions,
+    row: &StoredRow<'_>,
+) -> Attempt<PastMeasurement> {
     let conditions = known.get(sql, row.get(1)?)?;
     Ok(PastMeasurement {
         run: RunId(row.get(0)?),

@@ -15,7 +15,7 @@ use super::file::{OpenFile, create_if_absent};
 use super::header::FileState;
 use super::location::is_address;
 #[cfg(feature = "postgres")]
-use super::server::Session;
+use super::server::TeamSession;
 use super::{StoreError, schema};
 
 /// An open store. One connection: share a store between threads by opening it once in each.
@@ -31,7 +31,7 @@ pub(super) enum Database {
     File(StoreFile),
     /// A team's PostgreSQL.
     #[cfg(feature = "postgres")]
-    Server(Session),
+    Server(TeamSession),
 }
 
 impl Database {
@@ -88,7 +88,7 @@ pub(super) enum Journal {
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
+enum Access {
     Write,
     Read,
 }
@@ -156,7 +156,7 @@ impl Store {
     /// Makes a store in the database of this address. Tells whether there was none before.
     pub fn create_in(address: &str) -> Result<bool, StoreError> {
         #[cfg(feature = "postgres")]
-        return Session::create(address);
+        return TeamSession::create(address);
         #[cfg(not(feature = "postgres"))]
         {
             let _ = address;
@@ -175,7 +175,11 @@ impl Store {
 
     #[cfg(feature = "postgres")]
     fn of_team(address: &Path, access: Access) -> Result<Self, StoreError> {
-        let session = Session::open(address.to_str().unwrap_or_default(), access)?;
+        let address = address.to_str().unwrap_or_default();
+        let session = match access {
+            Access::Write => TeamSession::open(address)?,
+            Access::Read => TeamSession::open_to_read(address)?,
+        };
         Ok(Self {
             database: Database::Server(session),
         })

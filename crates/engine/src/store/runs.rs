@@ -7,7 +7,7 @@ use super::columns::{Count, Json, Unsigned, WordColumn};
 use super::conclusion::packed;
 use super::conditions::{intern_benchmark, intern_json};
 use super::error::Attempt;
-use super::sql::{Row, Sql};
+use super::sql::{Sql, StoredRow};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, GitState, NewRun, Pair, Run, RunEnd, RunId, RunStatus, RunVerdict,
@@ -264,7 +264,7 @@ fn record_verdict(
 }
 
 /// The key in three columns from `first` on.
-pub(super) fn key_at(row: &Row<'_>, first: usize) -> rusqlite::Result<BenchmarkKey> {
+pub(super) fn key_at(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<BenchmarkKey> {
     Ok(BenchmarkKey {
         package: row.get(first)?,
         target: row.get(first + 1)?,
@@ -278,7 +278,7 @@ pub(super) const RUN_COLUMNS: &str = "r.id, r.started, r.finished, r.status, r.a
      r.source, r.build";
 
 /// The head of a run in [`RUN_COLUMNS`].
-pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
+pub(super) fn run_at(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
     let commit: Option<String> = row.get(5)?;
     let git = match commit {
         Some(commit) => Some(GitState {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, ToSql};
 
 use super::error::{Attempt, Fault};
 #[cfg(feature = "postgres")]
-use super::server::Session;
+use super::server::TeamSession;
 
 /// Where statements run.
 #[derive(Clone, Copy)]
@@ -16,11 +16,11 @@ pub(super) enum Sql<'c> {
     Sqlite(&'c Connection),
     /// A team's database.
     #[cfg(feature = "postgres")]
-    Postgres(&'c Session),
+    Postgres(&'c TeamSession),
 }
 
 /// A row that a statement gave.
-pub(super) enum Row<'r> {
+pub(super) enum StoredRow<'r> {
     /// Of a file.
     Sqlite(&'r rusqlite::Row<'r>),
     /// Of a team's database.
@@ -28,7 +28,7 @@ pub(super) enum Row<'r> {
     Postgres(&'r [rusqlite::types::Value]),
 }
 
-impl Row<'_> {
+impl StoredRow<'_> {
     /// The value of a column, from 0.
     pub(super) fn get<T: FromSql>(&self, column: usize) -> rusqlite::Result<T> {
         match self {
@@ -71,21 +71,21 @@ impl Sql<'_> {
         self,
         query: &str,
         values: &[&dyn ToSql],
-        mut visit: impl FnMut(&Row<'_>) -> Attempt<()>,
+        mut visit: impl FnMut(&StoredRow<'_>) -> Attempt<()>,
     ) -> Attempt<()> {
         match self {
             Self::Sqlite(connection) => {
                 let mut statement = connection.prepare_cached(query)?;
                 let mut rows = statement.query(values)?;
                 while let Some(row) = rows.next()? {
-                    visit(&Row::Sqlite(row))?;
+                    visit(&StoredRow::Sqlite(row))?;
                 }
                 Ok(())
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(session) => {
                 for row in session.query(query, values)? {
-                    visit(&Row::Postgres(&row))?;
+                    visit(&StoredRow::Postgres(&row))?;
                 }
                 Ok(())
             }
@@ -97,7 +97,7 @@ impl Sql<'_> {
         self,
         query: &str,
         values: &[&dyn ToSql],
-        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        mut read: impl FnMut(&StoredRow<'_>) -> rusqlite::Result<T>,
     ) -> Attempt<Vec<T>> {
         let mut found = Vec::new();
         self.each(query, values, |row| {
@@ -112,17 +112,17 @@ impl Sql<'_> {
         self,
         query: &str,
         values: &[&dyn ToSql],
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        read: impl FnOnce(&StoredRow<'_>) -> rusqlite::Result<T>,
     ) -> Attempt<Option<T>> {
         match self {
             Self::Sqlite(connection) => Ok(connection
                 .prepare_cached(query)?
-                .query_row(values, |row| read(&Row::Sqlite(row)))
+                .query_row(values, |row| read(&StoredRow::Sqlite(row)))
                 .optional()?),
             #[cfg(feature = "postgres")]
             Self::Postgres(session) => {
                 let rows = session.query(query, values)?;
-                let first = rows.first().map(|row| read(&Row::Postgres(row)));
+                let first = rows.first().map(|row| read(&StoredRow::Postgres(row)));
                 Ok(first.transpose()?)
             }
         }
@@ -133,7 +133,7 @@ impl Sql<'_> {
         self,
         query: &str,
         values: &[&dyn ToSql],
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        read: impl FnOnce(&StoredRow<'_>) -> rusqlite::Result<T>,
     ) -> Attempt<T> {
         self.first(query, values, read)?
             .ok_or(Fault::Sqlite(rusqlite::Error::QueryReturnedNoRows))

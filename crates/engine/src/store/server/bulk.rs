@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use tokio_postgres::types::{ToSql, Type};
 
-use super::session::Session;
+use super::session::TeamSession;
 use super::values::Held;
 use crate::store::codec;
 use crate::store::columns::{FlagColumn, Json, StoredWord};
@@ -86,9 +86,9 @@ impl Shared {
 }
 
 /// The numbers that the server gave.
-struct Numbers([Vec<i64>; 6]);
+struct GivenNumbers([Vec<i64>; 6]);
 
-impl Numbers {
+impl GivenNumbers {
     fn environment(&self, place: usize) -> i64 {
         self.0[0][place]
     }
@@ -141,7 +141,7 @@ impl Columns {
     }
 
     /// Inserts a row for each value into the named columns of a table. Tells how many there are.
-    fn insert(self, session: &Session, table: &str, columns: &str) -> Attempt<usize> {
+    fn insert(self, session: &TeamSession, table: &str, columns: &str) -> Attempt<usize> {
         let places: Vec<String> = (1..=self.0.len()).map(|at| format!("${at}")).collect();
         let statement = format!(
             "INSERT INTO {table} ({columns}) SELECT * FROM unnest({}) ON CONFLICT DO NOTHING",
@@ -154,7 +154,7 @@ impl Columns {
     }
 }
 
-impl Session {
+impl TeamSession {
     /// Takes over runs with everything that belongs to them, but names and accepted levels. Tells their numbers.
     pub(in crate::store) fn insert_runs(
         &self,
@@ -214,7 +214,7 @@ impl Session {
         new_runs: usize,
         shared: &mut Shared,
         runs: &[TransferredRun],
-    ) -> Attempt<Numbers> {
+    ) -> Attempt<GivenNumbers> {
         // What a verdict is about may not have been measured.
         for run in runs {
             for found in (run.end)(&[]).verdicts {
@@ -270,7 +270,7 @@ impl Session {
                 "it did not give every number that was asked for".into(),
             ));
         }
-        Ok(Numbers(numbers))
+        Ok(GivenNumbers(numbers))
     }
 
     fn insert_heads(
@@ -278,9 +278,9 @@ impl Session {
         workspace: WorkspaceId,
         runs: &[TransferredRun],
         shared: &Shared,
-        numbers: &Numbers,
+        numbers: &GivenNumbers,
         ids: &[RunId],
-    ) -> Attempt<Verdicts> {
+    ) -> Attempt<FoundVerdicts> {
         let ends: Vec<_> = runs.iter().map(|run| (run.end)(ids)).collect();
         let word = |word: &'static str| word.to_owned();
         let pairs = || runs.iter().map(|run| run.pair.as_ref());
@@ -339,15 +339,15 @@ impl Session {
         if stored != runs.len() {
             return Err(StoreError::AlreadyThere.into());
         }
-        Ok(Verdicts::of(&ends, shared))
+        Ok(FoundVerdicts::of(&ends, shared))
     }
 
     fn insert_launches(
         &self,
         runs: &[TransferredRun],
         shared: &mut Shared,
-        numbers: &Numbers,
-        verdicts: Verdicts,
+        numbers: &GivenNumbers,
+        verdicts: FoundVerdicts,
         told: &Work<'_>,
     ) -> Attempt<()> {
         let places = std::mem::take(&mut shared.run_benchmarks.1);
@@ -389,7 +389,7 @@ impl Session {
         &self,
         runs: &[TransferredRun],
         shared: &Shared,
-        numbers: &Numbers,
+        numbers: &GivenNumbers,
         told: &Work<'_>,
     ) -> Attempt<()> {
         let mut measured = [Vec::new(), Vec::new(), Vec::new()];
@@ -459,7 +459,7 @@ impl Session {
         &self,
         runs: &[TransferredRun],
         shared: &Shared,
-        numbers: &Numbers,
+        numbers: &GivenNumbers,
     ) -> Attempt<()> {
         let mut counted: [Vec<i64>; 4] = Default::default();
         let mut functions = Vec::new();
@@ -501,9 +501,9 @@ impl Session {
 }
 
 /// What the runs found, by (place of the run, place of the benchmark).
-struct Verdicts(Vec<((usize, usize), RunVerdict)>);
+struct FoundVerdicts(Vec<((usize, usize), RunVerdict)>);
 
-impl Verdicts {
+impl FoundVerdicts {
     fn of(ends: &[RunEnd], shared: &Shared) -> Self {
         let all = ends.iter().enumerate().flat_map(|(at, end)| {
             let found = end.verdicts.iter();
@@ -515,10 +515,10 @@ impl Verdicts {
     /// Inserts the benchmarks that the runs measured, in the order of `places`, and those that they only have a verdict about.
     fn insert(
         self,
-        session: &Session,
+        session: &TeamSession,
         places: &[(usize, usize)],
         shared: &Shared,
-        numbers: &Numbers,
+        numbers: &GivenNumbers,
     ) -> Attempt<()> {
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
         let found: HashMap<(usize, usize), _> = self.0.into_iter().collect();

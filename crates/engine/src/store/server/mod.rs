@@ -7,4 +7,4 @@ mod bulk;
 mod session;
 mod values;
 
-pub(super) use session::{Session, said};
+pub(super) use session::TeamSession;

@@ -16,9 +16,7 @@ use tokio_postgres::{Client, Config, NoTls};
 
 use super::values::Held;
 use crate::store::StoreError;
-use crate::store::error::{Attempt, Fault};
-use crate::store::open::Access;
-use crate::store::sql::Sql;
+use crate::store::error::{Attempt, Fault, said};
 
 /// The version of the team's schema that this program reads and writes.
 const VERSION: u32 = 1;
@@ -30,28 +28,23 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const REACHED_WITHIN: Duration = Duration::from_secs(10);
 
 /// A connection, and where it leads.
-pub(in crate::store) struct Session {
+pub(in crate::store) struct TeamSession {
     // Declared before the runtime, which polls the connection behind it.
     client: Client,
     runtime: Runtime,
     place: PathBuf,
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for TeamSession {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Session({})", self.place.display())
+        write!(formatter, "TeamSession({})", self.place.display())
     }
 }
 
-impl Session {
+impl TeamSession {
     /// Connects to the store of this address, and checks that it is one of ours.
-    pub(in crate::store) fn open(address: &str, access: Access) -> Result<Self, StoreError> {
+    pub(in crate::store) fn open(address: &str) -> Result<Self, StoreError> {
         let session = Self::connect(address)?;
-        if access == Access::Read {
-            session
-                .batch("SET default_transaction_read_only TO on")
-                .map_err(|fault| session.complete(fault))?;
-        }
         let version = session.version().map_err(|fault| session.complete(fault))?;
         match version {
             Some(VERSION) => Ok(session),
@@ -66,19 +59,25 @@ impl Session {
         }
     }
 
+    /// The same, for reading alone.
+    pub(in crate::store) fn open_to_read(address: &str) -> Result<Self, StoreError> {
+        let session = Self::open(address)?;
+        session
+            .batch("SET default_transaction_read_only TO on")
+            .map_err(|fault| session.complete(fault))?;
+        Ok(session)
+    }
+
     /// Makes a store in the database of this address. Tells whether there was none before.
     pub(in crate::store) fn create(address: &str) -> Result<bool, StoreError> {
         let mut session = Self::connect(address)?;
         let found = session.version().map_err(|fault| session.complete(fault))?;
         match found {
             Some(VERSION) => return Ok(false),
-            Some(_) => return Self::open(address, Access::Write).map(|_| false),
+            Some(_) => return Self::open(address).map(|_| false),
             None => {}
         }
-        session.write(|sql| match sql {
-            Sql::Postgres(session) => session.batch(SCHEMA),
-            Sql::Sqlite(_) => Ok(()),
-        })?;
+        session.write(|session| session.batch(SCHEMA))?;
         Ok(true)
     }
 
@@ -148,7 +147,7 @@ impl Session {
     /// Runs queries on one snapshot of the store.
     pub(in crate::store) fn read<T>(
         &self,
-        query: impl FnOnce(Sql<'_>) -> Attempt<T>,
+        query: impl FnOnce(&Self) -> Attempt<T>,
     ) -> Result<T, StoreError> {
         self.within("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", query)
     }
@@ -156,7 +155,7 @@ impl Session {
     /// Runs statements that happen together or not at all.
     pub(in crate::store) fn write<T>(
         &mut self,
-        statements: impl FnOnce(Sql<'_>) -> Attempt<T>,
+        statements: impl FnOnce(&Self) -> Attempt<T>,
     ) -> Result<T, StoreError> {
         self.within("BEGIN", statements)
     }
@@ -164,11 +163,11 @@ impl Session {
     fn within<T>(
         &self,
         begin: &str,
-        statements: impl FnOnce(Sql<'_>) -> Attempt<T>,
+        statements: impl FnOnce(&Self) -> Attempt<T>,
     ) -> Result<T, StoreError> {
         let attempt = || {
             self.batch(begin)?;
-            match statements(Sql::Postgres(self)) {
+            match statements(self) {
                 Ok(value) => self.batch("COMMIT").map(|()| value),
                 Err(fault) => {
                     // Where this fails the connection is gone, and the transaction with it.
@@ -268,20 +267,6 @@ fn server(error: tokio_postgres::Error) -> Fault {
 fn held(values: &[&dyn ToSql]) -> Attempt<Vec<Held>> {
     let held = values.iter().map(|value| Held::of(*value));
     Ok(held.collect::<Result<_, _>>()?)
-}
-
-/// What the server or the way to it says, with its causes.
-pub(in crate::store) fn said(error: &tokio_postgres::Error) -> String {
-    if let Some(answer) = error.as_db_error() {
-        return answer.message().to_owned();
-    }
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(deeper) = cause {
-        text = format!("{text}: {deeper}");
-        cause = deeper.source();
-    }
-    text
 }
 
 /// The address without user and password: it stands in messages and logs.
