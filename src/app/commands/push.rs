@@ -77,12 +77,10 @@ pub fn push(
 ) -> Result<ExitCode, AppError> {
     let address = address(options.address.as_deref(), world)?;
     let context = Context::load(&world.variables, common)?;
+    let key = context.team_key()?;
     let (local, workspace) = context.require_stored()?;
     let mut team = Store::open(address.as_ref())?;
-    let of_team = {
-        let key = context.team_key()?;
-        team.workspace(&key, key.trim_start_matches("id:"))?
-    };
+    let of_team = team.workspace(&key, key.trim_start_matches("id:"))?;
     let runs = local.runs(workspace, None)?;
     let runs: Vec<Run> = runs.into_iter().rev().map(|summary| summary.run).collect();
     let mut transfer = Transfer::between(&local, workspace, &runs, &team, of_team)?;

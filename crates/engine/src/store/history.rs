@@ -292,10 +292,7 @@ pub(super) const LINKS: &str = "
 /// The query for all benchmarks of a workspace. What they measured last is of a run that came to its end, where there is one: until then
 /// there are no values and no verdicts.
 pub(super) const LIST: &str = "
-    SELECT b.package, b.target, b.name,
-        (SELECT count(*) FROM run_benchmarks c CROSS JOIN runs cr ON cr.id = c.run
-         WHERE c.benchmark = b.id AND cr.role IS DISTINCT FROM 'base' AND coalesce(cr.purpose, 'comparison') = 'comparison'),
-        rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions
+    SELECT b.package, b.target, b.name, b.runs, rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions
     FROM benchmarks b
     JOIN run_benchmarks rb ON rb.benchmark = b.id
         AND rb.run = coalesce(

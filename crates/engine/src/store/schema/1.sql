@@ -85,12 +85,14 @@ CREATE TABLE run_benchmarks (
 ) STRICT;
 CREATE INDEX run_benchmarks_by_run ON run_benchmarks (run, verdict);
 
--- How many runs have measured a benchmark, kept so that listing needs no count over the history.
-CREATE TRIGGER run_benchmark_added AFTER INSERT ON run_benchmarks BEGIN
+-- How many runs that a user asked for have measured a benchmark, kept so that listing needs no count over the history.
+CREATE TRIGGER run_benchmark_added AFTER INSERT ON run_benchmarks
+WHEN EXISTS (SELECT 1 FROM runs WHERE id = new.run AND role IS DISTINCT FROM 'base' AND coalesce(purpose, 'comparison') = 'comparison') BEGIN
     UPDATE benchmarks SET runs = runs + 1 WHERE id = new.benchmark;
 END;
-CREATE TRIGGER run_benchmark_removed AFTER DELETE ON run_benchmarks BEGIN
-    UPDATE benchmarks SET runs = runs - 1 WHERE id = old.benchmark;
+CREATE TRIGGER run_removed BEFORE DELETE ON runs
+WHEN old.role IS DISTINCT FROM 'base' AND coalesce(old.purpose, 'comparison') = 'comparison' BEGIN
+    UPDATE benchmarks SET runs = runs - 1 WHERE id IN (SELECT benchmark FROM run_benchmarks WHERE run = old.id);
 END;
 
 CREATE TABLE unmeasured (

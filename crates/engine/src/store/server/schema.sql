@@ -108,16 +108,25 @@ CREATE TABLE run_benchmarks (
 );
 CREATE INDEX run_benchmarks_by_run ON run_benchmarks (run, verdict);
 
-CREATE FUNCTION count_runs() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+-- How many runs that a user asked for have measured a benchmark.
+CREATE FUNCTION count_added_runs() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE perfcheck.benchmarks b SET runs = b.runs + (CASE TG_OP WHEN 'INSERT' THEN c.count ELSE -c.count END)
-    FROM (SELECT benchmark, count(*) FROM moved GROUP BY benchmark ORDER BY benchmark) c WHERE b.id = c.benchmark;
+    UPDATE perfcheck.benchmarks b SET runs = b.runs + c.count
+    FROM (SELECT m.benchmark, count(*) FROM moved m JOIN perfcheck.runs r ON r.id = m.run
+          WHERE r.role IS DISTINCT FROM 'base' AND coalesce(r.purpose, 'comparison') = 'comparison' GROUP BY m.benchmark) c
+    WHERE b.id = c.benchmark;
     RETURN NULL;
 END $$;
 CREATE TRIGGER run_benchmarks_added AFTER INSERT ON run_benchmarks
-    REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION count_runs();
-CREATE TRIGGER run_benchmarks_removed AFTER DELETE ON run_benchmarks
-    REFERENCING OLD TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION count_runs();
+    REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION count_added_runs();
+CREATE FUNCTION count_removed_run() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE perfcheck.benchmarks SET runs = runs - 1 WHERE id IN (SELECT benchmark FROM perfcheck.run_benchmarks WHERE run = old.id);
+    RETURN old;
+END $$;
+CREATE TRIGGER run_removed BEFORE DELETE ON runs FOR EACH ROW
+    WHEN (old.role IS DISTINCT FROM 'base' AND coalesce(old.purpose, 'comparison') = 'comparison')
+    EXECUTE FUNCTION count_removed_run();
 
 CREATE TABLE unmeasured (
     run BIGINT NOT NULL REFERENCES runs ON DELETE CASCADE,
