@@ -155,6 +155,7 @@ fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppErro
         Command::Doctor(options) => app::doctor(options, &common.output, world),
         Command::Init(options) => app::init(options, common, world),
         Command::List(options) => app::list(options, common, world),
+        Command::Merge(options) => app::merge(options, common, world),
         Command::Runs { last } => app::runs(*last, common, world),
         Command::Adopt { from } => app::adopt(from.as_deref(), common, world),
         Command::Show { run, bench, view } => app::show(run, bench.as_deref(), view, common, world),

@@ -10,7 +10,7 @@ use crate::report::ProgressMode;
 use crate::settings::Tables;
 use perfcheck_analysis::compare::HostClass;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::model::{Environment, RunId};
+use perfcheck_analysis::model::{Environment, Partition, Run, RunId};
 use perfcheck_engine::cargo::Workspace;
 use perfcheck_engine::host::{Checkout, Variables};
 use perfcheck_engine::process::{Interrupt, Supervisor};
@@ -271,6 +271,28 @@ pub(super) fn resolve_run(
             name: word.to_owned(),
             existing: baseline_names(store, workspace)?,
         }),
+    }
+}
+
+/// The same, where it is to be a reference.
+pub(super) fn resolve_reference(
+    store: &Store,
+    workspace: WorkspaceId,
+    word: &str,
+) -> Result<RunId, AppError> {
+    let run = resolve_run(store, workspace, word)?;
+    refuse_part(&store.run(run)?)?;
+    Ok(run)
+}
+
+/// A part of a suite is no reference.
+pub(super) fn refuse_part(run: &Run) -> Result<(), AppError> {
+    match &run.partition {
+        Some(Partition { part, .. }) => Err(AppError::Usage(format!(
+            "run {} is part {part} of a suite, which is no reference\n  help: `cargo perfcheck merge` puts the parts together to one run, which can be one",
+            run.id
+        ))),
+        None => Ok(()),
     }
 }
 

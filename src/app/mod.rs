@@ -16,10 +16,11 @@ pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CiSystem, CompareOptions,
     CompareView, CrateOrigin, CreateOptions, Dimension, DoctorOptions, ExplainOptions,
     ExportOptions, GroupPattern, HistoryBranch, HistoryOptions, ImportOptions, InitOptions,
-    LEAST_ROUNDS, ListOptions, PageOptions, PivotRequest, PivotValue, PruneOptions, PushOptions,
-    RunOptions, RunView, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT, accept, adopt,
-    baseline, bisect, compare, create, doctor, explain, export, history, import, init, list,
-    overview, prune, push, remove_runs, report, run, run_workloads, runs, self_test, show,
+    LEAST_ROUNDS, ListOptions, MergeOptions, PageOptions, PivotRequest, PivotValue, PruneOptions,
+    PushOptions, RunOptions, RunView, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT,
+    accept, adopt, baseline, bisect, compare, create, doctor, explain, export, history, import,
+    init, list, merge, overview, prune, push, remove_runs, report, run, run_workloads, runs,
+    self_test, show,
 };
 pub use context::World;
 pub use deliver::{ReportOptions, WantedKind, WantedReport};

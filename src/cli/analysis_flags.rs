@@ -135,6 +135,13 @@ pub(super) struct AnalysisFlags {
     /// Judge this metric [default: time]
     #[arg(long, value_name = "METRIC", value_parser = statistics(StatisticSet::Metrics))]
     metric: Option<Statistic>,
+    #[command(flatten)]
+    pub(super) limits: LimitFlag,
+}
+
+/// Which limits benchmarks must keep.
+#[derive(Debug, Clone, Args)]
+pub(super) struct LimitFlag {
     /// Fail beyond a limit, e.g. median:5%, allocations:0 (repeatable)
     #[arg(long = "limit", value_name = "RULE", help_heading = "Comparison options", value_parser = Limit::from_str, long_help = LIMIT_HELP)]
     pub(super) limits: Vec<Limit>,

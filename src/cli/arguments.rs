@@ -16,6 +16,7 @@ use super::help::{laid_out, numbers_with_a_sign};
 use super::history_flags::HistoryArguments;
 use super::init_flags::InitArguments;
 use super::list_flags::ListArguments;
+use super::merge_flags::MergeArguments;
 use super::mistyped::{command_meant, refuse_command_as_filter};
 use super::report_flags::ReportArguments;
 use super::reporting_flags::ReportingFlags;
@@ -24,7 +25,7 @@ use super::show_flags::ShowArguments;
 use super::store_commands::StoreCommand;
 use super::store_flags::{OnStore, StoreFlags};
 use crate::app::{AcceptOptions, ExplainOptions, RunOptions, StoreOptions};
-use perfcheck_analysis::model::parse_duration;
+use perfcheck_analysis::model::{SuitePart, parse_duration};
 use perfcheck_engine::measure::Filter;
 
 const AFTER_HELP: &str = "\
@@ -99,6 +100,11 @@ struct RunArguments {
     /// Name this run
     #[arg(short, long, value_name = "NAME")]
     save_baseline: Option<String>,
+    /// Measure one part of the suite, e.g. 2/8; `merge` decides about all
+    ///
+    /// Benchmarks are dealt out in their order, one to each part in turn, whatever is stored: give each of N jobs its own K and otherwise the same arguments. A part does not fail for a regression, and is no reference.
+    #[arg(long, value_name = "K/N")]
+    partition: Option<SuitePart>,
     /// Extra time allowed before a benchmark counts as hung
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
@@ -147,6 +153,8 @@ enum Subcommands {
     Report(Box<ReportArguments>),
     /// Accept an intentional change as the new reference
     Accept(Box<OnStore<AcceptOptions>>),
+    /// Merge the parts that jobs measured with --partition, and decide about all
+    Merge(Box<MergeArguments>),
     /// Find the first commit that made a benchmark slower
     Bisect(Box<BisectArguments>),
     /// Check how small a change this machine detects, and what disturbs it
@@ -212,6 +220,7 @@ impl Subcommands {
             Self::History(arguments) => arguments.translate(),
             Self::Report(arguments) => arguments.translate(),
             Self::Accept(arguments) => arguments.with(Command::Accept),
+            Self::Merge(arguments) => arguments.translate(),
             Self::Bisect(arguments) => arguments.translate(),
             Self::Doctor(arguments) => arguments.translate(),
             Self::Baseline(action) => action.translate(),
@@ -249,6 +258,7 @@ impl RunArguments {
                 no_rerun: self.against.no_rerun,
                 against: self.against.options(),
                 save_baseline: self.save_baseline,
+                part: self.partition,
                 timeout: self.timeout,
                 layer,
                 comparison,

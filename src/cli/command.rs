@@ -5,8 +5,8 @@ use clap_complete::Shell;
 use crate::app::{
     AcceptOptions, BaselineAction, BisectOptions, CompareOptions, CreateOptions, DoctorOptions,
     ExplainOptions, ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions,
-    OutputOptions, PageOptions, PruneOptions, PushOptions, RunOptions, RunView, SelfTestOptions,
-    StoreOptions,
+    MergeOptions, OutputOptions, PageOptions, PruneOptions, PushOptions, RunOptions, RunView,
+    SelfTestOptions, StoreOptions,
 };
 use crate::report::{MessageFormat, Verbosity};
 use perfcheck_analysis::model::Verdict;
@@ -27,6 +27,8 @@ pub enum Command {
     Doctor(DoctorOptions),
     /// Look at what can be measured, and set it up.
     Init(InitOptions),
+    /// Make one run of the parts of a suite.
+    Merge(Box<MergeOptions>),
     /// List what would be measured.
     List(ListOptions),
     /// List runs.

@@ -17,6 +17,7 @@ mod history_flags;
 mod import_flags;
 mod init_flags;
 mod list_flags;
+mod merge_flags;
 mod mistyped;
 mod paired_flags;
 mod report_flags;

@@ -90,6 +90,16 @@ impl SamplingFlags {
     }
 }
 
+/// Which verdicts fail.
+#[derive(Debug, Clone, Args)]
+pub(super) struct FailOnFlag {
+    /// Exit 1 on these verdicts, or `none` [default: regressed]
+    ///
+    /// Commas separate several verdicts.
+    #[arg(long, value_name = "VERDICTS", value_parser = fail_on, help_heading = "Comparison options")]
+    pub(super) fail_on: Option<FailOn>,
+}
+
 /// How a comparison is decided.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Comparison options")]
@@ -109,11 +119,8 @@ pub(super) struct ComparisonFlags {
     /// Ignore drift between runs, as Criterion does: more sensitive, with more false alarms
     #[arg(long)]
     ignore_drift: bool,
-    /// Exit 1 on these verdicts, or `none` [default: regressed]
-    ///
-    /// Commas separate several verdicts.
-    #[arg(long, value_name = "VERDICTS", value_parser = fail_on)]
-    fail_on: Option<FailOn>,
+    #[command(flatten)]
+    fail_on: FailOnFlag,
     /// Compare although these facts differ, e.g. rustc,profile
     #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     allow_different: Vec<Fact>,
@@ -136,8 +143,8 @@ impl ComparisonFlags {
             confidence_level: self.confidence_level,
             resamples: self.resamples,
             analysis,
-            limits: self.analysis.limits,
-            fail_on: self.fail_on,
+            limits: self.analysis.limits.limits,
+            fail_on: self.fail_on.fail_on,
             allow_different: self.allow_different,
             seed: self.seed,
             explain: self.analysis.explain,

@@ -21,6 +21,7 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
     let like = store.run_summary(number).expect("reads");
     let run = NewRun {
         build: None,
+        partition: None,
         started: like.run.started,
         git: like.run.git,
         environment: like.run.environment,

@@ -15,6 +15,7 @@ mod layouts;
 mod machine_code;
 mod mixing;
 mod one_at_a_time;
+pub mod parts;
 mod printed;
 pub mod project;
 mod revisions;

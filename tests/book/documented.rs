@@ -19,7 +19,7 @@ fn workflows(page: &Page) -> Vec<&str> {
 fn every_workflow_parses_and_so_does_every_command_in_it() {
     let page = Page::chapter("ci");
     let commands = workflows(&page).into_iter().flat_map(commands_in);
-    assert_eq!(commands.count(), 3);
+    assert_eq!(commands.count(), 9);
 }
 
 #[test]

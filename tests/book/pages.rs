@@ -113,11 +113,19 @@ fn without_variables(mut line: &str) -> &str {
     line
 }
 
-/// The words of a simple shell command: without variables, without a comment, up to `|`, `;` or `>`.
+/// The words of a simple shell command: without variables, without a comment, up to `|`, `;` or `>`. What a variable stands for is 1, which is a name
+/// and a number.
 pub fn words(line: &str) -> Vec<OsString> {
     let mut words: Vec<String> = vec![String::new()];
     let mut quote = None;
-    for c in without_variables(line).trim().chars() {
+    let mut rest = without_variables(line).trim().chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_name = |c: &char| c.is_ascii_uppercase() || *c == '_';
+        if c == '$' && quote != Some('\'') && rest.next_if(is_name).is_some() {
+            while rest.next_if(is_name).is_some() {}
+            words.last_mut().expect("there is one").push('1');
+            continue;
+        }
         match (quote, c) {
             (None, '"' | '\'') => quote = Some(c),
             (Some(open), _) if open == c => quote = None,

@@ -67,6 +67,7 @@ fn store(
     let summary = store.run_summary(like).expect("reads");
     let mut run = NewRun {
         build: None,
+        partition: None,
         started: summary.run.started,
         git: summary.run.git,
         environment: summary.run.environment,

@@ -49,7 +49,7 @@ const KEPT: [&str; 3] = [
      JOIN benchmarks b ON b.id = rb.benchmark JOIN conditions c ON c.id = rb.conditions JOIN runs r ON r.id = rb.run
      ORDER BY r.started, r.role, 1, 2, 3, 4, 5",
     "SELECT r.status, r.acceptance, r.started, r.finished, r.exit_code, r.git_commit, r.git_branch, r.git_dirty, r.load, r.seed,
-            r.decision, r.tool_version, r.role, r.plan, r.purpose, r.source, e.facts
+            r.decision, r.tool_version, r.role, r.plan, r.purpose, r.source, r.part, e.facts
      FROM runs r JOIN environments e ON e.id = r.environment ORDER BY r.started, r.role",
     "SELECT b.package, b.target, b.name, rb.verdict, rb.typical_ns, rb.change, rr.started, f.message
      FROM run_benchmarks rb JOIN benchmarks b ON b.id = rb.benchmark JOIN runs r ON r.id = rb.run
@@ -430,6 +430,7 @@ fn a_conclusion_of_another_version_is_the_stores_trouble() {
     let RunSummary { run, workspace, .. } = store.run_summary(RunId(1)).unwrap();
     let begun = NewRun {
         build: None,
+        partition: None,
         started: run.started,
         git: run.git,
         environment: run.environment,

@@ -11,9 +11,9 @@ use crate::support::{Finished, Machine, skipped};
 const SCREEN: (usize, usize) = (50, 100);
 
 /// What a command's sentence may begin with.
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 19] = [
     "Accept", "Adopt", "Check", "Compare", "Explain", "Export", "Find", "Import", "List", "Manage",
-    "Measure", "Name", "Print", "Remove", "Rename", "Show", "Write", "Did",
+    "Measure", "Merge", "Name", "Print", "Remove", "Rename", "Show", "Write", "Did",
 ];
 
 /// A command with the words that call it.

@@ -34,6 +34,7 @@ mod latencies;
 mod layout;
 mod listing;
 pub mod measuring_loop;
+mod merging;
 mod methods;
 mod other_systems;
 mod pivots;

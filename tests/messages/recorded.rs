@@ -443,6 +443,7 @@ fn decision() -> DecisionSettings {
 fn run() -> Run {
     Run {
         build: None,
+        partition: None,
         id: RUN,
         started: Timestamp(1_767_225_600_000_000_000),
         finished: Some(Timestamp(1_767_225_660_000_000_000)),

@@ -59,6 +59,7 @@ static RUNS: AtomicU64 = AtomicU64::new(1);
 pub fn new_run(commit: &str, branch: &str) -> NewRun {
     NewRun {
         build: None,
+        partition: None,
         started: Timestamp(1_700_000_000_000_000_000),
         git: Some(GitState {
             commit: commit.into(),

@@ -34,6 +34,7 @@ pub fn plan(looks: &[u32], seed: u64) -> Plan {
         confidence_level: 0.95,
         resamples: 1,
         seed,
+        seeds: BTreeMap::new(),
         noise: BTreeMap::new(),
     }
 }

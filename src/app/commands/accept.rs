@@ -1,6 +1,6 @@
 //! `cargo perfcheck accept RUN | BENCH...`: a change of level that was meant, of a whole run or of some of its benchmarks; and the way back.
 
-use crate::app::context::{Context, World, resolve_run};
+use crate::app::context::{Context, World, resolve_reference};
 use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list, listed};
 use crate::app::options::StoreOptions;
@@ -132,13 +132,13 @@ fn meant(
     };
     if options.run.is_none() && options.what.iter().all(|word| is_run_word(word)) {
         let words = options.what.iter();
-        let runs = words.map(|word| resolve_run(store, workspace, word));
+        let runs = words.map(|word| resolve_reference(store, workspace, word));
         let runs: Vec<RunId> = runs.collect::<Result<_, _>>()?;
         runs.iter().try_for_each(|run| refuse(*run))?;
         return Ok(Meant::Runs(runs));
     }
     if let ([word], None) = (&options.what[..], &options.run) {
-        match resolve_run(store, workspace, word) {
+        match resolve_reference(store, workspace, word) {
             Ok(run) => {
                 refuse_ambiguity(word, store, workspace)?;
                 refuse(run)?;
@@ -148,7 +148,7 @@ fn meant(
             Err(error) => return Err(error),
         }
     }
-    let run = resolve_run(store, workspace, options.run.as_deref().unwrap_or("latest"))?;
+    let run = resolve_reference(store, workspace, options.run.as_deref().unwrap_or("latest"))?;
     refuse_incomplete(store, run)?;
     refuse_side(store, run)?;
     let verdicts = store.verdicts(run)?;

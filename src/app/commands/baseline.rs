@@ -1,6 +1,6 @@
 //! `cargo perfcheck baseline list|save|rename|remove`: names for runs.
 
-use crate::app::context::{Context, World, resolve_run};
+use crate::app::context::{Context, World, resolve_reference};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::names::{give_name, refuse_incomplete};
@@ -47,7 +47,7 @@ pub fn baseline(
         BaselineAction::Save { name, run } => {
             check_baseline_name(name)?;
             let (mut store, workspace) = context.stored_for_writing()?;
-            let run = resolve_run(&store, workspace, run)?;
+            let run = resolve_reference(&store, workspace, run)?;
             refuse_incomplete(&store, run)?;
             give_name(&mut store, workspace, name, run)?
         }

@@ -6,7 +6,9 @@ use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::report::{Progress, Verbosity};
 use perfcheck_analysis::findings::References;
-use perfcheck_analysis::model::{Benchmark, Environment, Event, NewRun, Observer, RunId};
+use perfcheck_analysis::model::{
+    Benchmark, Environment, Event, NewRun, Observer, Partition, RunId,
+};
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
     Campaign, CampaignSink, DiscoveredTarget, Ended, Launcher, Resolved, Spent,
@@ -21,6 +23,8 @@ pub(in crate::app) struct Alone<'a> {
     pub(in crate::app) references: &'a References,
     /// The name that the build is kept under, if it is.
     pub(in crate::app) build: Option<&'a str>,
+    /// Which part of a suite this is, if it is one of several.
+    pub(in crate::app) partition: Option<&'a Partition>,
 }
 
 impl Alone<'_> {
@@ -44,6 +48,7 @@ impl Alone<'_> {
                     .decision(&request.context.tables.workspace),
                 tool_version: env!("CARGO_PKG_VERSION").to_owned(),
                 build: self.build.map(str::to_owned),
+                partition: self.partition.cloned(),
             },
         )
     }

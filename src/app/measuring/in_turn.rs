@@ -15,8 +15,8 @@ use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, Standing, stand
 use perfcheck_analysis::findings::{Conclusion, RunRemark};
 use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, Bound, BySide, DecisionSettings, Environment, Event,
-    GitState, LaunchHead, LaunchRecord, NewRun, Observer, Purpose, RunEnd, RunId, Side, Silence,
-    WarmUpGoal,
+    GitState, LaunchHead, LaunchRecord, NewRun, Observer, Partition, Purpose, RunEnd, RunId, Side,
+    Silence, WarmUpGoal,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
@@ -62,6 +62,7 @@ pub(in crate::app) fn plan(
         confidence_level: decision.confidence_level,
         resamples: decision.resamples,
         seed,
+        seeds: BTreeMap::new(),
         noise: BTreeMap::new(),
     }
 }
@@ -80,6 +81,8 @@ pub(in crate::app) struct InTurn<'a> {
     /// The earlier runs whose builds the base is.
     pub(in crate::app) earlier: BTreeMap<BenchmarkKey, RunId>,
     pub(in crate::app) purpose: Purpose,
+    /// Which part of a suite this is, if it is one of several.
+    pub(in crate::app) partition: Option<Partition>,
 }
 
 impl<'a> InTurn<'a> {
@@ -105,6 +108,7 @@ impl<'a> InTurn<'a> {
             builds: BySide::default(),
             earlier: BTreeMap::new(),
             purpose,
+            partition: None,
         }
     }
 
@@ -134,6 +138,7 @@ impl<'a> InTurn<'a> {
             decision: self.decision,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             build: build.clone(),
+            partition: self.partition.clone(),
         };
         let plan = serde_json::to_string(&self.plan).unwrap_or_default();
         let (base, candidate) = store.begin_pair(
@@ -141,7 +146,10 @@ impl<'a> InTurn<'a> {
             &new_run(&self.git.base, &self.builds.base),
             &new_run(&self.git.candidate, &self.builds.candidate),
             &plan,
-            self.purpose,
+            match self.partition {
+                Some(_) => Purpose::Part,
+                None => self.purpose,
+            },
         )?;
         let runs = BySide { base, candidate };
         let mut record = |side, launch: &_| store.record_launch(*runs.of(side), launch);

@@ -12,6 +12,7 @@ pub(in crate::app) mod machine_code;
 pub(in crate::app) mod measured;
 pub(in crate::app) mod measuring_lock;
 pub(in crate::app) mod pairing;
+pub(in crate::app) mod partition;
 pub(in crate::app) mod pins;
 pub(in crate::app) mod prepare;
 pub(in crate::app) mod recorded;

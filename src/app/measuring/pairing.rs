@@ -153,6 +153,22 @@ impl Pairing {
         self.failed_targets.extend(other.failed_targets);
     }
 
+    /// All benchmarks, measured or not.
+    pub(in crate::app) fn keys(&self) -> impl Iterator<Item = &BenchmarkKey> {
+        let measured = self.pairs.iter().flat_map(|pair| &pair.benchmarks);
+        let measured = measured.map(|benchmark| &benchmark.key);
+        measured.chain(self.settled.iter().map(|row| &row.key))
+    }
+
+    /// Lets those benchmarks alone that are `wanted`.
+    pub(in crate::app) fn retain(&mut self, wanted: impl Fn(&BenchmarkKey) -> bool) {
+        for pair in &mut self.pairs {
+            pair.benchmarks.retain(|benchmark| wanted(&benchmark.key));
+        }
+        self.pairs.retain(|pair| !pair.benchmarks.is_empty());
+        self.settled.retain(|row| wanted(&row.key));
+    }
+
     /// These need no measurement, as both sides run the same.
     pub(in crate::app) fn settle_as(&mut self, benchmarks: Vec<Benchmark>, same: Sameness) {
         self.settle(benchmarks, Verdict::Unchanged, Some(Remark::Same(same)));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::conclusions::{conclusion_of, earlier_of, plan_of, unmeasured};
 use super::imported::{remarks_on_imports, suited};
 use super::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
-use crate::app::context::Context;
+use crate::app::context::{Context, refuse_part};
 use crate::app::error::AppError;
 use crate::app::naming::{alike, list, no_match};
 use crate::app::options::ComparisonOptions;
@@ -58,6 +58,10 @@ impl StoredComparison<'_> {
             candidate: self.store.run(candidate)?,
         };
         let in_turn = self.in_turn_with(&heads)?.map(|pair| pair.partner);
+        // Of the other side of itself it is.
+        if in_turn != Some(base) {
+            refuse_part(&heads.base)?;
+        }
         Ok(BothRuns {
             measured: BySide {
                 base: self.measurements(in_turn.unwrap_or(base))?,

@@ -2,6 +2,7 @@
 //!
 //! Must not measure or print.
 
+pub(in crate::app) mod acceptance;
 pub(in crate::app) mod comparison;
 pub(in crate::app) mod conclusions;
 pub(in crate::app) mod earlier;

@@ -1,6 +1,7 @@
 //! Names of runs, and which runs can have one.
 
 use crate::app::error::AppError;
+use perfcheck_analysis::findings::Conclusion;
 use perfcheck_analysis::model::{RunId, RunStatus};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -27,4 +28,26 @@ pub(in crate::app) fn refuse_incomplete(store: &Store, run: RunId) -> Result<(),
         )));
     }
     Ok(())
+}
+
+/// Gives a run of which this was concluded the name that the user wants; what to say of that. `place` leads commands to the store.
+///
+/// A run that was compared with that very name and found wanting does not get it: the next run would be
+/// compared with the bad one, and the gate would have switched itself off.
+pub(in crate::app) fn give_name_unless_worse(
+    store: &mut Store,
+    (workspace, run): (WorkspaceId, RunId),
+    name: &str,
+    concluded: &Conclusion<'_>,
+    baseline: Option<&(RunId, String)>,
+    place: &str,
+) -> Result<String, StoreError> {
+    match baseline {
+        Some((before, compared_with)) if compared_with == name && !concluded.is_good() => {
+            Ok(format!(
+                "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}{place}"
+            ))
+        }
+        _ => give_name(store, workspace, name, run),
+    }
 }

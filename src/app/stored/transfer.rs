@@ -69,6 +69,7 @@ fn portable(
             begun: NewRun {
                 // Another machine has another cache.
                 build: None,
+                partition: run.partition,
                 started: run.started,
                 git: run.git,
                 environment: run.environment,
@@ -194,7 +195,7 @@ pub(in crate::app) fn transferred(
 }
 
 /// A conclusion with the numbers that this store has for the runs.
-fn renumbered(
+pub(in crate::app) fn renumbered(
     found: &PortableConclusion,
     number: impl Fn(&PortableReference) -> Option<RunId>,
 ) -> Conclusion<'static> {

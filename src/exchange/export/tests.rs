@@ -71,6 +71,7 @@ fn exported(measurements: Vec<Measurement>) -> ExportedRun {
         name: "v/1".to_owned(),
         run: Run {
             build: None,
+            partition: None,
             id: RunId(1),
             started: Timestamp(0),
             finished: None,

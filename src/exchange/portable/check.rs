@@ -2,8 +2,8 @@
 
 use super::wire::{PortableConclusion, PortableHead, PortableRun, PortableVerdict};
 use perfcheck_analysis::model::{
-    CountedInstructions, Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side,
-    limits,
+    Acceptance, CountedInstructions, Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark,
+    Purpose, Sample, Side, limits,
 };
 
 pub(super) fn head(head: &PortableHead) -> Result<(), String> {
@@ -23,6 +23,21 @@ pub(super) fn head(head: &PortableHead) -> Result<(), String> {
     noise(decision.noise_threshold)?;
     if decision.resamples == 0 {
         return Err("`resamples` is 0".to_owned());
+    }
+    let is_part = head.begun.partition.is_some();
+    if let Some(pair) = head.pair
+        && is_part != (pair.purpose == Purpose::Part)
+    {
+        return Err("a run is a part if its `partition` says which".to_owned());
+    }
+    if let Some(partition) = &head.begun.partition {
+        let is_known = head.acceptance != Acceptance::Pending || !head.baselines.is_empty();
+        if !partition.part.exists() {
+            return Err(format!("there is no part {}", partition.part));
+        }
+        if is_known || head.source.is_some() {
+            return Err("a part is no reference, has no name and was not imported".to_owned());
+        }
     }
     if head.pair.is_some() != head.plan.is_some() {
         return Err("a run has a plan if it is one side of a pair".to_owned());

@@ -14,6 +14,7 @@ fn head(pair: Option<PortablePair>) -> PortableHead {
     PortableHead {
         begun: NewRun {
             build: None,
+            partition: None,
             started: Timestamp(1_700_000_000_123_456_789),
             git: Some(GitState {
                 commit: "a".repeat(40),

@@ -98,7 +98,11 @@ fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<
         .verdicts
         .as_ref()
         .map_or_else(String::new, |verdicts| compared_with(findings, verdicts));
-    line(text, &format!("Run {}{commit}{compared}.", run.id));
+    let part = run.partition.as_ref();
+    let part = part.map_or_else(String::new, |found| {
+        format!(" (part {}: `merge` decides about all)", found.part)
+    });
+    line(text, &format!("Run {}{part}{commit}{compared}.", run.id));
     line(text, "");
     if let Some(sentence) = sentences::incomplete(run) {
         line(text, &format!("> warning: {}\n", remark(&sentence)));

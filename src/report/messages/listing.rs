@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::run::VerdictCounts;
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Environment, GitState, Metric, Pair, Run, RunId, RunStatus, Source,
-    Tally, Verdict,
+    SuitePart, Tally, Verdict,
 };
 
 /// A benchmark was found and not measured (`cargo perfcheck list`).
@@ -90,6 +90,8 @@ pub(crate) struct ListedRun<'a> {
     source: Option<&'a Source>,
     /// The other side of an A/B measurement; null for any other run.
     pair: Option<Pair>,
+    /// Which part of a suite it measured (`--partition`); null for a run of all.
+    part: Option<SuitePart>,
 }
 
 impl<'a> From<&'a RunLine> for ListedRun<'a> {
@@ -109,6 +111,7 @@ impl<'a> From<&'a RunLine> for ListedRun<'a> {
             accepted_benchmarks: &line.accepted_benchmarks,
             source: run.source.as_ref(),
             pair: run.pair,
+            part: run.partition.as_ref().map(|found| found.part),
         }
     }
 }

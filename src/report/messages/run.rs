@@ -8,8 +8,8 @@ use crate::report::words::sentences;
 use perfcheck_analysis::compare::{Difference, Estimate, HostSigns, SharedLevel};
 use perfcheck_analysis::findings::{CodeChange, Exceeded, Findings, RunRemark};
 use perfcheck_analysis::model::{
-    BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, Source, Statistic, Tally,
-    Thresholds, Verdict,
+    BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, Source, Statistic, SuitePart,
+    Tally, Thresholds, Verdict,
 };
 
 /// A rule (`--limit`, `limit` in Cargo.toml) that a benchmark did not keep.
@@ -96,6 +96,8 @@ pub(crate) struct RunFinished<'a> {
     tool_version: &'a str,
     /// Where an imported run comes from; null for a run that was measured here.
     source: Option<&'a Source>,
+    /// Which part of a suite it measured (`--partition`), about which nothing is decided yet; null for a run of all.
+    part: Option<SuitePart>,
 }
 
 /// Each verdict with its count, also 0.
@@ -171,6 +173,7 @@ impl<'a> From<&'a Findings<'_>> for RunFinished<'a> {
             jitter: signs.jitter,
             tool_version: &run.tool_version,
             source: run.source.as_ref(),
+            part: run.partition.as_ref().map(|found| found.part),
         }
     }
 }

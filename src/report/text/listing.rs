@@ -219,6 +219,9 @@ fn state(line: &RunLine, columns: usize) -> String {
     let base = line.run.pair.filter(|pair| pair.side == Side::Base);
     let own = match (base, line.run.status) {
         (Some(pair), RunStatus::Complete) => format!("base of {}", pair.partner),
+        (None, RunStatus::Complete) if let Some(found) = &line.run.partition => {
+            format!("part {}", found.part)
+        }
         _ => own.to_owned(),
     };
     let levels = line.accepted_benchmarks.len();

@@ -21,9 +21,11 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
         RunStatus::Complete => "",
         RunStatus::Incomplete => ", incomplete",
     };
+    let part = run.partition.as_ref();
+    let part = part.map_or_else(String::new, |found| format!(", part {}", found.part));
     writeln!(
         writer,
-        "{}{git}{status}",
+        "{}{git}{part}{status}",
         theme::heading(format!("run {}", run.id))
     )?;
     if let Some(source) = &run.source {

@@ -7,7 +7,7 @@ use super::sentences;
 use crate::report::view::prose;
 use crate::report::{theme, units};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{Findings, Row};
+use perfcheck_analysis::findings::{Findings, Row, RunRemark};
 use perfcheck_analysis::model::{RunId, Tally, Verdict};
 
 /// How a run, or a comparison, ended.
@@ -18,6 +18,8 @@ pub(crate) struct RunOutcome {
     reasons: Vec<String>,
     tally: Tally,
     benchmarks: usize,
+    /// Whether it is a part of a suite, about which nothing is decided yet.
+    is_part: bool,
     /// What it was compared with; `None` where there was nothing.
     reference: Option<String>,
     /// The run that this is, where it is one.
@@ -44,14 +46,22 @@ impl RunOutcome {
             findings.rows.len(),
         );
         let is = |code: ExitCode| findings.exit_code == code.number();
-        let failed = outcome.tally.count(Verdict::Failed) + targets > 0;
+        let remarks = verdicts.iter().flat_map(|verdicts| &verdicts.remarks);
+        let missing = remarks.filter_map(|remark| match remark {
+            RunRemark::PartsMissing { parts } => Some(parts.len()),
+            _ => None,
+        });
+        let missing: usize = missing.sum();
+        let failed = outcome.tally.count(Verdict::Failed) + targets + missing > 0;
         let reasons = [
+            (missing > 0).then(|| format!("{} missing", units::counted(missing, "part"))),
             (targets > 0).then(|| format!("{} failed", units::counted(targets, "bench target"))),
             (is(ExitCode::BenchmarkFailed) && !failed).then(|| "nothing was measured".to_owned()),
             is(ExitCode::NoBaseline).then(|| "nothing was comparable".to_owned()),
             (exceeded > 0).then(|| format!("{} broken", units::counted(exceeded, "limit"))),
         ];
         outcome.reasons = reasons.into_iter().flatten().collect();
+        outcome.is_part = findings.run.partition.is_some();
         outcome.reference = reference.map(|verdicts| theme::printable(&verdicts.reference));
         if let (Some(_), [Some(run)]) = (&reference, &runs.into_iter().collect::<Vec<_>>()[..]) {
             outcome.reference_run = Some(format!("run {run}"));
@@ -67,6 +77,7 @@ impl RunOutcome {
             reasons: Vec::new(),
             tally,
             benchmarks,
+            is_part: false,
             reference: None,
             reference_run: None,
         }
@@ -112,10 +123,10 @@ impl RunOutcome {
         let word = self.word();
         let coloured = theme::outcome(word, is_good);
         let is_let = is_good && self.tally.count(Verdict::Regressed) > 0;
-        let is_let = if is_let {
-            ", which `--fail-on` allows"
-        } else {
-            ""
+        let is_let = match (is_let, self.is_part) {
+            (true, true) => ", which `merge` decides about",
+            (true, false) => ", which `--fail-on` allows",
+            (false, _) => "",
         };
         let grounds = self.grounds(theme::verdict);
         let words = |reference: Option<&String>, gap: &str| {

@@ -4,7 +4,7 @@ use super::limits::whom;
 use crate::report::units;
 use perfcheck_analysis::compare::Note;
 use perfcheck_analysis::findings::{ChangedFunction, CodeChange, Remark, Row, RunRemark, Sameness};
-use perfcheck_analysis::model::{MIN_LAUNCHES, RunId};
+use perfcheck_analysis::model::{MIN_LAUNCHES, RunId, SuitePart};
 
 /// Whether somebody who knows this would do something else: the others say how a number came about.
 pub(crate) fn asks_to_act(note: &Note) -> bool {
@@ -184,8 +184,29 @@ pub fn run_remark(remark: &RunRemark) -> String {
             targets.join(", ")
         ),
         RunRemark::SmallChanges => "changes below 3 % may come from another layout of the code rather than from what it does; in tight loops larger ones may, too".to_owned(),
+        RunRemark::PartsMissing { parts } => format!(
+            "{} missing: nothing is known of {} benchmarks; measure and merge again, with all parts",
+            match &parts[..] {
+                [part] => format!("part {part} is"),
+                _ => format!("parts {} are", parts_of(parts)),
+            },
+            if parts.len() == 1 { "its" } else { "their" },
+        ),
+        RunRemark::HostsDiffer { hosts } => {
+            let each = hosts.iter().map(|(host, parts)| format!("{} on {host}", parts_of(parts)));
+            format!(
+                "parts were measured on different machines: {}; each verdict is about both sides on one of them",
+                each.collect::<Vec<_>>().join("; ")
+            )
+        }
         RunRemark::ConcludedElsewhere => "this was concluded in another store, before the runs were imported: where a sentence of that time names a run, it has its number there".to_owned(),
     }
+}
+
+/// `1/8, 3/8`.
+fn parts_of(parts: &[SuitePart]) -> String {
+    let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
+    parts.join(", ")
 }
 
 /// What a reader must know of a run that did not come to its end.

@@ -204,6 +204,7 @@ fn new_run(index: usize, started: i64, branch: &str) -> NewRun {
     environment.host.cpu = "A processor of this world @ 3.20GHz".into();
     NewRun {
         build: None,
+        partition: None,
         started: Timestamp(started),
         git: Some(GitState {
             commit: format!("{:040x}", index as u128 * 0x9e37_79b9_7f4a_7c15_f39c_c060),

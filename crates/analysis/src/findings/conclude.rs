@@ -15,8 +15,21 @@ use crate::model::{Measurement, Run, Tally, Verdict, Work};
 /// Other layouts of the same code have been seen to differ by as much, a fraction.
 const SMALL_CHANGE: f64 = 0.03;
 
+/// How much of a suite rows are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// All of it.
+    Whole,
+    /// One part, which may have no benchmarks.
+    Part,
+    /// All but parts that are missing.
+    Gaps,
+}
+
 /// What decides how a command ends.
 pub struct Terms<'a> {
+    /// How much of the suite the rows are about.
+    pub coverage: Coverage,
     /// The limits that benchmarks must keep.
     pub limits: Vec<&'a Limit>,
     /// The verdicts that make the exit status 1.
@@ -33,6 +46,7 @@ impl<'a> Terms<'a> {
     /// Terms by which these verdicts alone decide.
     pub fn of_verdicts(fail_on: &'a [Verdict]) -> Self {
         Self {
+            coverage: Coverage::Whole,
             limits: Vec::new(),
             fail_on,
             is_named: true,
@@ -63,9 +77,13 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
     }
     name_counted_first(&rows, &mut basis.remarks);
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
-    let mut exit_code =
-        ExitCode::of_verdicts(&tally, terms.fail_on, terms.is_named).and(basis.limits.exit_code());
-    if !terms.failed_targets.is_empty() || terms.measured_nothing {
+    let mut exit_code = match terms.coverage {
+        Coverage::Part if rows.is_empty() => ExitCode::Clean,
+        _ => ExitCode::of_verdicts(&tally, terms.fail_on, terms.is_named),
+    };
+    exit_code = exit_code.and(basis.limits.exit_code());
+    let has_gaps = terms.coverage == Coverage::Gaps;
+    if !terms.failed_targets.is_empty() || terms.measured_nothing || has_gaps {
         exit_code = exit_code.and(ExitCode::BenchmarkFailed);
     }
     Conclusion {

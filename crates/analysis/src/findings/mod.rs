@@ -15,7 +15,7 @@ mod row;
 mod stored;
 
 pub use code::{ChangedFunction, CodeChange, Sameness};
-pub use conclude::{Conclusion, ConclusionError, Terms, conclude};
+pub use conclude::{Conclusion, ConclusionError, Coverage, Terms, conclude};
 pub use in_turn::RoundsEvidence;
 pub use limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits, Scope};
 pub use order::{Order, SortKey};

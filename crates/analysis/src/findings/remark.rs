@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::code::{CodeChange, Sameness};
-use crate::model::{BenchmarkKey, BySide, LeftOutSamples, RunId};
+use crate::model::{BenchmarkKey, BySide, LeftOutSamples, RunId, SuitePart};
 
 /// Something that a reader should know of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -130,6 +130,16 @@ pub enum RunRemark {
     },
     /// A called change is so small that another layout of the same code could make it.
     SmallChanges,
+    /// Parts of the suite are missing.
+    PartsMissing {
+        /// These.
+        parts: Vec<SuitePart>,
+    },
+    /// Parts of the suite were measured on machines that differ.
+    HostsDiffer {
+        /// The parts of each machine, by its processor and kernel.
+        hosts: Vec<(String, Vec<SuitePart>)>,
+    },
     /// It was concluded in another store, which had other numbers for the runs: sentences that were written there name them by these.
     ConcludedElsewhere,
 }

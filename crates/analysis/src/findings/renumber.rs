@@ -75,6 +75,8 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
         | RunRemark::RoundsAsLaunches
         | RunRemark::AsBuilt { .. }
         | RunRemark::SmallChanges
+        | RunRemark::PartsMissing { .. }
+        | RunRemark::HostsDiffer { .. }
         | RunRemark::ConcludedElsewhere => Some(()),
     }
 }

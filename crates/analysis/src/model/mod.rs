@@ -15,6 +15,7 @@ mod launch;
 pub mod limits;
 mod machine_state;
 mod metric;
+mod partition;
 mod quantity;
 mod round;
 mod run;
@@ -45,6 +46,7 @@ pub use machine_state::{
     ProcessorState, Surroundings, TimerState,
 };
 pub use metric::Metric;
+pub use partition::{AskedReference, Partition, SuitePart};
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use round::Round;
 pub use run::{

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Benchmark, DecisionSettings, DescribedSamples, Environment, Extras, GitState, InstructionCount,
-    Nanos, SamplingSettings, Series, Side, Source, Verdict,
+    Nanos, Partition, SamplingSettings, Series, Side, Source, Verdict,
 };
 
 /// Number of a run in its store.
@@ -50,7 +50,7 @@ pub enum Acceptance {
     ByCommand,
 }
 
-/// What an A/B measurement was made for.
+/// What a measurement was made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
@@ -60,6 +60,8 @@ pub enum Purpose {
     Control,
     /// A step of a search through the history.
     Search,
+    /// One part of a suite, which is decided with the others. Also a run of its own has this purpose.
+    Part,
 }
 
 /// The other side of an A/B measurement, seen from one of them: round r of the pair is launch r of both.
@@ -105,6 +107,8 @@ pub struct Run {
     pub source: Option<Source>,
     /// The name of its build in the cache of this machine, if it was built there.
     pub build: Option<String>,
+    /// Which part of a suite it measured, if it was one of several.
+    pub partition: Option<Partition>,
 }
 
 /// Facts of one bench target in a run.

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Acceptance, BenchmarkKey, DecisionSettings, Environment, GitState, RunId, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, DecisionSettings, Environment, GitState, Partition, RunId, Timestamp,
+    Verdict,
 };
 
 /// What is known when a run begins.
@@ -26,6 +27,9 @@ pub struct NewRun {
     pub tool_version: String,
     /// The name of its build in the cache of this machine, if it was built there.
     pub build: Option<String>,
+    /// Which part of a suite it measures, if it is one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<Partition>,
 }
 
 /// What is known when a run ends by itself.

@@ -67,11 +67,12 @@ impl StoredWord for Purpose {
             Self::Comparison => "comparison",
             Self::Search => "search",
             Self::Control => "control",
+            Self::Part => "part",
         }
     }
 
     fn of_word(word: &str) -> Option<Self> {
-        [Self::Comparison, Self::Search, Self::Control]
+        [Self::Comparison, Self::Search, Self::Control, Self::Part]
             .into_iter()
             .find(|purpose| purpose.to_word() == word)
     }

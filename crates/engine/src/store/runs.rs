@@ -10,8 +10,8 @@ use super::error::Attempt;
 use super::sql::{Sql, StoredRow};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, GitState, NewRun, Pair, Run, RunEnd, RunId, RunStatus, RunVerdict,
-    Side, Tally, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, GitState, NewRun, Pair, Purpose, Run, RunEnd, RunId, RunStatus,
+    RunVerdict, Side, Tally, Timestamp, Verdict,
 };
 
 /// A run and what came out of it.
@@ -72,12 +72,12 @@ impl Store {
         })
     }
 
-    /// The newest complete run of a workspace that a user asked for; of an A/B measurement the candidate.
+    /// The newest complete run of a workspace that a user asked for, also a part; of an A/B measurement the candidate.
     pub fn latest_run(&self, workspace: WorkspaceId) -> Result<Option<RunId>, StoreError> {
         self.read(|sql| {
             sql.first(
                 "SELECT id FROM runs WHERE workspace = ?1 AND status = 'complete'
-                 AND role IS DISTINCT FROM 'base' AND coalesce(purpose, 'comparison') IN ('comparison', 'control')
+                 AND role IS DISTINCT FROM 'base' AND purpose IS DISTINCT FROM 'search'
                  ORDER BY id DESC LIMIT 1",
                 params![workspace.0],
                 |row| row.get(0).map(RunId),
@@ -86,7 +86,7 @@ impl Store {
     }
 
     /// The newest complete run of a commit, given by the first digits of its hash. A run of a clean checkout is
-    /// preferred to one of a dirty checkout, which is not quite that commit; then a run of its own to a side of an A/B
+    /// preferred to one of a dirty checkout, which is not quite that commit, and a part of a suite is none; then a run of its own to a side of an A/B
     /// measurement, which is sampled in another way.
     pub fn run_of_commit(
         &self,
@@ -112,7 +112,7 @@ impl Store {
                 return Ok(None);
             };
             sql.first(
-                "SELECT id FROM runs WHERE workspace = ?1 AND git_commit = ?2 AND status = 'complete'
+                "SELECT id FROM runs WHERE workspace = ?1 AND git_commit = ?2 AND status = 'complete' AND part IS NULL
                  ORDER BY git_dirty, partner IS NOT NULL, id DESC LIMIT 1",
                 params![workspace.0, commit],
                 |row| row.get(0).map(RunId),
@@ -162,8 +162,8 @@ pub(super) fn insert_run(sql: Sql<'_>, workspace: WorkspaceId, run: &NewRun) -> 
     let git = run.git.as_ref();
     sql.one(
         "INSERT INTO runs (workspace, environment, started, git_commit, git_branch, git_dirty,
-                           load, seed, decision, tool_version, build)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id",
+                           load, seed, decision, tool_version, build, part, purpose)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING id",
         params![
             workspace.0,
             environment,
@@ -176,6 +176,8 @@ pub(super) fn insert_run(sql: Sql<'_>, workspace: WorkspaceId, run: &NewRun) -> 
             Json(decision),
             run.tool_version,
             run.build,
+            run.partition.as_ref().map(Json),
+            run.partition.as_ref().map(|_| WordColumn(Purpose::Part)),
         ],
         |row| row.get(0).map(RunId),
     )
@@ -275,7 +277,7 @@ pub(super) fn key_at(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<Benc
 /// The columns that [`run_at`] reads, with `runs` as `r` and `environments` as `e`.
 pub(super) const RUN_COLUMNS: &str = "r.id, r.started, r.finished, r.status, r.acceptance, r.git_commit, r.git_branch, \
      r.git_dirty, r.load, r.seed, r.decision, r.tool_version, e.facts, r.partner, r.role, r.plan, \
-     r.source, r.build";
+     r.source, r.build, r.part";
 
 /// The head of a run in [`RUN_COLUMNS`].
 pub(super) fn run_at(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
@@ -311,6 +313,7 @@ pub(super) fn run_at(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
         plan: row.get(15)?,
         source: row.get::<Option<Json<_>>>(16)?.map(|Json(source)| source),
         build: row.get(17)?,
+        partition: row.get::<Option<Json<_>>>(18)?.map(|Json(part)| part),
     })
 }
 
@@ -336,9 +339,9 @@ fn summaries(sql: Sql<'_>, which: &str, number: i64, limit: i64) -> Attempt<Vec<
             Ok(())
         })?;
         runs.push(RunSummary {
-            workspace: WorkspaceId(row.get(18)?),
+            workspace: WorkspaceId(row.get(19)?),
             run,
-            exit_code: row.get(19)?,
+            exit_code: row.get(20)?,
             benchmarks,
             tally: verdicts.into_iter().collect(),
         });

@@ -277,6 +277,9 @@ fn the_database_refuses_a_purpose_without_a_partner_and_one_that_there_is_not() 
         "UPDATE runs SET purpose = NULL WHERE id = 2",
         "UPDATE runs SET purpose = 'pastime' WHERE id = 2",
         "UPDATE runs SET acceptance = 'automatic' WHERE id = 2",
+        "UPDATE runs SET purpose = 'part' WHERE id = 1",
+        "UPDATE runs SET part = '{}' WHERE id = 1",
+        "UPDATE runs SET part = '{}', purpose = 'part', acceptance = 'automatic' WHERE id = 1",
     ] {
         let refused = store.connection().execute(broken, []);
         assert!(refused.is_err(), "{broken}");
@@ -358,6 +361,7 @@ fn a_side_of_a_pair_takes_the_other_one_with_it() {
             seed: 0,
             decision: perfcheck_analysis::model::DecisionSettings::default(),
             build: None,
+            partition: None,
             tool_version: String::new(),
         };
         let (base, candidate) = store

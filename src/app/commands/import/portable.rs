@@ -14,7 +14,7 @@ use crate::report::{self, TakenOver, write_taken_over};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{RunId, Side, Work};
 use perfcheck_engine::host;
-use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
+use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name, is_address};
 
 /// A run of the files.
 struct FileRun<'a> {
@@ -38,6 +38,13 @@ pub(super) fn import(
     let mut found = working("Reading", 0, world, |told| read(files, options, told))?;
     if world.interrupt.requested() {
         return Err(ExchangeError::Interrupted.into());
+    }
+    let is_part = |one: &&FileRun<'_>| one.run.head.begun.partition.is_some();
+    if let (true, Some(part)) = (is_address(&context.store_path), found.iter().find(is_part)) {
+        return Err(AppError::Usage(format!(
+            "{} is a part of a suite, and a team's store has whole runs\n  help: cargo perfcheck merge FILE..., then `cargo perfcheck store push`",
+            part.file
+        )));
     }
     let stored = context.stored()?;
     if let Some((store, workspace)) = &stored {
@@ -215,6 +222,12 @@ fn name(
                 candidates.len()
             )));
         };
+        if only.run.head.begun.partition.is_some() {
+            return Err(AppError::Usage(format!(
+                "{} is a part of a suite, which has no name\n  help: cargo perfcheck merge --save-baseline {name} FILE...",
+                only.file
+            )));
+        }
         only.baselines = vec![name.clone()];
         return Ok(());
     }

@@ -261,6 +261,7 @@ pub(super) fn run(
         accepted: Vec::new(),
         head: NewRun {
             build: None,
+            partition: None,
             started,
             git: None,
             environment,

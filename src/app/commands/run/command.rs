@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::earlier_builds::{OtherBuild, earlier_builds};
 use super::options::RunOptions;
-use crate::app::context::{Context, World, resolve_run};
+use crate::app::context::{Context, World, resolve_reference};
 use crate::app::deliver::method::explain_method;
 use crate::app::deliver::next_steps::{AdvisedRun, next_steps, nothing_compared, place};
 use crate::app::deliver::reports::Reporting;
@@ -14,27 +14,29 @@ use crate::app::measuring::builds::{build_both, discover_both};
 use crate::app::measuring::counting::count_alone;
 use crate::app::measuring::in_turn::{InTurn, finish, pair_left_incomplete, skipped};
 use crate::app::measuring::pairing::{Pairing, failed_targets, name};
+use crate::app::measuring::partition::{AskedPart, Deal};
 use crate::app::measuring::prepare::{nothing_found, timeout};
 use crate::app::measuring::request::{Request, git_state};
 use crate::app::measuring::trial::settle_by_trial;
 use crate::app::measuring::work_tree::WorkTree;
 use crate::app::naming::shell_quoted;
 use crate::app::options::StoreOptions;
+use crate::app::stored::acceptance::{acceptance, acceptance_in_turn};
 use crate::app::stored::conclusions::{conclusion_of, end_of};
-use crate::app::stored::names::give_name;
+use crate::app::stored::names::give_name_unless_worse;
 use crate::app::stored::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
 use perfcheck_analysis::compare::{Fact, Rules};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{
-    Conclusion, FailedTarget, Findings, References, Row, RunRemark, StoredEvidence, Terms,
-    Verdicts, conclude,
+    Conclusion, Coverage, FailedTarget, Findings, References, Row, RunRemark, StoredEvidence,
+    Terms, Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, Environment, Measurement, Purpose, RunId, Verdict, Work,
+    Acceptance, BenchmarkKey, Environment, Measurement, Purpose, RunId, SuitePart, Verdict, Work,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::Discovered;
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// Runs the command.
 pub fn run(
@@ -142,13 +144,11 @@ impl RunCommand<'_> {
         let (options, request) = (self.options, &self.request);
         let wants_control = options.measure_identical;
         let measures_all = wants_control || options.save_baseline.is_some();
-        let mut pairing = Pairing::default();
         let mut earlier = BTreeMap::new();
-        let (mut known, mut builds) = (Vec::new(), Vec::new());
         let mut is_control = wants_control;
         let declined = self.declined_before(&turns)?;
-        let mut lock = None;
         let has_several = turns.len() > 1;
+        let (mut pairings, mut known) = (Vec::new(), Vec::new());
         for turn in turns {
             let OtherBuild { built, found, .. } = turn;
             let run = turn.earlier.as_ref().map(|earlier| earlier.run.id);
@@ -173,14 +173,27 @@ impl RunCommand<'_> {
             }
             let versions_may_differ = options.comparison.allows(Fact::BenchmarkVersion);
             let alike = &built.alike;
-            let mut one = Pairing::of(found, alike, &declined, measures_all, versions_may_differ);
+            let one = Pairing::of(found, alike, &declined, measures_all, versions_may_differ);
+            is_control &= one.is_of_identical(&built.alike);
+            pairings.push((one, built));
+        }
+        let keys = || pairings.iter().flat_map(|(one, _)| one.keys());
+        let deal = (self.asked_part()).map(|asked| Deal::of(asked, keys(), is_control));
+        // Which benchmarks come to nothing that differs only the part knows that tries them: the level is shared by all.
+        let of_all_parts: usize = pairings.iter().map(|(one, _)| one.planned()).sum();
+        let mut pairing = Pairing::default();
+        let mut builds = Vec::new();
+        let mut lock = None;
+        for (mut one, built) in pairings {
+            if let Some(deal) = &deal {
+                one.retain(|key| deal.has(key));
+            }
             if lock.is_none() && !one.pairs.is_empty() {
                 lock = request.measuring_lock(world)?;
             }
             if !measures_all {
                 settle_by_trial(&mut one, &built.alike, request, world)?;
             }
-            is_control &= one.is_of_identical(&built.alike);
             known.extend(built.relinking.prepare(&mut one.pairs, request.seed));
             pairing.join(one);
             builds.push(built);
@@ -192,7 +205,10 @@ impl RunCommand<'_> {
             request,
             &first.environment,
             first.base_git.clone(),
-            pairing.planned(),
+            match deal {
+                Some(_) => of_all_parts,
+                None => pairing.planned(),
+            },
             if is_control {
                 Purpose::Control
             } else {
@@ -201,6 +217,7 @@ impl RunCommand<'_> {
         );
         turns.builds.clone_from(&first.builds);
         turns.earlier = earlier;
+        turns.partition = deal.map(|deal| deal.partition);
         let (mut store, workspace) = request.context.store()?;
         let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
         drop(lock);
@@ -215,19 +232,12 @@ impl RunCommand<'_> {
         let concluded = interrupt.while_computing(&left, || {
             conclude(measured.rows(&pairing.settled), basis, terms)
         });
-        let acceptance = match &first.builds.candidate {
-            // A revision need not have been accepted.
-            Some(_) if !is_control && options.against.is_none() => {
-                // What is tried out and faster may be given up again.
-                let is_trial = request.git.as_ref().is_some_and(|git| git.dirty)
-                    && (concluded.rows.iter()).any(|row| row.verdict == Some(Verdict::Improved));
-                if is_trial {
-                    Acceptance::Pending
-                } else {
-                    acceptance(&store, &concluded, self.baseline.as_ref())?
-                }
-            }
-            _ => Acceptance::Pending,
+        // A revision need not have been accepted.
+        let acceptance = if is_control || options.against.is_some() || options.part.is_some() {
+            Acceptance::Pending
+        } else {
+            let named = self.baseline.as_ref().map(|(run, _)| *run);
+            acceptance_in_turn(&store, &concluded, request.git.as_ref(), named)?
         };
         finish(&mut store, &measured.runs, &concluded, acceptance)?;
         let run = measured.runs.candidate;
@@ -241,7 +251,8 @@ impl RunCommand<'_> {
         };
         let earlier = turns.iter().flat_map(|turn| &turn.earlier);
         let mut runs: Vec<RunId> = earlier.map(|earlier| earlier.run.id).collect();
-        if runs.is_empty() {
+        // All parts have to plan the same, whatever is in their stores.
+        if runs.is_empty() && self.options.part.is_none() {
             runs.extend(store.latest_run(workspace)?);
         }
         let mut declined = BTreeSet::new();
@@ -265,8 +276,15 @@ impl RunCommand<'_> {
         let request = &self.request;
         let (mut store, workspace) = request.context.store()?;
         let name = tree.name().map(str::to_owned);
-        let discovered = tree.found;
+        let mut discovered = tree.found;
         let environment = tree.environment;
+        let targets = discovered.targets.iter();
+        let all = targets.flat_map(|found| &found.benchmarks);
+        let all = all.map(|benchmark| &benchmark.key);
+        let deal = (self.asked_part()).map(|asked| Deal::of(asked, all, false));
+        if let Some(deal) = &deal {
+            discovered.retain(|key| deal.has(key));
+        }
         let references = self.references(&store, workspace, &discovered, &environment)?;
         let scope = self.scope(&discovered);
         let failed = failed_targets(&discovered.failures);
@@ -276,6 +294,7 @@ impl RunCommand<'_> {
             environment: &environment,
             references: &references,
             build: name.as_deref(),
+            partition: deal.as_ref().map(|deal| &deal.partition),
         };
         let lock = request.measuring_lock(world)?;
         let run = measuring.begin(&mut store, workspace)?;
@@ -298,7 +317,8 @@ impl RunCommand<'_> {
                 &references,
                 &environment,
                 &failed,
-                &|key| scope(key) && !declined.contains(key),
+                // What is gone belongs to no part: merging tells.
+                &|key| deal.is_none() && scope(key) && !declined.contains(key),
             )
         })?;
         let is_asked = |row: &Row<'_>| row.comparison.is_some() || !row.blocking.is_empty();
@@ -310,11 +330,15 @@ impl RunCommand<'_> {
             .collect();
         let fail_on = self.fail_on();
         let terms = Terms {
-            measured_nothing: measurements.is_empty(),
+            measured_nothing: measurements.is_empty() && !deal.is_some_and(|deal| deal.is_empty()),
             ..self.terms(&fail_on, failed, self.baseline.is_some())
         };
         let concluded = interrupt.while_computing(&left, || conclude(rows, basis, terms));
-        let acceptance = acceptance(&store, &concluded, self.baseline.as_ref())?;
+        let named = self.baseline.as_ref().map(|(run, _)| *run);
+        let acceptance = match self.options.part {
+            Some(_) => Acceptance::Pending,
+            None => acceptance(&store, &concluded, named)?,
+        };
         store.finish_run(run, &end_of(&concluded, acceptance))?;
         self.tell(store, workspace, run, concluded, world)
     }
@@ -328,8 +352,19 @@ impl RunCommand<'_> {
         mut concluded: Conclusion<'_>,
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
+        if let Some(SuitePart { part, of }) = self.options.part {
+            concluded.verdicts.advice = vec![format!(
+                "Part {part} of {of}: `cargo perfcheck merge` decides about all parts together."
+            )];
+            return self.publish(&store, run, concluded, &[], world);
+        }
         let baseline = self.baseline.as_ref();
-        let named = self.name_run(&mut store, workspace, run, &concluded)?;
+        let wanted = self.options.save_baseline.as_deref();
+        let give = |name| {
+            let (store, place) = (&mut store, self.place());
+            give_name_unless_worse(store, (workspace, run), name, &concluded, baseline, &place)
+        };
+        let named = wanted.map(give).transpose()?;
         let rows = &concluded.rows;
         let advised = AdvisedRun {
             run,
@@ -408,38 +443,13 @@ impl RunCommand<'_> {
         Ok(exit_code)
     }
 
-    /// Gives the run the name that the user wants, if any; what to say of that.
-    ///
-    /// A run that was compared with that very name and found wanting does not get it: the next run would be
-    /// compared with the bad one, and the gate would have switched itself off.
-    fn name_run(
-        &self,
-        store: &mut Store,
-        workspace: WorkspaceId,
-        run: RunId,
-        concluded: &Conclusion<'_>,
-    ) -> Result<Option<String>, StoreError> {
-        let Some(name) = &self.options.save_baseline else {
-            return Ok(None);
-        };
-        Ok(Some(match &self.baseline {
-            Some((before, compared_with)) if compared_with == name && !concluded.is_good() => {
-                format!(
-                    "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}{}",
-                    self.place()
-                )
-            }
-            _ => give_name(store, workspace, name, run)?,
-        }))
-    }
-
     /// Finds the run that the user named to compare with, before anything is built for it. A baseline that is about to be saved need not exist yet.
     fn named_baseline(&self) -> Result<Option<(RunId, String)>, AppError> {
         let Some(name) = &self.options.baseline else {
             return Ok(None);
         };
         let found = match self.request.context.stored()? {
-            Some((store, workspace)) => resolve_run(&store, workspace, name),
+            Some((store, workspace)) => resolve_reference(&store, workspace, name),
             None => Err(AppError::NoSuchRun {
                 name: name.clone(),
                 existing: Vec::new(),
@@ -514,7 +524,21 @@ impl RunCommand<'_> {
 
     fn fail_on(&self) -> Vec<Verdict> {
         let settings = &self.request.context.tables.workspace;
-        self.options.comparison.fail_on(settings)
+        match self.options.part {
+            // Nothing is decided yet.
+            Some(_) => Vec::new(),
+            None => self.options.comparison.fail_on(settings),
+        }
+    }
+
+    /// The part of the suite that is wanted.
+    fn asked_part(&self) -> Option<AskedPart<'_>> {
+        let options = self.options;
+        options.part.map(|part| AskedPart {
+            part,
+            filter: &options.filter,
+            reference: options.asked_reference(),
+        })
     }
 
     /// By what the command ends well or ill.
@@ -525,10 +549,17 @@ impl RunCommand<'_> {
         is_named: bool,
     ) -> Terms<'t> {
         let tables = &self.request.context.tables;
+        let is_part = self.options.part.is_some();
+        let limits = self.options.comparison.limits(tables);
         Terms {
-            limits: self.options.comparison.limits(tables).collect(),
+            coverage: if is_part {
+                Coverage::Part
+            } else {
+                Coverage::Whole
+            },
+            limits: limits.filter(|_| !is_part).collect(),
             fail_on,
-            is_named,
+            is_named: is_named && !is_part,
             failed_targets,
             measured_nothing: false,
         }
@@ -551,27 +582,4 @@ impl RunCommand<'_> {
     fn place(&self) -> String {
         place(self.request.common)
     }
-}
-
-/// Whether the run may be a reference from now on: it found nothing worse, and what it was compared with may be one too.
-/// Otherwise a comparison of slow code with itself would turn a regression green.
-fn acceptance(
-    store: &Store,
-    concluded: &Conclusion<'_>,
-    baseline: Option<&(RunId, String)>,
-) -> Result<Acceptance, StoreError> {
-    let beside_the_history = match baseline {
-        Some((named, _)) => store.run(*named)?.acceptance == Acceptance::Pending,
-        None => false,
-    };
-    let mut verdicts = concluded.rows.iter().filter_map(|row| row.verdict);
-    let is_about_nothing =
-        verdicts.all(|verdict| matches!(verdict, Verdict::Missing | Verdict::Failed));
-    Ok(
-        if concluded.is_worse() || beside_the_history || is_about_nothing {
-            Acceptance::Pending
-        } else {
-            Acceptance::Automatic
-        },
-    )
 }

@@ -8,6 +8,7 @@ use crate::app::error::AppError;
 use crate::app::measuring::builds::Against;
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
 use crate::settings::{Layer, WorkspaceOnly};
+use perfcheck_analysis::model::{AskedReference, SuitePart};
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::sides::BenchesFrom;
 use perfcheck_engine::store::check_baseline_name;
@@ -33,6 +34,8 @@ pub struct RunOptions {
     pub doubt: Option<(String, String)>,
     /// The run to compare with.
     pub baseline: Option<String>,
+    /// Which part of the suite is measured; `None`: all of it.
+    pub part: Option<SuitePart>,
     /// The other build to measure in turn with the work tree.
     pub against: Option<AgainstOptions>,
     /// Whether what is byte for byte the same is measured, too.
@@ -76,8 +79,22 @@ impl RunOptions {
         self.reports.check(common.output.format)?;
         if let Some(name) = &self.save_baseline {
             check_baseline_name(name)?;
+            if self.part.is_some() {
+                return Err(AppError::Usage(format!(
+                    "a part is no baseline\n  help: name the run of all parts: cargo perfcheck merge --save-baseline {name} FILE..."
+                )));
+            }
         }
         Ok(())
+    }
+
+    /// What it is compared with.
+    pub(super) fn asked_reference(&self) -> AskedReference {
+        match (&self.against, &self.baseline) {
+            (Some(_), _) => AskedReference::Beside,
+            (None, Some(name)) => AskedReference::Named(name.clone()),
+            (None, None) => AskedReference::Accepted,
+        }
     }
 
     /// Whether stored numbers alone are to be compared.

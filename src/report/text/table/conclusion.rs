@@ -64,7 +64,10 @@ pub(super) fn write_conclusion(
     if sentences::look_slower(&findings.rows) > 0 {
         line(writer, &sentences::undecided(findings).unwrap_or_default())?;
     }
-    if let Some(sentence) = sentences::incomplete(findings.run) {
+    let has_gaps = |remark: &RunRemark| matches!(remark, RunRemark::PartsMissing { .. });
+    // Why has been said.
+    let incomplete = sentences::incomplete(findings.run);
+    if let Some(sentence) = incomplete.filter(|_| !verdicts.remarks.iter().any(has_gaps)) {
         write_warning_within(writer, &sentence, view.columns)?;
     }
     if hidden > 0 {

@@ -21,7 +21,7 @@ impl Comparison {
             significance_level: plan.significance_level,
             confidence_level: plan.confidence_level,
             resamples: plan.resamples,
-            seed: plan.seed,
+            seed: plan.seed_of(&candidate.benchmark.key),
         };
         self.with_extras(&[base], candidate, LaunchPairing::ByRound, &rules)
     }

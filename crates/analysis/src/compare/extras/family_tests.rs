@@ -16,6 +16,7 @@ fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) ->
         confidence_level: 0.95,
         resamples: 1_000,
         seed: 7,
+        seeds: BTreeMap::new(),
         noise: BTreeMap::new(),
     };
     let extent = Extent::InTurn {

@@ -44,7 +44,7 @@ pub(super) fn description(
         .unzip();
     let candidate: Vec<&[f64]> = candidate.iter().map(Vec::as_slice).collect();
     let base: Vec<&[f64]> = base.iter().map(Vec::as_slice).collect();
-    let seed = derived_seed(plan.seed, &series.key.to_string());
+    let seed = derived_seed(plan.seed_of(series.key), &series.key.to_string());
     ChangeDescription::of_rounds(
         &candidate,
         &base,

@@ -51,7 +51,7 @@ impl Look {
         let noise = noise.filter(|noise| noise.change > series.noise_threshold);
         let raised = noise.map_or(series.noise_threshold, |noise| noise.change);
         let threshold = raised.ln_1p();
-        let seed = derived_seed(plan.seed, &series.key.to_string());
+        let seed = derived_seed(plan.seed_of(series.key), &series.key.to_string());
         let refused = refusal(series, &usable);
         let level = plan.floor_level() * share / plan.family(1) as f64;
         let speed = match refused {

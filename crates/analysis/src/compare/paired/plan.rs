@@ -28,6 +28,9 @@ pub struct Plan {
     pub resamples: u32,
     /// Base seed of everything random.
     pub seed: u64,
+    /// That of benchmarks which another job measured with another one, by key in words.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub seeds: BTreeMap<String, u64>,
     /// What controls have shown of the benchmarks of this run before it, by key in words.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub noise: BTreeMap<String, HostNoise>,
@@ -112,6 +115,12 @@ impl Plan {
     pub fn looks_up_to(rounds: u32) -> Vec<u32> {
         let earlier = LOOKS.into_iter().filter(|look| *look < rounds);
         earlier.chain([rounds]).collect()
+    }
+
+    /// Base seed of everything random about a benchmark.
+    pub(in crate::compare) fn seed_of(&self, key: &BenchmarkKey) -> u64 {
+        let own = self.seeds.get(&key.to_string()).copied();
+        own.unwrap_or(self.seed)
     }
 
     /// What is known of the host's noise for a benchmark.

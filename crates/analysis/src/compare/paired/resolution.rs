@@ -137,6 +137,7 @@ fn levels_of_looks(at_most: u32, significance_level: f64) -> Vec<(u32, f64)> {
         confidence_level: 0.95,
         resamples: 1,
         seed: 0,
+        seeds: std::collections::BTreeMap::new(),
         noise: std::collections::BTreeMap::new(),
     };
     let method = PairedMethod::default();

@@ -107,6 +107,7 @@ fn in_turn(rounds: u32, factor: f64) -> Comparison {
         confidence_level: 0.95,
         resamples: 100,
         seed: 3,
+        seeds: BTreeMap::new(),
         noise: BTreeMap::new(),
     };
     let series = PairedSeries {

@@ -32,7 +32,7 @@ CREATE TABLE runs (
     tool_version TEXT NOT NULL,
     partner INTEGER REFERENCES runs ON DELETE CASCADE CHECK (partner <> id),
     role TEXT CHECK (role IN ('base', 'candidate')),
-    purpose TEXT CHECK (purpose IN ('comparison', 'search', 'control')),
+    purpose TEXT CHECK (purpose IN ('comparison', 'search', 'control', 'part')),
     plan TEXT,
     source TEXT,
     -- What a run was before it was accepted by command, so that this can be undone.
@@ -40,10 +40,14 @@ CREATE TABLE runs (
     conclusion BLOB,
     -- The name of its build in the cache.
     build TEXT,
+    -- Which part of a suite it measured.
+    part TEXT,
     CHECK ((git_commit IS NULL) = (git_dirty IS NULL)),
     CHECK ((finished IS NULL) = (status = 'incomplete')),
     CHECK ((role IS NULL) = (partner IS NULL)),
-    CHECK ((purpose IS NULL) = (partner IS NULL)),
+    CHECK (purpose IS 'part' OR (purpose IS NULL) = (partner IS NULL)),
+    CHECK ((part IS NULL) = (purpose IS NOT 'part')),
+    CHECK (part IS NULL OR acceptance = 'pending'),
     CHECK (role IS NOT 'base' OR acceptance = 'pending')
 ) STRICT;
 CREATE INDEX runs_by_workspace ON runs (workspace);

@@ -46,6 +46,8 @@ CREATE TABLE runs (
     accepted_from TEXT COLLATE "C" CHECK (accepted_from IN ('pending', 'automatic')),
     conclusion BYTEA,
     build TEXT COLLATE "C",
+    -- Parts of a suite stay where they are merged.
+    part TEXT COLLATE "C" CHECK (part IS NULL),
     CHECK ((git_commit IS NULL) = (git_dirty IS NULL)),
     CHECK ((finished IS NULL) = (status = 'incomplete')),
     CHECK ((role IS NULL) = (partner IS NULL)),

@@ -77,3 +77,22 @@ fn once_others_are_rejected_the_rest_have_a_larger_level() {
     assert!(beside.lower > alone.lower);
     assert_eq!(beside.upper, alone.upper);
 }
+
+#[test]
+fn a_benchmark_that_another_job_measured_keeps_the_seed_of_that_job() {
+    let mut noise = Noise::new(5);
+    let rounds = rounds_of(12, |_, _, _| 100.0 * (1.0 + 0.05 * noise.exponential()));
+    let seeded = |seed, seeds: &[(&str, u64)]| {
+        let own = seeds.iter().map(|(id, seed)| (key(id).to_string(), *seed));
+        let plan = Plan {
+            seed,
+            seeds: own.collect(),
+            ..plan(&[12])
+        };
+        judge_one(&rounds, 0.01, &plan)
+    };
+    let (here, there) = (seeded(3, &[]), seeded(4, &[]));
+    assert_ne!(here, there);
+    assert_eq!(seeded(3, &[("b", 4)]), there);
+    assert_eq!(seeded(3, &[("c", 4)]), here);
+}

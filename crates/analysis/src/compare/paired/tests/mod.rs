@@ -37,6 +37,7 @@ fn plan(looks: &[u32]) -> Plan {
         confidence_level: 0.95,
         resamples: 100,
         seed: 3,
+        seeds: BTreeMap::new(),
         noise: BTreeMap::new(),
     }
 }

@@ -1,0 +1,114 @@
+//! Parts of a suite: what one of several jobs measures, and what it knows of the others.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// One part of several: `2/8` is the second of eight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SuitePart {
+    /// Which one, from 1.
+    pub part: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl SuitePart {
+    /// More parts than this are a slip of the hand.
+    pub const MOST: u32 = 1000;
+
+    /// Whether it is one of its parts.
+    pub fn exists(self) -> bool {
+        (1..=Self::MOST).contains(&self.of) && (1..=self.of).contains(&self.part)
+    }
+
+    /// Whether the benchmark at this place of the suite, from 0, is dealt to this part.
+    pub fn has(self, place: usize) -> bool {
+        place % self.of as usize + 1 == self.part as usize
+    }
+}
+
+impl fmt::Display for SuitePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.part, self.of)
+    }
+}
+
+impl FromStr for SuitePart {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = text.split_once('/');
+        let found = found.and_then(|(part, of)| {
+            Some(Self {
+                part: part.parse().ok()?,
+                of: of.parse().ok()?,
+            })
+        });
+        found.filter(|found| found.exists()).ok_or_else(|| {
+            format!(
+                "a part is K/N, as 2/8 is the second of eight: K from 1 to N, N up to {}",
+                Self::MOST
+            )
+        })
+    }
+}
+
+/// What the user has a run compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AskedReference {
+    /// A revision or an executable that is measured beside it, whatever is stored.
+    Beside,
+    /// The stored run of this name.
+    Named(String),
+    /// The last accepted run.
+    Accepted,
+}
+
+/// What a run knows that measured one part of a suite. All parts of a suite have the same but for their number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partition {
+    /// Which part it is.
+    pub part: SuitePart,
+    /// How many benchmarks all parts have together.
+    pub benchmarks: usize,
+    /// A digest of the names of all of them.
+    pub suite: String,
+    /// What they are compared with.
+    pub reference: AskedReference,
+    /// Whether both sides are the same executables.
+    pub control: bool,
+    /// The words that benchmarks were chosen by; empty: all.
+    pub filter: Vec<String>,
+    /// Whether a word is the whole id.
+    pub exact: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_benchmark_is_dealt_to_one_part() {
+        for of in 1..=9 {
+            for place in 0..20 {
+                let parts = (1..=of).filter(|part| SuitePart { part: *part, of }.has(place));
+                assert_eq!(parts.count(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_is_one_of_those_that_there_are() {
+        assert_eq!("2/8".parse(), Ok(SuitePart { part: 2, of: 8 }));
+        assert_eq!(SuitePart { part: 2, of: 8 }.to_string(), "2/8");
+        for wrong in ["0/8", "9/8", "1/0", "1/1001", "2", "a/b", "-1/2", ""] {
+            assert!(wrong.parse::<SuitePart>().is_err(), "{wrong}");
+        }
+    }
+}

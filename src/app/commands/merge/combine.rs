@@ -1,0 +1,206 @@
+//! What the parts of a suite come to as one run: its head, its plan, its launches, and what was said of the parts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::parts::{MeasuredPart, PartedSuite};
+use crate::exchange::PortableRun;
+use perfcheck_analysis::compare::Plan;
+use perfcheck_analysis::findings::{FailedTarget, Row, RunRemark};
+use perfcheck_analysis::model::{
+    BenchmarkKey, CountedInstructions, Environment, LaunchRecord, NewRun, Side, SuitePart,
+};
+
+impl PartedSuite<'_> {
+    /// What the run of all parts knows at its beginning: what its first part knew, and when the earliest began.
+    pub(super) fn begun(&self, side: Side) -> NewRun {
+        let first = self.first();
+        let git = first.git();
+        let loads = self.parts.iter().filter_map(|part| part.head().begun.load);
+        let starts = self.parts.iter().map(|part| part.head().begun.started);
+        let begun = first.head().begun.clone();
+        NewRun {
+            started: starts.min().unwrap_or(begun.started),
+            git: git.of(side).cloned(),
+            environment: self.environment(),
+            load: loads.reduce(f64::max),
+            partition: None,
+            ..begun
+        }
+    }
+
+    /// Where the parts were measured. Numbers of several machines are of none of them: runs of another time are not compared with those.
+    fn environment(&self) -> Environment {
+        let mut environment = self.first().environment().clone();
+        let hosts = || self.parts.iter().map(|part| &part.environment().host);
+        let together = |names: BTreeSet<&String>| -> String {
+            let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+            names.join(" + ")
+        };
+        environment.host.cpu = together(hosts().map(|host| &host.cpu).collect());
+        environment.host.kernel = together(hosts().map(|host| &host.kernel).collect());
+        environment.host.shared = hosts().any(|host| host.shared);
+        environment
+    }
+
+    /// The plan of an A/B measurement: each benchmark keeps the seed and the noise of the host that measured it.
+    pub(super) fn plan(&self) -> Option<Plan> {
+        let (_, first) = self.first().base.as_ref()?;
+        let mut whole = first.clone();
+        for part in &self.parts {
+            let Some((_, plan)) = &part.base else {
+                continue;
+            };
+            whole.noise.extend(plan.noise.clone());
+            whole.seeds.extend(plan.seeds.clone());
+            if plan.seed != whole.seed {
+                let measured = part.measured().into_iter();
+                let seeds = measured.map(|key| (key.to_string(), plan.seed));
+                whole.seeds.extend(seeds);
+            }
+        }
+        Some(whole)
+    }
+
+    fn sides(&self, side: Side) -> impl Iterator<Item = &PortableRun> {
+        self.parts.iter().filter_map(move |part| match side {
+            Side::Base => part.base.as_ref().map(|(base, _)| base),
+            Side::Candidate => Some(&part.run),
+        })
+    }
+
+    /// All launches of a side. Those of a bench target in the same round were attempts of one in each part, and are counted through here.
+    pub(super) fn launches(&self, side: Side) -> Vec<LaunchRecord> {
+        let mut attempts: BTreeMap<(String, String, u32), u32> = BTreeMap::new();
+        let launches = self.sides(side).flat_map(|run| &run.launches).cloned();
+        let counted = launches.map(|mut launch| {
+            let head = &mut launch.head;
+            let place = (head.package.clone(), head.target.clone(), head.ordinal);
+            let attempt = attempts.entry(place).or_default();
+            head.attempt = *attempt;
+            *attempt += 1;
+            launch
+        });
+        counted.collect()
+    }
+
+    /// What was counted on a side.
+    pub(super) fn instructions(&self, side: Side) -> Vec<CountedInstructions> {
+        let counted = self.sides(side).flat_map(|run| &run.instructions);
+        counted.cloned().collect()
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Row<'static>> {
+        let concluded = self.parts.iter().map(|part| &part.concluded.concluded);
+        concluded.flat_map(|concluded| &concluded.rows)
+    }
+
+    /// The verdicts that needed no measurement.
+    pub(super) fn settled(&self) -> Vec<Row<'static>> {
+        let parts = self.parts.iter();
+        let measured: BTreeSet<&BenchmarkKey> = parts.flat_map(MeasuredPart::measured).collect();
+        let settled = self.rows().filter(|row| !measured.contains(&row.key));
+        settled.cloned().collect()
+    }
+
+    /// How long the rounds of each benchmark took, in seconds.
+    pub(super) fn seconds(&self) -> BTreeMap<BenchmarkKey, f64> {
+        let known = self.rows();
+        known
+            .filter_map(|row| Some((row.key.clone(), row.seconds?)))
+            .collect()
+    }
+
+    /// The bench targets that failed in any part, each once.
+    pub(super) fn failed_targets(&self) -> Vec<FailedTarget> {
+        let concluded = self.parts.iter().map(|part| &part.concluded.concluded);
+        let mut failed: Vec<FailedTarget> = Vec::new();
+        for one in concluded.flat_map(|concluded| &concluded.failed_targets) {
+            let same = |known: &FailedTarget| known.key() == one.key();
+            if !failed.iter().any(same) {
+                failed.push(one.clone());
+            }
+        }
+        failed
+    }
+
+    /// What the parts were compared with, as people call it.
+    pub(super) fn reference(&self) -> String {
+        let mut words: Vec<&str> = Vec::new();
+        for part in &self.parts {
+            let reference = &*part.concluded.concluded.verdicts.reference;
+            if !words.contains(&reference) {
+                words.push(reference);
+            }
+        }
+        words.join(", ")
+    }
+
+    /// What is to be said of the parts as a whole: what was said of each, once, and what only shows here.
+    pub(super) fn remarks(&self) -> Vec<RunRemark> {
+        let mut all: Vec<RunRemark> = Vec::new();
+        for part in &self.parts {
+            for remark in &part.concluded.concluded.verdicts.remarks {
+                join(&mut all, remark);
+            }
+        }
+        let missing = (!self.missing.is_empty()).then(|| RunRemark::PartsMissing {
+            parts: self.missing.clone(),
+        });
+        missing.into_iter().chain(self.hosts()).chain(all).collect()
+    }
+
+    /// That the machines differ, if they do.
+    fn hosts(&self) -> Option<RunRemark> {
+        let mut hosts: Vec<(String, Vec<SuitePart>)> = Vec::new();
+        for part in &self.parts {
+            let host = &part.environment().host;
+            let cores = host.cores;
+            let words = format!("{}, {cores} cores, {} {}", host.cpu, host.os, host.kernel);
+            match hosts.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, parts)) => parts.push(part.part()),
+                None => hosts.push((words, vec![part.part()])),
+            }
+        }
+        (hosts.len() > 1).then_some(RunRemark::HostsDiffer { hosts })
+    }
+}
+
+/// Adds what was said of a part to what was said of others.
+fn join(all: &mut Vec<RunRemark>, remark: &RunRemark) {
+    for known in all.iter_mut() {
+        match (known, remark) {
+            (
+                RunRemark::Skipped { benchmarks, reason },
+                RunRemark::Skipped {
+                    benchmarks: more,
+                    reason: why,
+                },
+            )
+            | (
+                RunRemark::NotCounted { benchmarks, reason },
+                RunRemark::NotCounted {
+                    benchmarks: more,
+                    reason: why,
+                },
+            ) if reason == why => {
+                benchmarks.extend(more.clone());
+                benchmarks.sort();
+                return;
+            }
+            (RunRemark::Stolen { share }, RunRemark::Stolen { share: other }) => {
+                *share = share.max(*other);
+                return;
+            }
+            (RunRemark::CodeDiffers(known), RunRemark::CodeDiffers(other))
+                if (&known.target, known.reference) == (&other.target, other.reference) =>
+            {
+                return;
+            }
+            _ => {}
+        }
+    }
+    // Whether changes are small is found anew.
+    if !all.contains(remark) && *remark != RunRemark::SmallChanges {
+        all.push(remark.clone());
+    }
+}

@@ -1,0 +1,246 @@
+//! The files of the parts, and the one place that checks that they belong together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::app::error::AppError;
+use crate::exchange::{
+    ExchangeError, InputContent, PortableConclusion, PortableHead, PortableRun, read_portable,
+};
+use perfcheck_analysis::compare::Plan;
+use perfcheck_analysis::model::{
+    AskedReference, BenchmarkKey, BySide, Environment, GitState, LaunchedBenchmark, Partition,
+    SuitePart, TargetFacts, Work,
+};
+
+/// One part, as a job measured it.
+pub(super) struct MeasuredPart<'a> {
+    /// The file that it is in.
+    file: &'a str,
+    /// The run, or of an A/B measurement its candidate.
+    pub(super) run: PortableRun,
+    /// The other side of an A/B measurement, and the plan.
+    pub(super) base: Option<(PortableRun, Plan)>,
+    /// Which part it is.
+    pub(super) partition: Partition,
+    /// What was concluded of it.
+    pub(super) concluded: PortableConclusion,
+}
+
+/// Parts that belong together, by their numbers; there is at least one.
+pub(super) struct PartedSuite<'a> {
+    pub(super) parts: Vec<MeasuredPart<'a>>,
+    /// Those that there are no files of.
+    pub(super) missing: Vec<SuitePart>,
+}
+
+impl<'a> MeasuredPart<'a> {
+    fn read(
+        file: &'a InputContent,
+        reached: (usize, usize),
+        told: &Work<'_>,
+    ) -> Result<Self, AppError> {
+        let mut runs = read_portable(file, reached, told)?;
+        let name = &*file.name;
+        let is_pair = runs.len() == 2 && runs[0].head.pair.is_some();
+        let (Some(mut run), true) = (runs.pop(), runs.is_empty() || is_pair) else {
+            return Err(AppError::Usage(format!(
+                "{name} holds several runs or none, and a part is one\n  help: in the job of each part: cargo perfcheck store export latest --output {name}"
+            )));
+        };
+        let Some(partition) = run.head.begun.partition.clone() else {
+            return Err(AppError::Usage(format!(
+                "{name} is no part of a suite: its run was measured without `--partition`\n  help: `cargo perfcheck store import` takes whole runs"
+            )));
+        };
+        let (ours, theirs) = (env!("CARGO_PKG_VERSION"), &run.head.begun.tool_version);
+        if theirs != ours {
+            return Err(AppError::Usage(format!(
+                "{name} was measured by version {theirs} of cargo-perfcheck, and this is {ours}: other versions may decide in another way\n  help: merge with the version that measured"
+            )));
+        }
+        let damaged = |reason: &str| ExchangeError::Broken {
+            place: name.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let plan = (run.head.plan.as_deref()).map(serde_json::from_str);
+        let plan = plan.transpose();
+        let plan = plan.map_err(|error| damaged(&format!("its plan cannot be read: {error}")))?;
+        let concluded = run.conclusion.take();
+        Ok(Self {
+            file: name,
+            base: runs.pop().zip(plan),
+            concluded: concluded.ok_or_else(|| damaged("it has no conclusion"))?,
+            partition,
+            run,
+        })
+    }
+
+    pub(super) fn part(&self) -> SuitePart {
+        self.partition.part
+    }
+
+    pub(super) fn head(&self) -> &PortableHead {
+        &self.run.head
+    }
+
+    pub(super) fn environment(&self) -> &Environment {
+        &self.head().begun.environment
+    }
+
+    /// The checkouts of both sides; without a base that of the run.
+    pub(super) fn git(&self) -> BySide<Option<&GitState>> {
+        let base = self.base.as_ref();
+        BySide {
+            base: base.and_then(|(base, _)| base.head.begun.git.as_ref()),
+            candidate: self.head().begun.git.as_ref(),
+        }
+    }
+
+    fn launched(&self) -> impl Iterator<Item = &LaunchedBenchmark> {
+        let launches = self.run.launches.iter();
+        launches.flat_map(|launch| &launch.benchmarks)
+    }
+
+    /// The benchmarks that it launched.
+    pub(super) fn measured(&self) -> BTreeSet<&BenchmarkKey> {
+        self.launched().map(|one| &one.benchmark.key).collect()
+    }
+
+    /// The features of the bench targets that it launched.
+    fn features(&self) -> BTreeMap<(&str, &str), &TargetFacts> {
+        let launches = self.run.launches.iter();
+        let facts = launches.map(|launch| {
+            let target = (&*launch.head.package, &*launch.head.target);
+            (target, &launch.target_facts)
+        });
+        facts.collect()
+    }
+
+    /// In what it was measured otherwise than `other`, if in anything that the parts of a suite have in common; each as `other` has it and as it has it.
+    fn difference(&self, other: &Self) -> Option<(&'static str, [String; 2])> {
+        let differ = |what, of: &dyn Fn(&Self) -> String| {
+            let both = [of(other), of(self)];
+            (both[0] != both[1]).then_some((what, both))
+        };
+        let commit = |git: Option<&GitState>| match git {
+            Some(git) if git.dirty => format!("{} with changes", git.commit),
+            Some(git) => git.commit.clone(),
+            None => "none".to_owned(),
+        };
+        let plan = |part: &Self| {
+            part.base.as_ref().map(|(_, plan)| Plan {
+                seed: 0,
+                seeds: BTreeMap::new(),
+                noise: BTreeMap::new(),
+                ..plan.clone()
+            })
+        };
+        differ("number of parts", &|part| part.part().of.to_string())
+            .or_else(|| {
+                differ("suite", &|part| {
+                    let Partition {
+                        benchmarks, suite, ..
+                    } = &part.partition;
+                    format!("{benchmarks} benchmarks ({})", &suite[..suite.len().min(8)])
+                })
+            })
+            .or_else(|| differ("commit", &|part| commit(part.git().candidate)))
+            .or_else(|| differ("commit of the base", &|part| commit(part.git().base)))
+            .or_else(|| {
+                differ("way of measuring", &|part| match &part.base {
+                    Some(_) => "side by side".to_owned(),
+                    None => "alone".to_owned(),
+                })
+            })
+            .or_else(|| differ("arguments", &|part| asked(&part.partition)))
+            .or_else(|| differ("build", &|part| in_words(&part.environment().build)))
+            .or_else(|| differ("plan", &|part| in_words(&plan(part))))
+            .or_else(|| differ("settings", &|part| in_words(&part.head().begun.decision)))
+            .or_else(|| {
+                let (mine, others) = (self.features(), other.features());
+                let mut both = mine.iter().filter_map(|(target, facts)| {
+                    let other = others.get(target)?;
+                    (facts != other).then(|| [other, facts].map(|one| one.features.join(", ")))
+                });
+                Some(("features", both.next()?))
+            })
+    }
+}
+
+/// What was asked for.
+fn asked(partition: &Partition) -> String {
+    let reference = match &partition.reference {
+        AskedReference::Beside => "beside another build".to_owned(),
+        AskedReference::Named(name) => format!("against `{name}`"),
+        AskedReference::Accepted => "against the last accepted run".to_owned(),
+    };
+    let control = if partition.control { ", identical" } else { "" };
+    let exact = if partition.exact { " --exact" } else { "" };
+    let filter = partition.filter.join(" ");
+    format!("{reference}{control}, filter `{filter}`{exact}")
+}
+
+/// Facts or settings, each with its name.
+fn in_words(facts: &impl Serialize) -> String {
+    serde_json::to_string(facts).unwrap_or_default()
+}
+
+impl<'a> PartedSuite<'a> {
+    /// Reads the parts and checks that they are parts of one suite, each there once.
+    pub(super) fn read(files: &'a [InputContent], told: &Work<'_>) -> Result<Self, AppError> {
+        let bytes = files.iter().map(|file| file.bytes.len()).sum();
+        let mut before = 0;
+        let mut parts = Vec::new();
+        for file in files {
+            parts.push(MeasuredPart::read(file, (before, bytes), told)?);
+            before += file.bytes.len();
+        }
+        parts.sort_by_key(MeasuredPart::part);
+        for pair in parts.windows(2) {
+            pair[1].check(&pair[0])?;
+        }
+        let mut owners = BTreeMap::new();
+        for part in &parts {
+            for verdict in &part.run.verdicts {
+                let key = &verdict.benchmark;
+                if let Some(other) = owners.insert(key, part.file) {
+                    return Err(AppError::Usage(format!(
+                        "`{key}` is in {other} and in {}, and belongs to one part",
+                        part.file
+                    )));
+                }
+            }
+        }
+        let all = parts.first().map_or(0, |part| part.part().of);
+        let missing = (1..=all).map(|part| SuitePart { part, of: all });
+        let is_there = |part: &SuitePart| parts.iter().any(|found| found.part() == *part);
+        let missing = missing.filter(|part| !is_there(part)).collect();
+        Ok(Self { parts, missing })
+    }
+
+    /// What all parts have in common is known of the first.
+    pub(super) fn first(&self) -> &MeasuredPart<'a> {
+        &self.parts[0]
+    }
+}
+
+impl MeasuredPart<'_> {
+    /// Refuses what does not belong to the same suite as `before`, or is the same part.
+    fn check(&self, before: &Self) -> Result<(), AppError> {
+        let (file, other, part) = (self.file, before.file, self.part());
+        if let Some((what, [there, here])) = self.difference(before) {
+            return Err(AppError::Usage(format!(
+                "{file} (part {part}) and {other} (part {}) do not belong together: they differ in their {what}: {there}; {here}\n  help: name the files of one pipeline; its jobs measure the same commits with the same arguments but for K of `--partition K/N`",
+                before.part()
+            )));
+        }
+        if part == before.part() {
+            return Err(AppError::Usage(format!(
+                "part {part} is there twice: {other} and {file}\n  help: leave out one of them"
+            )));
+        }
+        Ok(())
+    }
+}

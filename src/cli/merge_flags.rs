@@ -1,0 +1,61 @@
+//! The command line of `merge`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+use super::analysis_flags::LimitFlag;
+use super::command::{Command, Parsed};
+use super::reporting_flags::ReportingFlags;
+use super::run_flags::{FailOnFlag, RowFlags};
+use super::store_flags::StoredArguments;
+use crate::app::{ComparisonOptions, MergeOptions};
+
+const AFTER_MERGE: &str = "\
+Each file is what `cargo perfcheck store export` wrote in the job of one part, in any order. All benchmarks are decided together, as one run would have \
+decided about them, and stored as one run. A part that is missing makes that run incomplete, and the exit status 4.
+
+Examples:
+  cargo perfcheck --partition 2/8 --against main           in the job of part 2: measure it
+  cargo perfcheck store export latest --output part-2.jsonl
+  cargo perfcheck merge part-*.jsonl                       in the last job: decide about all parts
+
+Exit status: 0 clean, 1 regression, 2 usage, or files that do not belong together, 4 a benchmark failed or a part is missing, 5 store unusable, 6 baseline missing or not comparable.";
+
+/// The command line of `merge`.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_MERGE)]
+pub(super) struct MergeArguments {
+    /// The files of all parts
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Name the run
+    #[arg(short, long, value_name = "NAME")]
+    save_baseline: Option<String>,
+    #[command(flatten)]
+    reporting: ReportingFlags,
+    #[command(flatten)]
+    rows: RowFlags,
+    #[command(flatten)]
+    stored: StoredArguments,
+    #[command(flatten)]
+    fail_on: FailOnFlag,
+    #[command(flatten)]
+    limits: LimitFlag,
+}
+
+impl MergeArguments {
+    pub(super) fn translate(self) -> Parsed {
+        let options = MergeOptions {
+            files: self.files,
+            comparison: ComparisonOptions {
+                fail_on: self.fail_on.fail_on,
+                limits: self.limits.limits,
+                ..ComparisonOptions::default()
+            },
+            save_baseline: self.save_baseline,
+            reports: self.reporting.options(),
+        };
+        let parsed = self.stored.with(Command::Merge(Box::new(options)));
+        parsed.showing(self.rows.only())
+    }
+}
