@@ -192,6 +192,8 @@ fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::Moved { .. }
         | StoreError::Sqlite { .. }
         | StoreError::Unreachable { .. }
+        | StoreError::Denied { .. }
+        | StoreError::Server { .. }
         | StoreError::NoTeamStore { .. }
         | StoreError::ForeignSchema { .. }
         | StoreError::NoPostgres

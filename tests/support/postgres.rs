@@ -13,6 +13,8 @@ use tempfile::TempDir;
 /// A server that runs.
 pub struct Server {
     directory: TempDir,
+    /// What it is started with besides.
+    arguments: Vec<String>,
 }
 
 impl Drop for Server {
@@ -24,9 +26,57 @@ impl Drop for Server {
 impl Server {
     /// Starts a server; `None` where PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
+        let server = Self::prepared()?;
+        server.run();
+        Some(server)
+    }
+
+    /// Starts one that encrypts on this port of `localhost`, with a certificate that `ca.crt` in its directory signed.
+    pub fn start_encrypted(port: u16) -> Option<Self> {
+        let mut server = Self::prepared()?;
+        let data = server.data();
+        let openssl = |words: &str| {
+            let done = as_user(Path::new("openssl"))
+                .args(words.split(' '))
+                .current_dir(&data)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+            assert!(done.expect("runs openssl").success(), "{words}");
+        };
+        std::fs::write(data.join("names"), "subjectAltName=DNS:localhost").expect("written");
+        openssl(
+            "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.crt -subj /CN=authority -days 2",
+        );
+        openssl(
+            "req -x509 -newkey rsa:2048 -nodes -keyout other.key -out other.crt -subj /CN=stranger -days 2",
+        );
+        openssl(
+            "req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost",
+        );
+        openssl(
+            "x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out server.crt -days 2 -extfile names",
+        );
+        let ssl = |name: &str| data.join(name).display().to_string();
+        server.arguments = vec![
+            "listen_addresses=localhost".into(),
+            format!("port={port}"),
+            "ssl=on".into(),
+            format!("ssl_cert_file={}", ssl("server.crt")),
+            format!("ssl_key_file={}", ssl("server.key")),
+        ];
+        server.run();
+        Some(server)
+    }
+
+    /// A server that does not run yet.
+    fn prepared() -> Option<Self> {
         let programs = programs()?;
         let directory = tempfile::tempdir().expect("temporary directory");
-        let server = Self { directory };
+        let server = Self {
+            directory,
+            arguments: Vec::new(),
+        };
         let data = server.data();
         open_to_all(server.directory.path());
         std::fs::create_dir(&data).expect("creates");
@@ -46,12 +96,11 @@ impl Server {
             .status()
             .expect("runs initdb");
         assert!(made.success(), "initdb: {made}");
-        server.run();
         Some(server)
     }
 
     /// Where the server keeps its files and its socket.
-    fn data(&self) -> PathBuf {
+    pub fn data(&self) -> PathBuf {
         self.directory.path().join("data")
     }
 
@@ -67,6 +116,7 @@ impl Server {
         let program = programs()
             .expect("PostgreSQL is installed")
             .join("postgres");
+        let arguments = self.arguments.clone();
         std::thread::spawn(move || {
             let mut server = as_user(&program)
                 .arg("-D")
@@ -74,6 +124,7 @@ impl Server {
                 .arg("-k")
                 .arg(&data)
                 .args(["-c", "listen_addresses=", "-c", "max_connections=200"])
+                .args(arguments.iter().flat_map(|argument| ["-c", argument]))
                 .stdout(Stdio::null())
                 .stderr(std::fs::File::create(data.join("log")).expect("creates"))
                 .spawn()
@@ -118,8 +169,16 @@ impl Server {
         self.sql("postgres", &format!("CREATE DATABASE {name}"))
             .expect("makes a database");
         let address = self.address(&name);
-        assert!(Store::create_in(&address).expect("makes a store"));
+        assert!(Store::create_in(&address, false).expect("makes a store"));
         address
+    }
+
+    fn port(&self) -> &str {
+        let port = self
+            .arguments
+            .iter()
+            .find_map(|it| it.strip_prefix("port="));
+        port.unwrap_or("5432")
     }
 
     /// What `psql` prints of a statement; `None` where it fails.
@@ -137,6 +196,7 @@ impl Server {
                 "-h",
             ])
             .arg(self.data())
+            .args(["-p", self.port()])
             .args(["-d", database, "-c", statement])
             .stderr(Stdio::null())
             .output()

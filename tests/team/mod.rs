@@ -1,6 +1,7 @@
 //! A team's store: a real PostgreSQL, runs that are sent to it, and commands that read it.
 
 use std::fs;
+use std::net::TcpListener;
 use std::time::Duration;
 
 use crate::commands::crates::Crate;
@@ -206,7 +207,11 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
     let reader = "CREATE ROLE r LOGIN; GRANT USAGE ON SCHEMA perfcheck TO r; GRANT SELECT ON ALL TABLES IN SCHEMA perfcheck TO r";
     server.sql(&database, reader).expect("made");
     let as_reader = address.replace("team@", "r@");
-    refused(&["store", "push", &as_reader], 5, &["cannot be written"]);
+    refused(
+        &["store", "push", &as_reader],
+        5,
+        &["this user may not", "perfcheck_writer"],
+    );
     refused(&["store", "runs", "--store", &as_reader], 0, &[]);
     // A project without a name of its own is another one on every machine.
     let manifest = listed.root.join("Cargo.toml");
@@ -283,4 +288,104 @@ fn many_machines_send_at_once() {
     let runs = crates[0].perfcheck(&machines[0], &["store", "runs", "--store", &address]);
     let runs = runs.args(JSON).run().expect_code(0);
     assert_eq!(runs.messages("run").len(), 12);
+}
+
+#[test]
+fn the_way_over_a_network_is_encrypted_and_the_server_proves_who_it_is() {
+    let port = TcpListener::bind("localhost:0").and_then(|free| free.local_addr());
+    let port = port.expect("a free port").port();
+    let Some(server) = Server::start_encrypted(port) else {
+        return skipped("PostgreSQL is not installed");
+    };
+    let machine = Machine::new();
+    let listed = measured(&machine, 1);
+    let at = |host: &str, parameters: &str| {
+        format!("postgres://team@{host}:{port}/postgres?{parameters}")
+    };
+    let roots = |name: &str| {
+        let path = server.data().join(name).display().to_string();
+        format!("sslmode=verify-full&sslrootcert={path}")
+    };
+    let init = |address: &str| {
+        listed
+            .perfcheck(&machine, &["store", "init", address])
+            .run()
+    };
+    init(&at("localhost", &roots("other.crt")))
+        .expect_code(5)
+        .expect_stderr(&["certificate"]);
+    init(&at("127.0.0.1", &roots("ca.crt")))
+        .expect_code(5)
+        .expect_stderr(&["certificate"]);
+    init(&at("localhost", &roots("nothing.crt")))
+        .expect_code(2)
+        .expect_stderr(&["sslrootcert="]);
+    init(&at("localhost", "sslmode=prefer"))
+        .expect_code(2)
+        .expect_stderr(&["verify-full"]);
+    let address = at("localhost", &roots("ca.crt"));
+    init(&address).expect_code(0);
+    assert_eq!(
+        sent(&push(&listed, &machine, &address).run().expect_code(0)),
+        (1, 0)
+    );
+}
+
+#[test]
+fn readers_read_writers_send_and_admins_name_and_remove() {
+    let Some(server) = server() else { return };
+    let address = server.fresh_database();
+    let database = address.rsplit('/').next().expect("a name").to_owned();
+    let machine = Machine::new();
+    let listed = measured(&machine, 2);
+    for _ in 0..2 {
+        let init = ["store", "init", "--roles", &address];
+        listed.perfcheck(&machine, &init).run().expect_code(0);
+    }
+    for role in ["reader", "writer", "admin"] {
+        let user = format!("CREATE ROLE {database}_{role} LOGIN IN ROLE perfcheck_{role}");
+        server.sql(&database, &user).expect("made");
+    }
+    let as_role = |role: &str| address.replace("team@", &format!("{database}_{role}@"));
+    let try_as = |role: &str, words: &[&str], code: i32| {
+        let named = ["--store", &as_role(role)].map(str::to_owned);
+        listed
+            .perfcheck(&machine, words)
+            .args(named)
+            .run()
+            .expect_code(code)
+    };
+    push(&listed, &machine, &as_role("reader"))
+        .run()
+        .expect_code(5);
+    assert_eq!(
+        sent(
+            &push(&listed, &machine, &as_role("writer"))
+                .run()
+                .expect_code(0)
+        ),
+        (2, 0)
+    );
+    for role in ["reader", "writer", "admin"] {
+        try_as(role, &["history", "b"], 0);
+        try_as(role, &["compare", "1", "2"], 1);
+    }
+    for role in ["reader", "writer"] {
+        try_as(role, &["baseline", "save", "v1", "1"], 5)
+            .expect_stderr(&["this user may not", "perfcheck_admin"]);
+        try_as(role, &["accept", "2"], 5);
+        try_as(role, &["store", "remove", "2"], 5);
+    }
+    try_as("admin", &["baseline", "save", "v1", "1"], 0);
+    try_as("admin", &["accept", "2"], 0);
+    try_as("admin", &["store", "remove", "2"], 0);
+    // A writer neither brings back what was removed nor changes what is there.
+    assert_eq!(
+        sent(
+            &push(&listed, &machine, &as_role("writer"))
+                .run()
+                .expect_code(0)
+        ),
+        (0, 1)
+    );
 }

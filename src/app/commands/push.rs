@@ -26,10 +26,11 @@ Examples:
 Exit status: 0, 2 usage, 5 a store unusable or the server not reached.";
 
 const AFTER_INIT: &str = "\
-The tables lie in a schema named `perfcheck`, which must not be there yet. Where it is there, nothing changes.
+The tables lie in a schema named `perfcheck`. Where the store is there already, it stays as it is.
 
 Examples:
-  cargo perfcheck store init postgres://admin@db.example/perf
+  cargo perfcheck store init postgres://owner@db.example/perf
+  cargo perfcheck store init --roles postgres://owner@db.example/perf    then, in psql: GRANT perfcheck_writer TO ci
 
 Exit status: 0, 2 usage, 5 the server not reached, or the schema made by another program.";
 
@@ -55,12 +56,15 @@ pub struct CreateOptions {
         help = "Make the store in this database, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE]"
     )]
     pub address: Option<String>,
+    /// Make the roles `perfcheck_reader`, `perfcheck_writer` (sends runs) and `perfcheck_admin` (names, accepts, removes)
+    #[arg(long)]
+    pub roles: bool,
 }
 
 /// Runs `store init`.
 pub fn create(options: &CreateOptions, world: &mut World<'_>) -> Result<ExitCode, AppError> {
     let address = address(options.address.as_deref(), world)?;
-    let said = if Store::create_in(&address)? {
+    let said = if Store::create_in(&address, options.roles)? {
         "The store is made."
     } else {
         "The store is there already."

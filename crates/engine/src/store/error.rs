@@ -127,6 +127,22 @@ pub enum StoreError {
         /// What was heard.
         detail: String,
     },
+    /// The user of a team's database may not do this.
+    #[error("this user may not do that in `{}`: {detail}", path.display())]
+    Denied {
+        /// The server and its database.
+        path: PathBuf,
+        /// The server's words.
+        detail: String,
+    },
+    /// Any other failure that a server reports.
+    #[error("`{}` failed: {detail}", path.display())]
+    Server {
+        /// The server and its database.
+        path: PathBuf,
+        /// The server's words.
+        detail: String,
+    },
     /// A database without a store.
     #[error("there is no store in `{}`", path.display())]
     NoTeamStore {
@@ -233,6 +249,8 @@ impl StoreError {
             }
             Self::NoPostgres => "install it with the feature `postgres`, or name a file".into(),
             Self::AlreadyThere => "nothing is left to send of it".into(),
+            Self::Denied { .. } => "a member of `perfcheck_writer` sends runs, one of `perfcheck_admin` names, accepts and removes them".into(),
+            Self::Server { .. } => "nothing was changed; the server's log may tell more".into(),
             Self::NoTeamStore { .. } => "`cargo perfcheck store init` makes one there".into(),
             Self::ForeignSchema { .. } => "it was left as it is; name another database".into(),
             Self::NoSuchRun { .. } => "`cargo perfcheck store runs` lists the runs".into(),
@@ -342,7 +360,7 @@ fn from_server(error: &tokio_postgres::Error, path: PathBuf, waited: Duration) -
     let detail = said(error);
     match error.code() {
         Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
-            StoreError::ReadOnly { path }
+            StoreError::Denied { path, detail }
         }
         Some(&SqlState::DISK_FULL) => StoreError::Full { path },
         Some(&SqlState::LOCK_NOT_AVAILABLE) => StoreError::Locked { path, waited },
@@ -352,7 +370,7 @@ fn from_server(error: &tokio_postgres::Error, path: PathBuf, waited: Duration) -
         None if error.is_closed() || std::error::Error::source(error).is_some() => {
             StoreError::Unreachable { path, detail }
         }
-        _ => StoreError::Sqlite { path, detail },
+        _ => StoreError::Server { path, detail },
     }
 }
 

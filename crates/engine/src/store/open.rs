@@ -153,13 +153,13 @@ impl Store {
         }
     }
 
-    /// Makes a store in the database of this address. Tells whether there was none before.
-    pub fn create_in(address: &str) -> Result<bool, StoreError> {
+    /// Makes a store in the database of this address, and the roles that its users can be given where they are wanted. Tells whether there was none before.
+    pub fn create_in(address: &str, with_roles: bool) -> Result<bool, StoreError> {
         #[cfg(feature = "postgres")]
-        return TeamSession::create(address);
+        return TeamSession::create(address, with_roles);
         #[cfg(not(feature = "postgres"))]
         {
-            let _ = address;
+            let _ = (address, with_roles);
             Err(StoreError::NoPostgres)
         }
     }

@@ -3,6 +3,7 @@
 //! A session connects, checks that the database is a store of ours that this program knows, and runs the statements of
 //! [`super::sql`]. Runs come in whole ([`bulk`]).
 
+mod address;
 mod bulk;
 mod session;
 mod values;

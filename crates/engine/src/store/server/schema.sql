@@ -73,7 +73,7 @@ CREATE TABLE removed_runs (
     role TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (workspace, started, seed, role)
 );
-CREATE FUNCTION note_removed_runs() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+CREATE FUNCTION note_removed_runs() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER SET search_path TO perfcheck, pg_temp AS $$
 BEGIN
     INSERT INTO perfcheck.removed_runs SELECT workspace, started, seed, coalesce(role, '') FROM gone ON CONFLICT DO NOTHING;
     RETURN NULL;
@@ -111,7 +111,7 @@ CREATE TABLE run_benchmarks (
 CREATE INDEX run_benchmarks_by_run ON run_benchmarks (run, verdict);
 
 -- How many runs that a user asked for have measured a benchmark.
-CREATE FUNCTION count_added_runs() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_added_runs() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER SET search_path TO perfcheck, pg_temp AS $$
 BEGIN
     UPDATE perfcheck.benchmarks b SET runs = b.runs + c.count
     FROM (SELECT m.benchmark, count(*) FROM moved m JOIN perfcheck.runs r ON r.id = m.run
@@ -121,7 +121,7 @@ BEGIN
 END $$;
 CREATE TRIGGER run_benchmarks_added AFTER INSERT ON run_benchmarks
     REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION count_added_runs();
-CREATE FUNCTION count_removed_run() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_removed_run() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER SET search_path TO perfcheck, pg_temp AS $$
 BEGIN
     UPDATE perfcheck.benchmarks SET runs = runs - 1 WHERE id IN (SELECT benchmark FROM perfcheck.run_benchmarks WHERE run = old.id);
     RETURN old;
@@ -215,7 +215,7 @@ CREATE INDEX accepted_steps_by_run ON accepted_steps (run);
 CREATE FUNCTION begin_transfer(
     of_workspace BIGINT, environment_facts TEXT[], condition_facts TEXT[], packages TEXT[], targets TEXT[], names TEXT[],
     new_runs BIGINT, new_run_benchmarks BIGINT, new_launches BIGINT
-) RETURNS TABLE (kind INTEGER, number BIGINT) LANGUAGE plpgsql AS $$
+) RETURNS TABLE (kind INTEGER, number BIGINT) LANGUAGE plpgsql SECURITY DEFINER SET search_path TO perfcheck, pg_temp AS $$
 BEGIN
     PERFORM 1 FROM perfcheck.workspaces w WHERE w.id = of_workspace FOR UPDATE;
     INSERT INTO perfcheck.environments (facts) SELECT DISTINCT f FROM unnest(environment_facts) f ORDER BY f ON CONFLICT DO NOTHING;

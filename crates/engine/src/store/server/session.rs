@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use rusqlite::ToSql;
@@ -11,9 +10,11 @@ use rusqlite::types::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 use tokio_postgres::config::Host;
+use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{ToSql as ServerToSql, Type};
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{Client, Config, NoTls, Socket};
 
+use super::address::TeamAddress;
 use super::values::Held;
 use crate::store::StoreError;
 use crate::store::error::{Attempt, Fault, said};
@@ -21,6 +22,7 @@ use crate::store::error::{Attempt, Fault, said};
 /// The version of the team's schema that this program reads and writes.
 const VERSION: u32 = 1;
 const SCHEMA: &str = include_str!("schema.sql");
+const ROLES: &str = include_str!("roles.sql");
 
 /// A server that says nothing for so long is given up.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -68,23 +70,31 @@ impl TeamSession {
         Ok(session)
     }
 
-    /// Makes a store in the database of this address. Tells whether there was none before.
-    pub(in crate::store) fn create(address: &str) -> Result<bool, StoreError> {
+    /// Makes a store in the database of this address, and its roles where they are wanted. Tells whether there was none before.
+    pub(in crate::store) fn create(address: &str, with_roles: bool) -> Result<bool, StoreError> {
         let mut session = Self::connect(address)?;
-        let found = session.version().map_err(|fault| session.complete(fault))?;
-        match found {
-            Some(VERSION) => return Ok(false),
+        let is_new = match session.version().map_err(|fault| session.complete(fault))? {
+            None => true,
+            Some(VERSION) => false,
             Some(_) => return Self::open(address).map(|_| false),
-            None => {}
-        }
-        session.write(|session| session.batch(SCHEMA))?;
-        Ok(true)
+        };
+        session.write(|session| {
+            if is_new {
+                session.batch(SCHEMA)?;
+            }
+            if with_roles {
+                session.batch(ROLES)?;
+            }
+            Ok(())
+        })?;
+        Ok(is_new)
     }
 
     fn connect(address: &str) -> Result<Self, StoreError> {
-        let mut config = Config::from_str(address).map_err(|error| StoreError::BadAddress {
-            detail: error.to_string(),
-        })?;
+        let TeamAddress {
+            mut config,
+            encryption,
+        } = TeamAddress::read(address)?;
         let place = PathBuf::from(public_name(&config));
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(REACHED_WITHIN);
@@ -100,15 +110,11 @@ impl TeamSession {
             .enable_all()
             .build()
             .map_err(|error| unreachable(error.to_string()))?;
-        let connecting = async { timeout(REACHED_WITHIN, config.connect(NoTls)).await };
-        let (client, connection) = runtime
-            .block_on(connecting)
-            .map_err(|_| unreachable(format!("no answer within {} s", REACHED_WITHIN.as_secs())))?
-            .map_err(|error| unreachable(said(&error)))?;
-        runtime.spawn(async move {
-            // What goes wrong here is told to whoever waits for an answer.
-            let _ = connection.await;
-        });
+        let client = match encryption {
+            Some(encryption) => reach(&runtime, &config, encryption),
+            None => reach(&runtime, &config, NoTls),
+        };
+        let client = client.map_err(unreachable)?;
         let session = Self {
             client,
             runtime,
@@ -260,6 +266,22 @@ impl TeamSession {
     }
 }
 
+/// A connection, or what is in its way.
+fn reach<T>(runtime: &Runtime, config: &Config, encryption: T) -> Result<Client, String>
+where
+    T: MakeTlsConnect<Socket>,
+    T::Stream: Send + 'static,
+{
+    let connecting = async { timeout(REACHED_WITHIN, config.connect(encryption)).await };
+    let (client, connection) = runtime
+        .block_on(connecting)
+        .map_err(|_| format!("no answer within {} s", REACHED_WITHIN.as_secs()))?
+        .map_err(|error| said(&error))?;
+    // What goes wrong later is told to whoever waits for an answer.
+    runtime.spawn(async move { drop(connection.await) });
+    Ok(client)
+}
+
 fn server(error: tokio_postgres::Error) -> Fault {
     Fault::Server(error)
 }
@@ -300,6 +322,8 @@ fn translated(statement: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::str::FromStr;
+
     use super::*;
 
     #[test]

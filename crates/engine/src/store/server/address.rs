@@ -1,0 +1,181 @@
+//! The address of a team's store, and whether the way there is encrypted.
+//!
+//! On the way to another machine it always is, and the server has to prove who it is, unless the address says `sslmode=disable`. `tokio-postgres`
+//! knows no verified modes, so that `sslmode` and `sslrootcert` are read here.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use percent_encoding::percent_decode_str;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::store::StoreError;
+
+/// Where a team's store is.
+pub(super) struct TeamAddress {
+    pub(super) config: Config,
+    /// What encrypts the way; `None` where it is not encrypted.
+    pub(super) encryption: Option<MakeRustlsConnect>,
+}
+
+impl TeamAddress {
+    /// Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`.
+    pub(super) fn read(text: &str) -> Result<Self, StoreError> {
+        let (plain, asked) = taken_out(text);
+        let mut config = Config::from_str(&plain).map_err(|error| bad(error.to_string()))?;
+        let is_encrypted = match asked.mode.as_deref() {
+            Some("disable") => false,
+            // Whoever asks for less gets more: an encrypted way to a stranger is no better than none.
+            Some("require" | "verify-ca" | "verify-full") => true,
+            None => asked.roots.is_some() || !is_local(&config),
+            Some(other) => {
+                return Err(bad(format!(
+                    "`sslmode={other}` is neither `verify-full` nor `disable`"
+                )));
+            }
+        };
+        config.ssl_mode(if is_encrypted {
+            SslMode::Require
+        } else {
+            SslMode::Disable
+        });
+        let encryption = is_encrypted.then(|| encryption(asked.roots.as_deref()));
+        Ok(Self {
+            config,
+            encryption: encryption.transpose()?,
+        })
+    }
+}
+
+fn bad(detail: String) -> StoreError {
+    StoreError::BadAddress { detail }
+}
+
+/// What an address says of encryption.
+#[derive(Debug, Default, PartialEq)]
+struct AskedEncryption {
+    mode: Option<String>,
+    roots: Option<PathBuf>,
+}
+
+/// The address without its parameters on encryption, and these.
+fn taken_out(text: &str) -> (String, AskedEncryption) {
+    let mut asked = AskedEncryption::default();
+    let Some((before, parameters)) = text.split_once('?') else {
+        return (text.to_owned(), asked);
+    };
+    let mut others = Vec::new();
+    for parameter in parameters.split('&') {
+        let decoded = |value: &str| percent_decode_str(value).decode_utf8_lossy().into_owned();
+        match parameter.split_once('=') {
+            Some(("sslmode", mode)) => asked.mode = Some(decoded(mode)),
+            Some(("sslrootcert", path)) => asked.roots = Some(decoded(path).into()),
+            _ => others.push(parameter),
+        }
+    }
+    let separator = if others.is_empty() { "" } else { "?" };
+    (format!("{before}{separator}{}", others.join("&")), asked)
+}
+
+/// Whether nothing leaves this machine on the way.
+fn is_local(config: &Config) -> bool {
+    let is_here = |name: &str| {
+        name == "localhost"
+            || name
+                .parse::<IpAddr>()
+                .is_ok_and(|address| address.is_loopback())
+    };
+    config.get_hosts().iter().all(|host| match host {
+        Host::Tcp(name) => is_here(name),
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    })
+}
+
+/// Encryption with a server whose certificate is signed by one in `roots`, or by an authority that this system trusts.
+fn encryption(roots: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
+    let Some(path) = roots else {
+        let (made, _) = MakeRustlsConnect::with_native_certs().map_err(|_| {
+            bad("this system trusts no authority; name the server's with `sslrootcert=PATH`".into())
+        })?;
+        return Ok(made);
+    };
+    let unreadable = |detail: String| bad(format!("`sslrootcert={}`: {detail}", path.display()));
+    let found =
+        CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))?;
+    let mut trusted = RootCertStore::empty();
+    for certificate in found {
+        let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
+        let added = trusted.add(certificate);
+        added.map_err(|error| unreadable(error.to_string()))?;
+    }
+    if trusted.is_empty() {
+        return Err(unreadable("there is no certificate in it".into()));
+    }
+    let config = ClientConfig::builder().with_root_certificates(trusted);
+    Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_to_another_machine_is_encrypted_unless_the_address_says_otherwise() {
+        for (text, expected) in [
+            ("postgres://a@localhost/d", false),
+            ("postgres://a@127.0.0.1:6000/d", false),
+            ("postgres://a@%2Ftmp/d", false),
+            ("postgres://a@localhost/d?sslmode=require", true),
+            ("postgres://a@db.example/d", true),
+            (
+                "postgres://a@db.example/d?sslmode=verify-full&connect_timeout=3",
+                true,
+            ),
+            (
+                "postgres://a@db.example/d?connect_timeout=3&sslmode=disable",
+                false,
+            ),
+        ] {
+            let address = TeamAddress::read(text);
+            // Where this system trusts nobody, nothing encrypted can be had; that is said, and never done without.
+            match address {
+                Ok(address) => assert_eq!(address.encryption.is_some(), expected, "{text}"),
+                Err(error) => assert!(
+                    expected && error.to_string().contains("trusts no"),
+                    "{error}"
+                ),
+            }
+        }
+        for text in [
+            "postgres://a@db.example/d?sslmode=prefer",
+            "postgres://a@db.example/d?sslrootcert=/nowhere",
+            "postgres://a@db.example:x/d",
+        ] {
+            assert!(
+                matches!(TeamAddress::read(text), Err(StoreError::BadAddress { .. })),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn parameters_on_encryption_are_taken_out_and_the_others_stay() {
+        assert_eq!(
+            taken_out("postgres://h/d?a=1&sslrootcert=%2Fa%20b&c=2"),
+            (
+                "postgres://h/d?a=1&c=2".to_owned(),
+                AskedEncryption {
+                    mode: None,
+                    roots: Some("/a b".into())
+                }
+            )
+        );
+    }
+}
