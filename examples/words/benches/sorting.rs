@@ -11,7 +11,7 @@ fn sorting(suite: &mut Suite) {
     let mut group = suite.group("sort");
     group.throughput(Throughput::elements(1000));
     group.bench("stable", |b| {
-        // Set-up: runs once for each launch, and only if this benchmark is wanted.
+        // Set-up: runs once in each process, and only if this benchmark is selected.
         let data: Vec<u64> = (0..1000).rev().collect();
         // The first closure makes the input of an iteration; only the second is timed.
         b.iter_batched_ref(|| data.clone(), |v| v.sort(), BatchSize::SmallInput);
@@ -29,7 +29,7 @@ fn sorted(mut data: Vec<u64>) -> Vec<u64> {
 }
 
 fn copying(suite: &mut Suite) {
-    // Settings hold for what follows in the same function.
+    // Settings apply to what follows in the same function.
     suite
         .launches(7)
         .measurement_time(Duration::from_millis(600));
