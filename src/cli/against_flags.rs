@@ -25,7 +25,7 @@ pub(super) struct AgainstFlags {
     /// Measure against a bench executable that you built before
     #[arg(long, value_name = "PATH", group = "against-what")]
     against_executable: Option<PathBuf>,
-    /// Build the revision with these benchmarks: its own, or the current ones laid over it
+    /// Build the revision with these benchmarks: its own, or those of the work tree
     #[arg(
         long,
         value_name = "SIDE",
@@ -45,14 +45,14 @@ pub(super) struct AgainstFlags {
         long_help = "Compare stored numbers only: build the work tree in its target directory, measure it alone, and do not run the earlier build [env: PERFCHECK_NO_RERUN]"
     )]
     pub(super) no_rerun: bool,
-    /// Measure at most N rounds; a build alone in N processes [default: 100, 5]
+    /// Measure at most N rounds; a build alone in N processes [default: 100; 5]
     ///
     /// A round launches one process of each build. Two builds get at least 5 rounds; without this flag a costly benchmark gets a minute. A build is measured alone where there is nothing to measure it with: in a first run, and with --no-rerun.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::LAUNCHES)))]
     rounds: Option<u32>,
     /// Stop measuring after this time
     ///
-    /// Benchmarks whose verdict is in doubt get the time that others leave.
+    /// Undecided benchmarks get the time that decided ones do not use.
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
     /// Run executables as they were linked, instead of linking them again for each round with their functions at the same places on both sides

@@ -111,7 +111,7 @@ pub(super) struct AnalysisFlags {
     /// Other flags change single conventions of it. By default the tool decides by its own statistics.
     #[arg(long, help_heading = "Comparison options", value_name = "SYSTEM", value_parser = words::<System>(System::WORDS), conflicts_with = "ignore_drift")]
     method: Option<System>,
-    /// Print every setting of --method with what flags and Cargo.toml change of it, and measure nothing
+    /// Print every setting of --method, with overrides from flags and Cargo.toml; measure nothing
     #[arg(long)]
     pub(super) explain: bool,
     /// Count these as single observations of the test [default: launches]

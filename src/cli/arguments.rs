@@ -97,7 +97,7 @@ struct RunArguments {
     /// Without it a run is compared with the last accepted run.
     #[arg(short, long, value_name = "NAME", conflicts_with = "against-what")]
     baseline: Option<String>,
-    /// Name this run
+    /// Save this run as the baseline NAME
     #[arg(short, long, value_name = "NAME")]
     save_baseline: Option<String>,
     /// Measure one part of the suite, e.g. 2/8; `merge` decides about all
@@ -159,10 +159,10 @@ enum Subcommands {
     Bisect(Box<BisectArguments>),
     /// Check how small a change this machine detects, and what disturbs it
     Doctor(Box<DoctorArguments>),
-    /// Manage the names of runs
+    /// Manage baselines: names for runs
     #[command(subcommand)]
     Baseline(BaselineCommand),
-    /// Manage stored runs: list, remove, adopt, prune, import, export
+    /// Manage stored runs: list, remove, import, export, share
     #[command(subcommand)]
     Store(Box<StoreCommand>),
     /// Print completions for a shell

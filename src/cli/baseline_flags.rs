@@ -22,18 +22,18 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BaselineCommand {
-    /// List the names of runs
+    /// List baselines
     #[command(after_long_help = AFTER_LIST)]
     List {
         #[command(flatten)]
         stored: StoredArguments,
     },
-    /// Name a run, or move a name to it
+    /// Save a run as a baseline, or move a baseline to it
     #[command(after_long_help = AFTER_SAVE)]
     Save {
         /// Give this name
         name: String,
-        /// Name this run: a number, baseline, `latest` or `@commit`
+        /// Save this run: a number, baseline, `latest` or `@commit`
         #[arg(default_value = "latest")]
         run: String,
         #[command(flatten)]
@@ -42,7 +42,7 @@ pub(super) enum BaselineCommand {
     /// Rename a baseline
     #[command(after_long_help = AFTER_RENAME)]
     Rename {
-        /// The name today
+        /// The current name
         from: String,
         /// The new name
         to: String,

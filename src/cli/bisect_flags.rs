@@ -35,7 +35,7 @@ pub(super) struct BisectArguments {
     /// A later commit at which it is slow
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     bad: String,
-    /// Build commits with these benchmarks: their own, or the current ones laid over them
+    /// Build commits with these benchmarks: their own, or those of the work tree
     #[arg(long, value_name = "SIDE", default_value = "revision")]
     benches_from: BenchesFromFlag,
     /// Start again instead of continuing after an interruption

@@ -83,13 +83,13 @@ pub(super) struct CompareArguments {
     /// second), input (the rest), part1, part2, ...; of imported runs the names of their columns. Values: time (the mean), ops, min-ops,
     /// max-ops, samples and every STATISTIC; and relative ones: ratio and change (of means), cliffs-delta, hedges-g, p-value. These are relative to
     /// versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run where runs are columns or rows, else
-    /// the fastest of each column]. Cells of several benchmarks have their geometric mean. A pivot has no verdicts: it always exits with 0.
+    /// the fastest of each column]. Cells of several benchmarks have their geometric mean. A pivot has no verdicts, and the exit code does not depend on its values.
     #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]
     pivot: Option<PivotRequest>,
     /// Set benchmarks of one run side by side: what REGEX captures in an id is the column, the rest the row
     ///
     /// The run is BASE (default: latest). The first group captures, or all named groups; without groups the whole match. The fastest of each row is marked, and so is what
-    /// cannot be told from it. This is exploratory: there are no verdicts, and the exit status is always 0.
+    /// cannot be told from it. This is exploratory: there are no verdicts, and no result changes the exit code.
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot"])]
     group_by: Option<GroupPattern>,
     #[command(flatten)]

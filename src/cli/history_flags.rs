@@ -29,7 +29,7 @@ Exit status: 0, 2 usage or no such benchmark, 5 store unusable.";
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HISTORY)]
 pub(super) struct HistoryArguments {
-    /// Show only benchmarks whose id contains one of these words; a whole id alone means that benchmark
+    /// Show only benchmarks whose id contains one of these words; if one is a whole id, only that benchmark
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     /// Match whole ids with FILTER
@@ -44,7 +44,7 @@ pub(super) struct HistoryArguments {
     /// Show at most the newest N runs of each benchmark [default: 50]
     #[arg(long, value_name = "N", value_parser = runs_of_history)]
     last: Option<usize>,
-    /// Show only runs since this date, or of this time: 2026-01-31, 90d
+    /// Show only runs since this date, or within this time: 2026-01-31, 90d
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// Show runs together although these facts differ, e.g. rustc,profile

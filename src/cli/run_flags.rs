@@ -104,7 +104,7 @@ pub(super) struct FailOnFlag {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Comparison options")]
 pub(super) struct ComparisonFlags {
-    /// Ignore changes up to this [default: 2%; with --against 1%]
+    /// Ignore changes up to this [default: 1%; of stored numbers 2%]
     #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
     pub(super) noise_threshold: Option<f64>,
     /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%; two-sided with --test, 5%]
@@ -155,10 +155,10 @@ impl ComparisonFlags {
 /// What is printed and how.
 #[derive(Debug, Clone, Args)]
 pub(super) struct OutputFlags {
-    /// Print no progress, and of a comparison only what needs attention
+    /// Hide progress, and results that need no attention
     #[arg(short, long)]
     pub(super) quiet: bool,
-    /// Print all remarks and columns, and verbose builds (-vv: more)
+    /// Show all notes and columns, and build verbosely (-vv: more)
     #[arg(short, long, action = ArgAction::Count, conflicts_with = "quiet")]
     pub(super) verbose: u8,
     /// Color the output

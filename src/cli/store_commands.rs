@@ -69,7 +69,7 @@ pub(super) enum StoreCommand {
     /// Show which runs a rule would remove; remove them with --yes
     #[command(after_long_help = AFTER_PRUNE)]
     Prune(OnStore<PruneOptions>),
-    /// Make a team's store in a PostgreSQL database
+    /// Create a team's store in a PostgreSQL database
     Init(CreateOptions),
     /// Send complete runs to a team's store
     Push(OnStore<PushOptions>),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The chapters for users; exchange.md has commands to copy, too. Not commands.md, which is made.
-const CHAPTERS: [&str; 14] = [
+const CHAPTERS: [&str; 15] = [
     "index",
     "quick-start",
     "coming-from",
@@ -15,6 +15,7 @@ const CHAPTERS: [&str; 14] = [
     "results",
     "noise",
     "stored-runs",
+    "teams",
     "limits",
     "ci",
     "configuration",

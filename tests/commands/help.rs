@@ -11,9 +11,10 @@ use crate::support::{Finished, Machine, skipped};
 const SCREEN: (usize, usize) = (50, 100);
 
 /// What a command's sentence may begin with.
-const VERBS: [&str; 19] = [
-    "Accept", "Adopt", "Check", "Compare", "Explain", "Export", "Find", "Import", "List", "Manage",
-    "Measure", "Merge", "Name", "Print", "Remove", "Rename", "Show", "Write", "Did",
+const VERBS: [&str; 21] = [
+    "Accept", "Adopt", "Check", "Compare", "Create", "Explain", "Export", "Find", "Import", "List",
+    "Manage", "Measure", "Merge", "Print", "Remove", "Rename", "Save", "Send", "Show", "Write",
+    "Did",
 ];
 
 /// A command with the words that call it.

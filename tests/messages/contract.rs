@@ -12,12 +12,13 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 /// Members whose own members are data, not names of the contract.
 const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
-/// Messages that other tests bring about: a search, executables that go, a page.
-const ELSEWHERE: [&str; 4] = [
+/// Messages that other tests bring about: a search, executables that go, a page, a team's store.
+const ELSEWHERE: [&str; 5] = [
     "bisect-step",
     "bisect-finished",
     "kept-executables",
     "report-written",
+    "runs-pushed",
 ];
 
 fn members(value: &Value, found: &mut BTreeSet<String>) {

@@ -10,7 +10,7 @@ mod json;
 mod listing;
 pub mod recorded;
 mod reports;
-mod schema;
+pub mod schema;
 mod terminal;
 
 use crate::support::{Finished, Machine, Perfcheck};

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use crate::commands::crates::Crate;
+use crate::messages::schema::expect_valid;
 use crate::support::postgres::{Server, shared};
 use crate::support::{Finished, Machine, Perfcheck, skipped};
 
@@ -39,6 +40,7 @@ fn push(listed: &Crate, machine: &Machine, address: &str) -> Perfcheck {
 /// How many runs were sent, and how many were there.
 fn sent(finished: &Finished) -> (usize, u64) {
     let pushed = finished.messages("runs-pushed");
+    expect_valid(&pushed[0]);
     let sent = pushed[0]["sent"].as_array().expect("numbers");
     (sent.len(), pushed[0]["already"].as_u64().expect("a number"))
 }

@@ -14,13 +14,13 @@ use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 const AFTER_ACCEPT: &str = "\
-Says that a change of level was meant: later runs are compared with the new level. What was known of the noise before stays.
+Accepts an intentional change: later runs are compared with the new level. What was known of the noise before stays.
 
 Examples:
   cargo perfcheck accept 12               the whole of run 12
   cargo perfcheck accept sort/10          this benchmark alone, as the newest run measured it
   cargo perfcheck accept sort --run 12    what was regressed or suspect in run 12 with `sort` in its id
-  cargo perfcheck accept sort/10 --undo   back
+  cargo perfcheck accept sort/10 --undo   undo it
 
 Exit status: 0, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
 

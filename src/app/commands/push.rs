@@ -16,8 +16,8 @@ use perfcheck_analysis::model::{Run, RunId, RunStatus, Work};
 use perfcheck_engine::store::{KnownRun, Store, StoreError, WorkspaceId};
 
 const AFTER_PUSH: &str = "\
-Every complete run that is not there yet is sent, whole or not at all; sending again sends nothing twice. What somebody removed there is not sent again. \
-Names of runs and what was accepted by command stay on this machine.
+Sends every complete run that the team's store lacks, each whole or not at all. Runs that were removed from the team's store are not sent again. \
+Baselines and levels that you accepted are not sent.
 
 Examples:
   cargo perfcheck store push postgres://ci@db.example/perf
@@ -53,10 +53,10 @@ pub struct CreateOptions {
     /// The address of the store; as the environment says where none is given.
     #[arg(
         value_name = "ADDRESS",
-        help = "Make the store in this database, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE]"
+        help = "Create the store in this database, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE]"
     )]
     pub address: Option<String>,
-    /// Make the roles `perfcheck_reader`, `perfcheck_writer` (sends runs) and `perfcheck_admin` (names, accepts, removes)
+    /// Create the roles `perfcheck_reader`, `perfcheck_writer` (sends runs) and `perfcheck_admin` (names, accepts, removes)
     #[arg(long)]
     pub roles: bool,
 }

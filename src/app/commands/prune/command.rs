@@ -25,7 +25,7 @@ pub struct PruneOptions {
     /// Keep the newest N runs of each branch
     #[arg(long, value_name = "N")]
     pub keep_per_branch: Option<usize>,
-    /// Keep runs since this date, or of this time: 2026-01-31, 90d
+    /// Keep runs since this date, or within this time: 2026-01-31, 90d
     #[arg(long, value_name = "WHEN")]
     pub older_than: Option<String>,
     /// Remove runs of this branch only
