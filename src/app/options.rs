@@ -322,12 +322,12 @@ impl ComparisonOptions {
     pub(super) fn check_in_turn(&self) -> Result<(), AppError> {
         if self.is_of_other_systems() {
             return Err(AppError::Usage(
-                "statistics of other systems are about stored runs: two builds measured in turn are decided by their pairs\n  help: measure without these flags, then compare the two runs that this stores: cargo perfcheck compare BASE NEW --test ...".to_owned(),
+                "statistics of other systems are about stored runs: two builds measured side by side are decided by their pairs\n  help: measure without these flags, then compare the two runs that this stores: cargo perfcheck compare BASE NEW --test ...".to_owned(),
             ));
         }
         if self.analysis.correction.is_some() {
             return Err(AppError::Usage(
-                "`--correction` is about stored runs: two builds measured in turn share their level over looks and benchmarks, family-wise\n  help: leave it out, or compare the two runs that this stores: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
+                "`--correction` is about stored runs: two builds measured side by side share their level over looks and benchmarks, family-wise\n  help: leave it out, or compare the two runs that this stores: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
             ));
         }
         self.check(&WorkspaceOnly::default())

@@ -45,7 +45,7 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     says(
         &told,
         "measured",
-        &["measured in turn", "run 1 of ", "run 2 of "],
+        &["measured side by side", "run 1 of ", "run 2 of "],
     );
     says(&told, "decision", &["lower bound", "So it is regressed"]);
     says(&told, "slow-path", &["The slow-path test"]);

@@ -24,11 +24,14 @@ fn a_base_is_no_reference_and_a_side_is_marked_beside_a_run_measured_alone() {
     assert!(
         compared
             .stdout
-            .contains("warning: run 3 was sampled in turn with another build"),
+            .contains("warning: run 3 was measured side by side with another build"),
         "{compared}"
     );
     let in_turn = project.perfcheck(&["compare", "2", "3"]).run();
-    assert!(!in_turn.stdout.contains("was sampled in turn"), "{in_turn}");
+    assert!(
+        !in_turn.stdout.contains("was measured side by side"),
+        "{in_turn}"
+    );
     let runs = project.perfcheck(&["store", "runs"]).run().expect_code(0);
     assert!(runs.stdout.contains("base of 3"), "{runs}");
     assert!(!runs.stdout.contains("detached"), "{runs}");

@@ -61,7 +61,7 @@ fn both_flags_with_one_name_do_not_move_it_to_a_run_that_is_worse() {
     for more in [&[][..], &["--fail-on", "none"], &[]] {
         let slow = run(&[("text", 200.0)]).args(more).run();
         assert_eq!(slow.code(), i32::from(more.is_empty()), "{slow}");
-        let help = "Baseline `ci` is still run 1. If the change is meant: cargo perfcheck baseline save ci ";
+        let help = "Baseline `ci` is still run 1. If the change is intended: cargo perfcheck baseline save ci ";
         assert!(slow.stdout.contains(help), "{slow}");
         assert_eq!(baselines(&machine), [("ci".to_owned(), 1)]);
     }

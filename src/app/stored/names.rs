@@ -45,7 +45,7 @@ pub(in crate::app) fn give_name_unless_worse(
     match baseline {
         Some((before, compared_with)) if compared_with == name && !concluded.is_good() => {
             Ok(format!(
-                "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}{place}"
+                "Baseline `{name}` is still run {before}. If the change is intended: cargo perfcheck baseline save {name} {run}{place}"
             ))
         }
         _ => give_name(store, workspace, name, run),

@@ -147,7 +147,10 @@ fn method(verdicts: &Verdicts) -> String {
                 escape::markdown(&decision.analysis.subject.to_string())
             )
         }
-        Method::Paired => format!("measured in turn, {}", analysis::false_alarms(decision)),
+        Method::Paired => format!(
+            "measured side by side, {}",
+            analysis::false_alarms(decision)
+        ),
         Method::Stored(Test::BootstrapT) => {
             format!(
                 "drift between runs included, {}",

@@ -99,7 +99,7 @@ fn in_turn(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
     );
     Statement::new(
         format!(
-            "The candidate, {}, and {beside}, were measured in turn: {}, each with a fresh process of both sides, {} of the candidate.",
+            "The candidate, {}, and {beside}, were measured side by side: {}, each with a fresh process of both sides, {} of the candidate.",
             named(candidate),
             units::counted(candidate.launches, "round"),
             units::counted(candidate.samples, "sample"),

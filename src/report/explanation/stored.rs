@@ -332,7 +332,7 @@ fn otherwise(comparison: &Comparison, test: Test) -> Statement {
     let callable = callable(comparison);
     let more = match test {
         Test::BootstrapT => {
-            "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both sides in turn (`--against REV`) make the interval narrower"
+            "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both builds side by side (`--against REV`) make the interval narrower"
         }
         _ => "More launches make the interval narrower",
     };

@@ -73,7 +73,7 @@ fn compared_with(explanation: &Explanation<'_>) -> String {
     let comparison = explanation.comparison();
     let how = match comparison {
         Some(found) if found.is_in_turn() => format!(
-            ", measured in turn in {}",
+            ", measured side by side in {}",
             units::counted(found.extent.launches_candidate(), "round")
         ),
         Some(_) => ", as it was stored".to_owned(),
@@ -124,7 +124,7 @@ fn next(explanation: &Explanation<'_>, bench: &str) -> String {
     let accept = format!("cargo perfcheck accept {bench} --run {run}");
     let again = format!("cargo perfcheck --exact {bench}");
     match explanation.verdict {
-        Verdict::Regressed => format!("If the change is meant: {accept}"),
+        Verdict::Regressed => format!("If the change is intended: {accept}"),
         Verdict::Suspect => format!("Measure it again: {again}"),
         Verdict::Inconclusive => {
             let look = explanation.comparison().and_then(|found| found.look());

@@ -248,7 +248,10 @@ fn how(page: &Page<'_>) -> Option<String> {
     Some(match method {
         Method::Stored(test) if test.is_of_another_system() => analysis::method(decision),
         Method::Stored(_) => analysis::false_alarms(decision),
-        Method::Paired => format!("measured in turn, {}", analysis::false_alarms(decision)),
+        Method::Paired => format!(
+            "measured side by side, {}",
+            analysis::false_alarms(decision)
+        ),
     })
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn limit_remark(remark: &LimitRemark) -> String {
                 _ => format!(" where {family} numbers share the level"),
             };
             let way_out = if *is_change {
-                "more launches, or both builds in turn (`--against`), narrow it"
+                "more processes, or both builds side by side (`--against`), narrow it"
             } else {
                 "more launches narrow it"
             };

@@ -161,7 +161,7 @@ pub fn run_remark(remark: &RunRemark) -> String {
             )
         }
         RunRemark::NotForRounds { flags } => format!(
-            "two builds in turn are measured in rounds (`--rounds`, `--time-budget`), to which {} does not apply",
+            "two builds side by side are measured in rounds (`--rounds`, `--time-budget`), to which {} does not apply",
             flags.join(", ")
         ),
         RunRemark::Stolen { share } => format!(
@@ -175,9 +175,9 @@ pub fn run_remark(remark: &RunRemark) -> String {
         ),
         RunRemark::LaunchesUnknown => "nothing tells launches apart in an imported side, so that repetitions count as if they were independent: what differs between two sessions shows as a change, too".to_owned(),
         RunRemark::SampledDifferently { in_turn, alone } => format!(
-            "run {in_turn} was sampled in turn with another build, in many short rounds, run {alone} alone: small changes may come from that"
+            "run {in_turn} was measured side by side with another build, in many short rounds, run {alone} alone: small changes may come from that"
         ),
-        RunRemark::RoundsAsLaunches => "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned(),
+        RunRemark::RoundsAsLaunches => "both builds were measured side by side; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned(),
         RunRemark::Incomplete { run } => incomplete(*run),
         RunRemark::AsBuilt { targets, why } => format!(
             "the functions of {} stay where the linker put them, as {why}",

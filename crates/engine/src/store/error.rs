@@ -245,7 +245,7 @@ impl StoreError {
             Self::Sqlite { .. } => "if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more".into(),
             Self::BadAddress { .. } => "an address looks like `postgres://user@host/database`".into(),
             Self::Unreachable { .. } => {
-                "nothing is lost: what was not sent is still in the store of this machine; try again later".into()
+                "check the address and the network, and try again; nothing is lost: what was not sent is still in the store of this machine".into()
             }
             Self::NoPostgres => "install it with the feature `postgres`, or name a file".into(),
             Self::AlreadyThere => "nothing is left to send of it".into(),

@@ -33,7 +33,7 @@ pub(super) fn virtual_machine(state: &MachineState, meanwhile: &Happenings) -> D
         found += "; a CI runner, another one each time";
     }
     let found = good(TOPIC, found);
-    let what = "Others use the same processors, caches and memory, and nothing in here can stop that. Compare in turn (`--against`), not with stored runs; rent whole cores or a dedicated host.";
+    let what = "Others use the same processors, caches and memory, and nothing in here can stop that. Compare builds side by side (`--against`), not with stored runs; rent whole cores or a dedicated host.";
     match stolen {
         Some(share) if share > MUCH_STOLEN => found.but(Severity::Bad, what, &[]),
         _ if surroundings.virtual_machine == Some(true) || surroundings.ci => {

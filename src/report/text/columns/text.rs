@@ -396,7 +396,7 @@ fn method_words(method: Method) -> &'static str {
         Method::Stored(Test::BootstrapT) => "drift between runs included",
         Method::Stored(Test::TScore) => "by the t-score alone",
         Method::Stored(test) => test.word(),
-        Method::Paired => "both sides measured in turn",
+        Method::Paired => "both builds measured side by side",
     }
 }
 

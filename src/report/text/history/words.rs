@@ -153,7 +153,7 @@ fn advice(history: &BenchmarkHistory) -> Option<String> {
     let is_open = !step.accepted && step.change.estimate > 0.0;
     is_open.then(|| {
         format!(
-            "If the present level is meant: cargo perfcheck accept {}",
+            "If the present level is intended: cargo perfcheck accept {}",
             history.accept_words
         )
     })

@@ -107,7 +107,7 @@ fn compared_with(verdicts: &Verdicts) -> String {
         Method::Stored(_) => {
             return format!("Compared with {reference} {}.", analysis::method(decision));
         }
-        Method::Paired => (", measured in turn", ""),
+        Method::Paired => (", measured side by side", ""),
     };
     let alarms = analysis::false_alarms(decision);
     format!("Compared with {reference}{how}; {alarms}{drift}.")
