@@ -14,7 +14,9 @@ use perfcheck_analysis::model::{Environment, Partition, Run, RunId};
 use perfcheck_engine::cargo::Workspace;
 use perfcheck_engine::host::{Checkout, Variables};
 use perfcheck_engine::process::{Interrupt, Supervisor};
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId, default_path, is_address};
+use perfcheck_engine::store::{
+    Store, StoreError, WorkspaceId, default_path, is_address, public_location,
+};
 
 /// The world around the process.
 pub struct World<'a> {
@@ -50,7 +52,9 @@ pub(super) struct Context {
     pub(super) workspace: Workspace,
     pub(super) tables: Tables,
     pub(super) checkout: Option<Checkout>,
-    pub(super) store_path: PathBuf,
+    store_path: PathBuf,
+    /// The same as messages and reports name it: without a password.
+    pub(super) store_name: PathBuf,
     /// Whether the command line says where the store is.
     store_named: bool,
 }
@@ -84,6 +88,7 @@ impl Context {
             workspace,
             tables,
             checkout,
+            store_name: public_location(&store_path),
             store_path,
             store_named: options.store.is_some(),
         })
@@ -134,7 +139,7 @@ impl Context {
 
     /// That a run is wanted where none was stored yet.
     fn nothing_stored(&self) -> AppError {
-        if self.store_named && !self.store_path.exists() {
+        if self.store_named && !is_address(&self.store_path) && !self.store_path.exists() {
             return AppError::NoStore {
                 path: self.store_path.clone(),
             };

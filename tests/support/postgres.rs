@@ -10,6 +10,9 @@ use perfcheck_engine::store::Store;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
+/// What no output may show.
+pub const PASSWORD: &str = "a-secret";
+
 /// A server that runs.
 pub struct Server {
     directory: TempDir,
@@ -107,7 +110,7 @@ impl Server {
     /// The address of a database.
     pub fn address(&self, database: &str) -> String {
         let socket = self.data().display().to_string().replace('/', "%2F");
-        format!("postgres://team@{socket}/{database}")
+        format!("postgres://team:{PASSWORD}@{socket}/{database}")
     }
 
     /// Starts the server in a thread that lasts as long as it does: it ends with the thread that started it.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::commands::crates::Crate;
 use crate::messages::schema::expect_valid;
-use crate::support::postgres::{Server, shared};
+use crate::support::postgres::{PASSWORD, Server, shared};
 use crate::support::{Finished, Machine, Perfcheck, skipped};
 
 /// The name by which every machine knows the project.
@@ -89,6 +89,28 @@ fn runs_are_sent_once_and_every_command_reads_them_as_in_a_file() {
             .run();
         assert_eq!(here.stdout, there.stdout, "{words:?}: {there}");
         assert_eq!(here.code(), there.code(), "{words:?}: {there}");
+    }
+    let page = machine.home().join("page.html");
+    let report = format!("html={}", page.display());
+    let told = [
+        "compare", "1", "3", "--store", &address, "--report", "markdown", "--report", &report,
+    ];
+    let told = listed.perfcheck(&machine, &told).run();
+    let page = fs::read_to_string(page).expect("a page");
+    let unknown = Crate::write(
+        machine.home().join("unknown"),
+        &["a"],
+        &ID.replace("listed", "unknown"),
+    );
+    let nothing = unknown
+        .perfcheck(&machine, &["history", "--store", &address])
+        .run();
+    assert!(
+        nothing.stderr.contains("nothing has been stored"),
+        "{nothing}"
+    );
+    for text in [&told.stdout, &told.stderr, &page, &nothing.stderr] {
+        assert!(!text.contains(PASSWORD), "{text}");
     }
 }
 
@@ -208,7 +230,7 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
         .expect("made");
     let reader = "CREATE ROLE r LOGIN; GRANT USAGE ON SCHEMA perfcheck TO r; GRANT SELECT ON ALL TABLES IN SCHEMA perfcheck TO r";
     server.sql(&database, reader).expect("made");
-    let as_reader = address.replace("team@", "r@");
+    let as_reader = address.replace(&format!("team:{PASSWORD}@"), "r@");
     refused(
         &["store", "push", &as_reader],
         5,
@@ -348,7 +370,8 @@ fn readers_read_writers_send_and_admins_name_and_remove() {
         let user = format!("CREATE ROLE {database}_{role} LOGIN IN ROLE perfcheck_{role}");
         server.sql(&database, &user).expect("made");
     }
-    let as_role = |role: &str| address.replace("team@", &format!("{database}_{role}@"));
+    let as_role =
+        |role: &str| address.replace(&format!("team:{PASSWORD}@"), &format!("{database}_{role}@"));
     let try_as = |role: &str, words: &[&str], code: i32| {
         let named = ["--store", &as_role(role)].map(str::to_owned);
         listed

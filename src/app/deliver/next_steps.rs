@@ -8,6 +8,7 @@ use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{BenchmarkKey, RunId, Tally, Verdict};
+use perfcheck_engine::store::public_location;
 
 /// Of so many benchmarks each is named.
 const FEW: usize = 3;
@@ -246,6 +247,9 @@ pub(in crate::app) fn place(common: &StoreOptions) -> String {
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     flags([
         ("--manifest-path", path(&common.cargo.manifest_path)),
-        ("--store", path(&common.store)),
+        (
+            "--store",
+            path(&common.store.as_deref().map(public_location)),
+        ),
     ])
 }

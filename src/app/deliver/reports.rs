@@ -246,7 +246,7 @@ impl Reporting<'_> {
         let context = ReportContext {
             key: key.unwrap_or(USUAL_KEY),
             started: &started,
-            store: &self.context.store_path,
+            store: &self.context.store_name,
             fail_on: self.fail_on,
             source_place: &source_place,
         };

@@ -15,3 +15,60 @@ pub fn is_address(path: &Path) -> bool {
     path.to_str()
         .is_some_and(|text| text.starts_with("postgres://") || text.starts_with("postgresql://"))
 }
+
+/// How messages and reports name a store: a file by its path, and a team's store by its address without the password.
+pub fn public_location(path: &Path) -> PathBuf {
+    let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once("://")) else {
+        return path.to_owned();
+    };
+    if !is_address(path) {
+        return path.to_owned();
+    }
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, tail) = rest.split_at(end);
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) => {
+            let user = user.split_once(':').map_or(user, |(user, _)| user);
+            format!("{user}@{host}")
+        }
+        None => authority.to_owned(),
+    };
+    let tail = match tail.split_once('?') {
+        Some((database, parameters)) => {
+            let kept = parameters
+                .split('&')
+                .filter(|one| !one.starts_with("password="));
+            let kept: Vec<&str> = kept.collect();
+            let separator = if kept.is_empty() { "" } else { "?" };
+            format!("{database}{separator}{}", kept.join("&"))
+        }
+        None => tail.to_owned(),
+    };
+    format!("{scheme}://{authority}{tail}").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_location_that_is_shown_has_a_password() {
+        for (given, shown) in [
+            ("/a/b:c@d", "/a/b:c@d"),
+            ("postgres://db/perf", "postgres://db/perf"),
+            ("postgres://me@db:1/perf?a=b", "postgres://me@db:1/perf?a=b"),
+            ("postgres://me:secret@db/perf", "postgres://me@db/perf"),
+            ("postgres://me:sec@ret@db", "postgres://me@db"),
+            (
+                "postgresql://me@db/perf?password=secret",
+                "postgresql://me@db/perf",
+            ),
+            (
+                "postgres://me:secret@%2Ftmp/d?password=x&a=b",
+                "postgres://me@%2Ftmp/d?a=b",
+            ),
+        ] {
+            assert_eq!(public_location(Path::new(given)), Path::new(shown));
+        }
+    }
+}

@@ -43,7 +43,7 @@ pub use error::StoreError;
 pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, RunLink,
 };
-pub use location::{default_path, is_address};
+pub use location::{default_path, is_address, public_location};
 pub use open::{OpenOptions, Store};
 pub use pruning::{RemovedRuns, StoredRun};
 pub use runs::RunSummary;

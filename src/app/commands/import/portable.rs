@@ -40,7 +40,7 @@ pub(super) fn import(
         return Err(ExchangeError::Interrupted.into());
     }
     let is_part = |one: &&FileRun<'_>| one.run.head.begun.partition.is_some();
-    if let (true, Some(part)) = (is_address(&context.store_path), found.iter().find(is_part)) {
+    if let (true, Some(part)) = (is_address(&context.store_name), found.iter().find(is_part)) {
         return Err(AppError::Usage(format!(
             "{} is a part of a suite, and a team's store has whole runs\n  help: cargo perfcheck merge FILE..., then `cargo perfcheck store push`",
             part.file
