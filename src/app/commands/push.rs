@@ -8,7 +8,9 @@ use crate::app::context::{Context, World};
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::transfer::{ReferencePlace, portable_runs, transferred};
+use crate::app::stored::transfer::{
+    ReferencePlace, portable_runs, reference_to, references, transferred,
+};
 use crate::exchange::PortableReference;
 use crate::report::{Pushed, write_pushed};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -122,10 +124,8 @@ struct Transfer<'s> {
     local: &'s Store,
     workspace: WorkspaceId,
     of_team: WorkspaceId,
-    /// What the team's store knows of each run of this one.
-    known: HashMap<RunId, KnownRun>,
-    /// The same runs, as what names them in every store.
-    names: HashMap<PortableReference, RunId>,
+    /// What the team's store knows of the runs of this one.
+    known: HashMap<PortableReference, KnownRun>,
     /// Those that were sent, by their numbers there.
     sent: Vec<RunId>,
 }
@@ -138,20 +138,16 @@ impl<'s> Transfer<'s> {
         team: &Store,
         of_team: WorkspaceId,
     ) -> Result<Self, StoreError> {
-        let names: Vec<PortableReference> = runs.iter().map(name_of).collect();
-        let identities: Vec<_> = (names.iter())
-            .map(|name| (name.started, name.seed, name.side))
+        let references: Vec<PortableReference> = runs.iter().map(reference_to).collect();
+        let identities: Vec<_> = (references.iter())
+            .map(|run| (run.started, run.seed, run.side))
             .collect();
         let known = team.known_runs(of_team, &identities)?;
         Ok(Self {
             local,
             workspace,
             of_team,
-            known: runs.iter().map(|run| run.id).zip(known).collect(),
-            names: names
-                .into_iter()
-                .zip(runs.iter().map(|run| run.id))
-                .collect(),
+            known: references.into_iter().zip(known).collect(),
             sent: Vec::new(),
         })
     }
@@ -171,18 +167,17 @@ impl<'s> Transfer<'s> {
         let whole: HashMap<RunId, &Run> = (runs.iter().filter(is_whole))
             .map(|run| (run.id, run))
             .collect();
+        let is_waiting = |run: &Run| self.known[&reference_to(run)] == KnownRun::Unknown;
         let mut groups = Vec::new();
         for run in runs.iter().filter(is_whole) {
-            let group = match run.pair {
-                // The group stands at its newer side; a side alone is not sent.
-                Some(pair) if pair.partner > run.id || !whole.contains_key(&pair.partner) => {
-                    continue;
-                }
-                Some(pair) => vec![pair.partner, run.id],
-                None => vec![run.id],
+            let Some(pair) = run.pair else {
+                groups.extend(is_waiting(run).then(|| vec![run.id]));
+                continue;
             };
-            if group.iter().all(|run| self.known[run] == KnownRun::Unknown) {
-                groups.push(group);
+            // The group stands at its newer side; a side alone is not sent.
+            let partner = whole.get(&pair.partner).filter(|other| other.id < run.id);
+            if partner.is_some_and(|partner| is_waiting(partner) && is_waiting(run)) {
+                groups.push(vec![pair.partner, run.id]);
             }
         }
         groups
@@ -191,24 +186,27 @@ impl<'s> Transfer<'s> {
     /// Sends runs that belong together, whole or not at all.
     fn send(&mut self, group: &[RunId], team: &mut Store) -> Result<(), AppError> {
         let portable = portable_runs(self.local, self.workspace, group, &Work::silent())?;
-        let places: HashMap<RunId, usize> = group.iter().copied().zip(0..).collect();
-        let named: HashMap<PortableReference, ReferencePlace> = (self.names.iter())
-            .map(|(name, run)| {
-                let place = match (places.get(run), self.known[run]) {
-                    (Some(place), _) => ReferencePlace::Together(*place),
-                    (None, KnownRun::Stored(number)) => ReferencePlace::Stored(number),
-                    (None, _) => ReferencePlace::Nowhere,
-                };
-                (*name, place)
-            })
-            .collect();
+        let sent: Vec<PortableReference> =
+            portable.iter().map(|run| run.head.reference()).collect();
+        let place = |reference: &PortableReference| {
+            if let Some(place) = sent.iter().position(|run| run == reference) {
+                return ReferencePlace::Together(place);
+            }
+            match self.known.get(reference) {
+                Some(KnownRun::Stored(number)) => ReferencePlace::Stored(*number),
+                _ => ReferencePlace::Nowhere,
+            }
+        };
         let runs: Vec<_> = (portable.into_iter())
-            .map(|run| transferred(run, Vec::new(), named.clone()))
+            .map(|run| {
+                let named = references(&run).map(|one| (one, place(&one))).collect();
+                transferred(run, Vec::new(), named)
+            })
             .collect();
         match team.take_over(self.of_team, &runs, &Work::silent()) {
             Ok(numbers) => {
-                for (run, number) in group.iter().zip(numbers) {
-                    self.known.insert(*run, KnownRun::Stored(number));
+                for (run, number) in sent.into_iter().zip(numbers) {
+                    self.known.insert(run, KnownRun::Stored(number));
                     self.sent.push(number);
                 }
                 Ok(())
@@ -217,13 +215,5 @@ impl<'s> Transfer<'s> {
             Err(StoreError::AlreadyThere) => Ok(()),
             Err(error) => Err(error.into()),
         }
-    }
-}
-
-fn name_of(run: &Run) -> PortableReference {
-    PortableReference {
-        started: run.started,
-        seed: run.seed,
-        side: run.pair.map(|pair| pair.side),
     }
 }

@@ -164,6 +164,15 @@ impl ReportOptions {
         Ok(())
     }
 
+    /// Refuses what could not be written of a run and its verdicts.
+    pub(in crate::app) fn check_of_run(&self, format: MessageFormat) -> Result<(), AppError> {
+        self.refuse(
+            WantedKind::is_about_verdicts,
+            "a run has no such form\n  help: `cargo perfcheck compare` and `cargo perfcheck show` write it of stored runs",
+        )?;
+        self.check(format)
+    }
+
     /// Refuses kinds that the command does not have.
     pub(in crate::app) fn refuse(
         &self,

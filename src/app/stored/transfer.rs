@@ -8,8 +8,10 @@ use crate::exchange::{
     PortableConclusion, PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict,
 };
 use perfcheck_analysis::findings::{Conclusion, RunRemark};
-use perfcheck_analysis::model::{NewRun, RunEnd, RunId, RunVerdict, Work};
-use perfcheck_engine::store::{RunSummary, Store, TransferredPair, TransferredRun, WorkspaceId};
+use perfcheck_analysis::model::{NewRun, Run, RunEnd, RunId, RunVerdict, Work};
+use perfcheck_engine::store::{
+    RunSummary, Store, StoreError, TransferredPair, TransferredRun, WorkspaceId,
+};
 
 /// Runs of a workspace as they are exchanged; the partner of each one that is a side of a pair must be among them.
 pub(in crate::app) fn portable_runs(
@@ -53,12 +55,7 @@ fn portable(
     let mut named = |run: RunId| {
         *references.entry(run).or_insert_with(|| {
             // It may have been deleted since.
-            let found = store.run(run).ok();
-            found.map(|run| PortableReference {
-                started: run.started,
-                seed: run.seed,
-                side: run.pair.map(|pair| pair.side),
-            })
+            store.run(run).ok().as_ref().map(reference_to)
         })
     };
     let accepted = store.accepted_steps(id)?;
@@ -100,6 +97,37 @@ fn portable(
             })
             .collect(),
     })
+}
+
+/// What names a run in every store.
+pub(in crate::app) fn reference_to(run: &Run) -> PortableReference {
+    PortableReference {
+        started: run.started,
+        seed: run.seed,
+        side: run.pair.map(|pair| pair.side),
+    }
+}
+
+/// The number that a run has in this store, if it is there.
+pub(in crate::app) fn number_of(
+    reference: PortableReference,
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Option<RunId>, StoreError> {
+    let PortableReference {
+        started,
+        seed,
+        side,
+    } = reference;
+    let found = store.runs_begun(workspace, started, seed, side)?;
+    Ok(found.first().copied())
+}
+
+/// The runs that the verdicts of a run and its conclusion name.
+pub(in crate::app) fn references(run: &PortableRun) -> impl Iterator<Item = PortableReference> {
+    let of_verdicts = run.verdicts.iter().filter_map(|found| found.reference);
+    let concluded = run.conclusion.iter();
+    of_verdicts.chain(concluded.flat_map(|concluded| concluded.runs.values().copied()))
 }
 
 /// A conclusion with what names each of its runs in every store; a run that is not stored any more has no name.

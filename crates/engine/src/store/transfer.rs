@@ -11,8 +11,6 @@ use super::error::{Attempt, Fault};
 use super::extras::{allocations_of, latencies_of};
 use super::instructions::insert_counts;
 use super::launches::insert_launch;
-#[cfg(feature = "postgres")]
-use super::open::Database;
 use super::pairs::join;
 use super::runs::{end_run, insert_run, key_at};
 use super::sql::Sql;
@@ -86,11 +84,11 @@ impl Store {
         self.write(Survives::PowerLoss, |sql| {
             #[cfg(feature = "postgres")]
             if let Sql::Postgres(session) = sql {
-                let ids = session.insert_runs(workspace, runs, told)?;
-                for (run, id) in runs.iter().zip(&ids) {
-                    settle(sql, workspace, *id, run, (run.end)(&ids).finished)?;
+                let ended = session.insert_runs(workspace, runs, told)?;
+                for (run, (id, finished)) in runs.iter().zip(&ended) {
+                    settle(sql, workspace, *id, run, *finished)?;
                 }
-                return Ok(ids);
+                return Ok(ended.into_iter().map(|(id, _)| id).collect());
             }
             let ids: Vec<RunId> = (runs.iter())
                 .map(|run| insert_run(sql, workspace, &run.head))
@@ -114,19 +112,7 @@ impl Store {
         seed: u64,
         side: Option<Side>,
     ) -> Result<Vec<RunId>, StoreError> {
-        self.read(|sql| {
-            sql.all(
-                "SELECT id FROM runs WHERE workspace = ?1 AND started = ?2 AND seed = ?3
-                 AND role IS NOT DISTINCT FROM ?4 AND status = 'complete' ORDER BY id",
-                params![
-                    workspace.0,
-                    started.0,
-                    seed.cast_signed(),
-                    side.map(WordColumn)
-                ],
-                |row| row.get(0).map(RunId),
-            )
-        })
+        self.read(|sql| runs_begun(sql, workspace, started, seed, side))
     }
 
     /// What a store knows of runs, each by its beginning, seed and side: one query, however many they are.
@@ -135,20 +121,18 @@ impl Store {
         workspace: WorkspaceId,
         runs: &[(Timestamp, u64, Option<Side>)],
     ) -> Result<Vec<KnownRun>, StoreError> {
-        #[cfg(feature = "postgres")]
-        if let Database::Server(_) = &self.database {
-            return self.read(|sql| match sql {
-                Sql::Postgres(session) => session.known_runs(workspace, runs),
-                Sql::Sqlite(_) => Ok(Vec::new()),
+        self.read(|sql| {
+            #[cfg(feature = "postgres")]
+            if let Sql::Postgres(session) = sql {
+                return session.known_runs(workspace, runs);
+            }
+            let known = runs.iter().map(|(started, seed, side)| {
+                let found = runs_begun(sql, workspace, *started, *seed, *side)?;
+                let found = found.first();
+                Ok(found.map_or(KnownRun::Unknown, |run| KnownRun::Stored(*run)))
             });
-        }
-        let known = runs.iter().map(|(started, seed, side)| {
-            let found = self.runs_begun(workspace, *started, *seed, *side)?;
-            Ok(found
-                .first()
-                .map_or(KnownRun::Unknown, |run| KnownRun::Stored(*run)))
-        });
-        known.collect()
+            known.collect()
+        })
     }
 
     /// What a pair was measured for.
@@ -187,6 +171,26 @@ impl Store {
                 .collect()
         })
     }
+}
+
+fn runs_begun(
+    sql: Sql<'_>,
+    workspace: WorkspaceId,
+    started: Timestamp,
+    seed: u64,
+    side: Option<Side>,
+) -> Attempt<Vec<RunId>> {
+    sql.all(
+        "SELECT id FROM runs WHERE workspace = ?1 AND started = ?2 AND seed = ?3
+         AND role IS NOT DISTINCT FROM ?4 AND status = 'complete' ORDER BY id",
+        params![
+            workspace.0,
+            started.0,
+            seed.cast_signed(),
+            side.map(WordColumn)
+        ],
+        |row| row.get(0).map(RunId),
+    )
 }
 
 fn insert(

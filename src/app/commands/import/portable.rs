@@ -8,7 +8,9 @@ use crate::app::context::{Context, World};
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::app::stored::transfer::{ReferencePlace, portable_runs, transferred};
+use crate::app::stored::transfer::{
+    ReferencePlace, number_of, portable_runs, references, transferred,
+};
 use crate::exchange::{ExchangeError, InputContent, PortableReference, PortableRun, read_portable};
 use crate::report::{self, TakenOver, write_taken_over};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -279,12 +281,10 @@ fn take_over(
             if named.contains_key(&reference) {
                 continue;
             }
-            let stored =
-                || store.runs_begun(workspace, reference.started, reference.seed, reference.side);
             let known = match together.get(&reference) {
                 Some(together) => *together,
-                None => (stored()?.first())
-                    .map_or(ReferencePlace::Nowhere, |run| ReferencePlace::Stored(*run)),
+                None => number_of(reference, store, workspace)?
+                    .map_or(ReferencePlace::Nowhere, ReferencePlace::Stored),
             };
             named.insert(reference, known);
         }
@@ -303,13 +303,6 @@ fn take_over(
         store.take_over(workspace, &runs, told)
     })?;
     Ok(numbers.into_iter().map(Some).collect())
-}
-
-/// The runs that the verdicts of a run and its conclusion name.
-fn references(run: &PortableRun) -> impl Iterator<Item = PortableReference> {
-    let of_verdicts = run.verdicts.iter().filter_map(|found| found.reference);
-    let concluded = run.conclusion.iter();
-    of_verdicts.chain(concluded.flat_map(|concluded| concluded.runs.values().copied()))
 }
 
 /// Says that runs are named which are neither in the store nor in the files: by so many verdicts, and so many by conclusions.

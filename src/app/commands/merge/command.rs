@@ -21,7 +21,7 @@ use crate::app::stored::acceptance::{acceptance, acceptance_in_turn};
 use crate::app::stored::conclusions::end_of;
 use crate::app::stored::names::give_name_unless_worse;
 use crate::app::stored::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
-use crate::app::stored::transfer::renumbered;
+use crate::app::stored::transfer::{number_of, renumbered};
 use crate::exchange::{InputContent, PortableReference, read};
 use perfcheck_analysis::compare::Rules;
 use perfcheck_analysis::exit_code::ExitCode;
@@ -159,7 +159,7 @@ impl PartedSuite<'_> {
         for part in &mut self.parts {
             let mut numbers = HashMap::new();
             for reference in part.concluded.runs.values().copied() {
-                let here = number(Some(reference), store, workspace)?;
+                let here = number_of(reference, store, workspace)?;
                 numbers.extend(here.map(|run| (reference, run)));
             }
             if part.base.is_none() {
@@ -395,7 +395,8 @@ impl Merging<'_> {
             let base = part.base.as_ref().map(|(base, _)| base.head.reference());
             for verdict in &part.run.verdicts {
                 let reference = verdict.reference.filter(|found| Some(*found) != base);
-                if let Some(run) = number(reference, store, workspace)? {
+                let Some(reference) = reference else { continue };
+                if let Some(run) = number_of(reference, store, workspace)? {
                     earlier.insert(verdict.benchmark.clone(), run);
                 }
             }
@@ -505,22 +506,4 @@ impl Merging<'_> {
         let selected = flags([("--baseline", name), ("--against", revision)]);
         format!("cargo perfcheck{place}{selected}")
     }
-}
-
-/// The number that a run has here, if it is here.
-fn number(
-    reference: Option<PortableReference>,
-    store: &Store,
-    workspace: WorkspaceId,
-) -> Result<Option<RunId>, AppError> {
-    let Some(PortableReference {
-        started,
-        seed,
-        side,
-    }) = reference
-    else {
-        return Ok(None);
-    };
-    let found = store.runs_begun(workspace, started, seed, side)?;
-    Ok(found.first().copied())
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::app::deliver::reports::{ReportOptions, WantedKind};
+use crate::app::deliver::reports::ReportOptions;
 use crate::app::error::AppError;
 use crate::app::options::{ComparisonOptions, StoreOptions};
 use perfcheck_engine::store::check_baseline_name;
@@ -23,11 +23,7 @@ pub struct MergeOptions {
 impl MergeOptions {
     /// Refuses what could not be done, before anything is read.
     pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
-        self.reports.refuse(
-            WantedKind::is_about_verdicts,
-            "a run has no such form\n  help: `cargo perfcheck compare` and `cargo perfcheck show` write it of stored runs",
-        )?;
-        self.reports.check(common.output.format)?;
+        self.reports.check_of_run(common.output.format)?;
         if let Some(name) = &self.save_baseline {
             check_baseline_name(name)?;
         }

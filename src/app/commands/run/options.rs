@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::app::context::World;
-use crate::app::deliver::reports::{ReportOptions, WantedKind};
+use crate::app::deliver::reports::ReportOptions;
 use crate::app::error::AppError;
 use crate::app::measuring::builds::Against;
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
@@ -72,11 +72,7 @@ impl RunOptions {
                 )));
             }
         }
-        self.reports.refuse(
-            WantedKind::is_about_verdicts,
-            "a run has no such form\n  help: `cargo perfcheck compare` and `cargo perfcheck show` write it of stored runs",
-        )?;
-        self.reports.check(common.output.format)?;
+        self.reports.check_of_run(common.output.format)?;
         if let Some(name) = &self.save_baseline {
             check_baseline_name(name)?;
             if self.part.is_some() {

@@ -155,19 +155,23 @@ impl Columns {
 }
 
 impl TeamSession {
-    /// Takes over runs with everything that belongs to them, but names and accepted levels. Tells their numbers.
+    /// Takes over runs with everything that belongs to them, but names and accepted levels. Tells their numbers and when they
+    /// ended.
     pub(in crate::store) fn insert_runs(
         &self,
         workspace: WorkspaceId,
         runs: &[TransferredRun],
         told: &Work<'_>,
-    ) -> Attempt<Vec<RunId>> {
+    ) -> Attempt<Vec<(RunId, Timestamp)>> {
         let mut shared = Shared::of(runs)?;
         let numbers = self.begin_transfer(workspace, runs.len(), &mut shared, runs)?;
         let ids: Vec<RunId> = (0..runs.len()).map(|at| RunId(numbers.run(at))).collect();
-        let heads = self.insert_heads(workspace, runs, &shared, &numbers, &ids)?;
-        self.insert_launches(runs, &mut shared, &numbers, heads, told)?;
-        Ok(ids)
+        let ends: Vec<RunEnd> = runs.iter().map(|run| (run.end)(&ids)).collect();
+        self.insert_heads(workspace, runs, &shared, &numbers, (&ids, &ends))?;
+        FoundVerdicts::of(&ends, &shared).insert(self, &shared, &numbers)?;
+        self.insert_launches(runs, &shared, &numbers, told)?;
+        let finished = ends.iter().map(|end| end.finished);
+        Ok(ids.into_iter().zip(finished).collect())
     }
 
     /// What the store knows of runs, each by its beginning, seed and side.
@@ -279,9 +283,8 @@ impl TeamSession {
         runs: &[TransferredRun],
         shared: &Shared,
         numbers: &GivenNumbers,
-        ids: &[RunId],
-    ) -> Attempt<FoundVerdicts> {
-        let ends: Vec<_> = runs.iter().map(|run| (run.end)(ids)).collect();
+        (ids, ends): (&[RunId], &[RunEnd]),
+    ) -> Attempt<()> {
         let word = |word: &'static str| word.to_owned();
         let pairs = || runs.iter().map(|run| run.pair.as_ref());
         let git = || runs.iter().map(|run| run.head.git.as_ref());
@@ -297,7 +300,7 @@ impl TeamSession {
         }
         columns.numbers(environments);
         columns.texts(runs.iter().map(|_| word("complete")));
-        columns.texts(runs.iter().zip(&ends).map(|(run, end)| {
+        columns.texts(runs.iter().zip(ends).map(|(run, end)| {
             let acceptance = if is_base(run) {
                 Acceptance::Pending
             } else {
@@ -339,19 +342,16 @@ impl TeamSession {
         if stored != runs.len() {
             return Err(StoreError::AlreadyThere.into());
         }
-        Ok(FoundVerdicts::of(&ends, shared))
+        Ok(())
     }
 
     fn insert_launches(
         &self,
         runs: &[TransferredRun],
-        shared: &mut Shared,
+        shared: &Shared,
         numbers: &GivenNumbers,
-        verdicts: FoundVerdicts,
         told: &Work<'_>,
     ) -> Attempt<()> {
-        let places = std::mem::take(&mut shared.run_benchmarks.1);
-        verdicts.insert(self, &places, shared, numbers)?;
         let mut heads = Columns::default();
         let launches = || runs.iter().flat_map(|run| &run.launches);
         let of_run = runs.iter().enumerate();
@@ -512,15 +512,10 @@ impl FoundVerdicts {
         Self(all.collect())
     }
 
-    /// Inserts the benchmarks that the runs measured, in the order of `places`, and those that they only have a verdict about.
-    fn insert(
-        self,
-        session: &TeamSession,
-        places: &[(usize, usize)],
-        shared: &Shared,
-        numbers: &GivenNumbers,
-    ) -> Attempt<()> {
+    /// Inserts the benchmarks that the runs measured, and those that they only have a verdict about.
+    fn insert(self, session: &TeamSession, shared: &Shared, numbers: &GivenNumbers) -> Attempt<()> {
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+        let places = &shared.run_benchmarks.1;
         let found: HashMap<(usize, usize), _> = self.0.into_iter().collect();
         let measured = || places.iter().map(|place| found.get(place));
         let mut columns = Columns::default();

@@ -191,13 +191,7 @@ impl TeamSession {
         query: &str,
         values: &[&dyn ToSql],
     ) -> Attempt<Vec<Vec<Value>>> {
-        let held = held(values)?;
-        let typed: Vec<(&(dyn ServerToSql + Sync), Type)> = held
-            .iter()
-            .map(|value| (value as &(dyn ServerToSql + Sync), value.r#type()))
-            .collect();
-        let query = translated(query);
-        let rows = self.wait(self.client.query_typed(&query, &typed))?;
+        let rows = self.rows(&translated(query), &typed(&held(values)?))?;
         rows.iter()
             .map(|row| {
                 (0..row.len())
@@ -213,12 +207,7 @@ impl TeamSession {
         statement: &str,
         values: &[&dyn ToSql],
     ) -> Attempt<usize> {
-        let held = held(values)?;
-        let typed: Vec<(&(dyn ServerToSql + Sync), Type)> = held
-            .iter()
-            .map(|value| (value as &(dyn ServerToSql + Sync), value.r#type()))
-            .collect();
-        self.change(&translated(statement), &typed)
+        self.change(&translated(statement), &typed(&held(values)?))
     }
 
     /// The rows of a query in the server's own words and types.
@@ -289,6 +278,13 @@ fn server(error: tokio_postgres::Error) -> Fault {
 fn held(values: &[&dyn ToSql]) -> Attempt<Vec<Held>> {
     let held = values.iter().map(|value| Held::of(*value));
     Ok(held.collect::<Result<_, _>>()?)
+}
+
+fn typed(held: &[Held]) -> Vec<(&(dyn ServerToSql + Sync), Type)> {
+    let typed = held.iter();
+    typed
+        .map(|value| (value as &(dyn ServerToSql + Sync), value.r#type()))
+        .collect()
 }
 
 /// The address without user and password: it stands in messages and logs.

@@ -29,9 +29,7 @@ impl Held {
             )),
         }
     }
-}
 
-impl Held {
     /// The type that a statement is told of this value; the server finds that of nothing by itself.
     pub(super) fn r#type(&self) -> Type {
         match self.0 {
