@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::against::project::{Project, TWO, compared};
-use crate::commands::scripted::{QUICK, finish, verdict};
+use crate::commands::scripted::{QUICK, finish, reference_runs, verdict};
 use crate::support::{Finished, Machine};
 
 /// A third benchmark beside the usual two.
@@ -280,6 +280,25 @@ fn a_run_that_measured_nothing_misses_nothing() {
         .run()
         .expect_code(4)
         .expect_stderr(&["measured nothing", "same code"]);
+}
+
+#[test]
+fn a_run_that_measured_nothing_is_a_baseline_with_the_numbers_of_the_run_whose_code_it_ran() {
+    let machine = Machine::new();
+    let project = with_run(&machine, &[]);
+    let same = project.measure(&[]).run().expect_code(0);
+    let same = finish(&same)["run"].to_string();
+    project
+        .perfcheck(&["baseline", "save", "v1", &same])
+        .run()
+        .expect_code(0);
+    project.takes(200);
+    project.measure(&QUICK).arg("--no-rerun").run();
+    let compared = project
+        .perfcheck(&["compare", "v1", "--message-format", "json"])
+        .run();
+    assert_eq!(reference_runs(&compared, "cost"), [1], "{compared}");
+    assert_ne!(verdict(&compared, "cost"), "new", "{compared}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::image::Image;
 use crate::names::readable;
-use crate::pairs::{PairKind, PairLead, Pairs};
+use crate::pairs::{AddressPair, PairKind, PairLead, Pairs};
 use crate::program::Program;
 use crate::unknown::Unknown;
 
@@ -17,12 +17,14 @@ pub struct FunctionChange {
     pub base: Option<u64>,
     /// The bytes of its code in the candidate; `None`: it is not there.
     pub candidate: Option<u64>,
+    /// Its own code is the same in both: what it refers to differs, or may differ.
+    pub same_code: bool,
 }
 
 /// What both executables have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeComparison {
-    /// Functions that differ: changed, added, removed, the longest first.
+    /// Functions that differ: changed, added, removed, the longest first; then those whose own code is the same.
     pub functions: Vec<FunctionChange>,
     /// Functions that are the same at the same address.
     pub same: usize,
@@ -278,6 +280,7 @@ fn functions(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, u
             name,
             base: Some(size),
             candidate: Some(other),
+            same_code: have_same_code(pairs, base, candidate),
         }));
     }
     let alone = |program: &Program<'_>, seen: &BTreeSet<u64>| -> Vec<(String, u64)> {
@@ -290,18 +293,21 @@ fn functions(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, u
         name,
         base: Some(size),
         candidate: None,
+        same_code: false,
     }));
     let added = alone(pairs.candidate, &of_candidate).into_iter();
     found.extend(added.map(|(name, size)| FunctionChange {
         name,
         base: None,
         candidate: Some(size),
+        same_code: false,
     }));
     // Changed, added, removed; the longest first.
     let rank = |one: &FunctionChange| (one.base.is_none(), one.candidate.is_none());
     let size = |one: &FunctionChange| one.base.max(one.candidate);
     let order = |one: &FunctionChange| {
         (
+            one.same_code,
             rank(one) != (false, false),
             rank(one).1,
             std::cmp::Reverse(size(one)),
@@ -309,4 +315,23 @@ fn functions(pairs: &Pairs<'_, '_>, differs: &[bool]) -> (Vec<FunctionChange>, u
     };
     found.sort_by(|a, b| (order(a), &a.name).cmp(&(order(b), &b.name)));
     (found, same, moved)
+}
+
+/// Whether the code of two functions is the same, but for addresses, and goes on to functions of the same names.
+fn have_same_code(pairs: &Pairs<'_, '_>, base: u64, candidate: u64) -> bool {
+    let body = |program: &Program<'_>, start| program.image.unit_at(start);
+    let (Some(old), Some(new)) = (body(pairs.base, base), body(pairs.candidate, candidate)) else {
+        return false;
+    };
+    let (old, new) = (&pairs.base.bodies[old], &pairs.candidate.bodies[new]);
+    let mut references = old.references.iter().zip(&new.references);
+    old.masked == new.masked
+        && references.all(|(old, new)| {
+            let pair = AddressPair {
+                kind: PairKind::Code,
+                base: old.target,
+                candidate: new.target,
+            };
+            pairs.share_a_name(&pair)
+        })
 }

@@ -334,6 +334,21 @@ fn is_found(workshop: &Workshop, base: &[u8], candidate: &[u8], name: &str, argu
 }
 
 #[test]
+fn a_function_whose_data_alone_changed_comes_after_those_whose_code_did() {
+    let workshop = Workshop::new();
+    let base = workshop.usual();
+    let program = program_with("\"gamma\", \"delta\"", "\"gamma\", \"delte\"")
+        .replacen("rotate_left(7)", "rotate_left(9)", 1)
+        .replacen("n.wrapping_mul(3)", "n.wrapping_mul(5)", 1);
+    let found = compare(&base, &workshop.build(&program, DEPENDENCY, &[])).expect("it works");
+    let (own, data): (Vec<_>, Vec<_>) = found.functions.iter().partition(|one| !one.same_code);
+    let [own, data] = [own, data].map(|of| of.iter().map(|one| &*one.name).collect::<Vec<_>>());
+    assert_eq!(own, ["<program::Circle as program::Shape>::area"]);
+    assert!(data.contains(&"program::through_words"), "{data:?}");
+    assert!(!found.functions[0].same_code);
+}
+
+#[test]
 fn functions_that_are_added_and_removed_have_their_names_and_sizes() {
     let workshop = Workshop::new();
     let base = workshop.usual();
@@ -351,6 +366,8 @@ fn functions_that_are_added_and_removed_have_their_names_and_sizes() {
             ["program::through_inlined"]
         ]
     );
+    // It calls another one, which no code of its own says.
+    assert!(!found.functions[0].same_code);
     let other = &found.functions[1];
     // lea (%rdi,%rdi,4),%rax; ret
     assert_eq!((other.base, other.candidate), (None, Some(5)));

@@ -48,7 +48,7 @@ impl PageOptions {
         let wanted = &self.reports.wanted;
         if wanted.is_empty() && !self.open {
             return Err(AppError::Usage(
-                "a report needs a form\n  help: `--report html=report.html` writes a page there, `--report html=public/` writes public/index.html, `--open` shows it in the browser"
+                "a report needs a form\n  help: `--open` shows a page in the browser, `--report html=FILE` writes one"
                     .to_owned(),
             ));
         }

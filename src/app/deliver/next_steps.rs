@@ -59,10 +59,14 @@ pub(in crate::app) fn next_steps(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> 
             advised.place
         )
     });
+    let told = accept.as_deref();
+    let doubts = [
+        suspects(rows, advised, told),
+        undecided(rows, advised, told),
+    ];
     (why(rows, advised).into_iter())
-        .chain(accept)
-        .chain(suspects(rows, advised))
-        .chain(undecided(rows, advised))
+        .chain(accept.clone())
+        .chain(doubts.into_iter().flatten())
         .chain(first)
         .chain(open)
         .collect()
@@ -84,9 +88,17 @@ impl AdvisedRun<'_> {
         Some(format!("Accept: {command}   (if the change is intended)"))
     }
 
-    /// The lines about a benchmark in doubt: what is known of it, how to measure it again, how to accept it.
-    fn doubt(&self, known: String, benchmark: &BenchmarkKey, accept: Option<String>) -> String {
+    /// The lines about a benchmark in doubt: what is known of it, how to measure it again, how to accept it unless that was told.
+    fn doubt(
+        &self,
+        known: String,
+        benchmark: &BenchmarkKey,
+        accepting: String,
+        told: Option<&str>,
+    ) -> String {
         let again = format!("Measure again: {}", alone(self.again, benchmark));
+        let accept = self.accept(accepting);
+        let accept = accept.filter(|line| told != Some(&**line));
         let lines: Vec<String> = [known, again].into_iter().chain(accept).collect();
         lines.join("\n")
     }
@@ -172,7 +184,7 @@ fn why(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
 }
 
 /// What to do about suspects.
-fn suspects(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
+fn suspects(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> Option<String> {
     let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
     let worst = rows
         .iter()
@@ -193,12 +205,12 @@ fn suspects(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
         percent(comparison.smallest_callable),
         advised.no_reference(),
     );
-    let accept = advised.accept(accept(rows, Verdict::Suspect, advised));
-    Some(advised.doubt(known, &worst.key, accept))
+    let accepting = accept(rows, Verdict::Suspect, advised);
+    Some(advised.doubt(known, &worst.key, accepting, told))
 }
 
 /// What to do about what looks slower and is not shown to be.
-fn undecided(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
+fn undecided(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> Option<String> {
     let slower: Vec<&Row<'_>> = rows
         .iter()
         .filter(|row| row.verdict == Some(Verdict::Inconclusive) && row.looks_slower())
@@ -215,8 +227,7 @@ fn undecided(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
         estimate(worst.comparison.as_ref()) * 100.0,
         advised.no_reference(),
     );
-    let accept = advised.accept(accept_all(advised));
-    Some(advised.doubt(known, &worst.key, accept))
+    Some(advised.doubt(known, &worst.key, accept_all(advised), told))
 }
 
 /// The command that measures one benchmark alone.

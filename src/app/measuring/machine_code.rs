@@ -60,6 +60,7 @@ impl CodeVerdict {
                 base: one.base,
                 candidate: one.candidate,
             },
+            same_code: one.same_code,
         });
         let differs = found.reach != Reach::Same || functions.len() > 0;
         Self {

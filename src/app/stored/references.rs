@@ -85,21 +85,19 @@ impl Chooser<'_> {
         name: &str,
         subjects: &[Wanting],
     ) -> Result<References, StoreError> {
-        let head = self.store.run(run)?;
+        let branch = self.store.run(run)?.git.and_then(|git| git.branch);
         let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
-        let measured = self.store.measurements(run, Some(&keys))?;
-        let branch = head.git.as_ref().and_then(|git| git.branch.as_deref());
+        let measured = self.measured_for(run, keys.clone())?;
+        let candidate = self.candidate.map(|candidate| self.store.run(candidate));
+        let is_in_turn = candidate.transpose()?.is_some_and(|run| run.pair.is_some());
         // What came after the candidate does not change what is said of it.
-        let branch = BranchFilter::Only(branch);
+        let branch = BranchFilter::Only(branch.as_deref());
         let history = self.history(&keys, branch, self.candidate, BRANCH_HORIZON)?;
         let mut chosen = BTreeMap::new();
         for subject in subjects {
-            let found = measured.iter().find(|measurement| {
-                measurement.benchmark.key == subject.key && !measurement.launches.is_empty()
-            });
-            let choice = match found {
+            let choice = match measured.get(&subject.key) {
                 None => Chosen::New,
-                Some(base) => {
+                Some((head, base)) => {
                     let circumstances = Circumstances {
                         environment: &head.environment,
                         target: &base.target_facts,
@@ -107,19 +105,19 @@ impl Chooser<'_> {
                         metric: &base.benchmark.metric,
                     };
                     let mut found = self.differences(subject, &circumstances);
-                    if head.pair.is_some() {
+                    if head.pair.is_some() && !is_in_turn {
                         found.warnings.push(Difference::in_turn());
                     }
                     if found.comparable() {
-                        let (spread, earlier) = self.spread_around(&head, subject, &history);
+                        let (spread, earlier) = self.spread_around(head, subject, &history);
                         Chosen::Runs {
-                            averaged: vec![run],
+                            averaged: vec![head.id],
                             spread,
                             earlier,
                             warnings: found.warnings,
                         }
                     } else {
-                        Chosen::Incomparable(run, found.blocking)
+                        Chosen::Incomparable(head.id, found.blocking)
                     }
                 }
             };
@@ -134,6 +132,44 @@ impl Chooser<'_> {
                 format!("`{name}` (run {run})")
             },
         })
+    }
+
+    /// What `run` measured of the benchmarks; of one that it did not measure, as it ran the code of an earlier run, what that one measured.
+    fn measured_for(
+        &self,
+        run: RunId,
+        keys: Vec<BenchmarkKey>,
+    ) -> Result<BTreeMap<BenchmarkKey, (Run, Measurement)>, StoreError> {
+        let mut found = BTreeMap::new();
+        let mut wanted = BTreeMap::from([(run, keys)]);
+        // Newest first; a reference is older than the run that has it.
+        while let Some((at, keys)) = wanted.pop_last() {
+            let head = match self.store.run(at) {
+                // It may have been deleted since.
+                Err(StoreError::NoSuchRun { .. }) if at != run => continue,
+                head => head?,
+            };
+            let mut left: BTreeSet<BenchmarkKey> = keys.iter().cloned().collect();
+            for measured in self.store.measurements(at, Some(&keys))? {
+                left.remove(&measured.benchmark.key);
+                let key = measured.benchmark.key.clone();
+                if !measured.launches.is_empty() && Some(at) != self.candidate {
+                    found.insert(key, (head.clone(), measured));
+                }
+            }
+            if left.is_empty() {
+                continue;
+            }
+            for known in self.store.verdicts(at)? {
+                let earlier = known.reference.filter(|earlier| *earlier < at);
+                if let (Verdict::Unchanged, Some(earlier)) = (known.verdict, earlier)
+                    && left.contains(&known.key)
+                {
+                    wanted.entry(earlier).or_default().push(known.key);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// The runs like `named` that tell how far runs drift: those of its commit, or of its segment, and runs of earlier levels.

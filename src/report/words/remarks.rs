@@ -81,18 +81,46 @@ pub(crate) fn code_differs(change: &CodeChange, most: usize) -> String {
             change.target
         );
     }
-    let named = change.functions.iter().take(most);
-    let mut named: Vec<String> = named.map(changed_function).collect();
-    let more = count - named.len();
-    if more > 0 {
-        named.push(format!("{more} more"));
+    let is_other = |function: &&ChangedFunction| !function.same_code;
+    let others = change.functions.iter().filter(is_other).count();
+    if others == 0 {
+        let named: Vec<&str> = (change.functions.iter().take(most))
+            .map(|function| &*function.name)
+            .collect();
+        return format!(
+            "the machine code of `{}` is the same{from}, but data that {} refer to may differ: `{}`{}",
+            change.target,
+            units::counted(count, "function"),
+            named.join("`, `"),
+            and_more(count - named.len())
+        );
     }
+    // What is not stored are the last ones.
+    let others = if others < change.functions.len() {
+        others
+    } else {
+        count
+    };
+    let named = change.functions.iter().filter(is_other).take(most);
+    let named: Vec<String> = named.map(changed_function).collect();
+    let of_data = match count - others {
+        0 => String::new(),
+        some => format!("; data that {some} more refer to may differ"),
+    };
     format!(
-        "the machine code of `{}` differs{from} in {}: {}",
+        "the machine code of `{}` differs{from} in {}: {}{}{of_data}",
         change.target,
-        units::counted(count, "function"),
-        named.join(", ")
+        units::counted(others, "function"),
+        named.join(", "),
+        and_more(others - named.len())
     )
+}
+
+fn and_more(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        more => format!(", {more} more"),
+    }
 }
 
 /// ` from that of run 3`, where there are several references.

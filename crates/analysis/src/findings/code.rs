@@ -28,7 +28,8 @@ pub struct CodeChange {
     pub target: String,
     /// The run whose build it differs from, where benchmarks of this run have several references; null where they have one.
     pub reference: Option<RunId>,
-    /// First those in which benchmarks execute other numbers of instructions; then those that changed, that were added, that were removed, the longest first.
+    /// First those in which benchmarks execute other numbers of instructions; then those that changed, that were added, that were removed, the longest first; then
+    /// those whose own code is the same.
     pub functions: Vec<ChangedFunction>,
     /// How many more there are.
     pub left_out: usize,
@@ -42,6 +43,9 @@ pub struct ChangedFunction {
     pub name: String,
     /// The bytes of its code; null on the side that does not have it.
     pub bytes: BySide<Option<u64>>,
+    /// Whether its own code is the same on both sides: data that it refers to differ, or may differ.
+    #[serde(default)]
+    pub same_code: bool,
 }
 
 impl CodeChange {
@@ -77,6 +81,7 @@ mod tests {
         let functions = ["report", "scan", "grow"].map(|name| ChangedFunction {
             name: name.to_owned(),
             bytes: BySide::default(),
+            same_code: false,
         });
         let mut change = CodeChange::of("t".to_owned(), functions.into_iter());
         change.put_first(&["grow", "elsewhere", "scan"].into());

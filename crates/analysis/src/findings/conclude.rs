@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::check_limits::check_limits;
+use super::code::CodeChange;
 use super::limit::Limit;
 use super::remark::RunRemark;
 use super::row::{FailedTarget, Findings, Method, Row, Verdicts};
@@ -75,6 +76,18 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
     if basis.method == Method::Paired && rows.iter().any(is_small_change) {
         basis.remarks.push(RunRemark::SmallChanges);
     }
+    // A build with which nothing was measured explains no change.
+    basis.remarks.retain(|remark| match remark.code() {
+        Some(CodeChange {
+            reference: Some(reference),
+            target,
+            ..
+        }) => rows.iter().any(|row| {
+            let is_measured = row.comparison.is_some() || row.verdict == Some(Verdict::Failed);
+            is_measured && row.key.target == *target && row.reference.contains(&Some(*reference))
+        }),
+        _ => true,
+    });
     name_counted_first(&rows, &mut basis.remarks);
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
     let mut exit_code = match terms.coverage {

@@ -23,6 +23,8 @@ const OUTPUT_GRACE: Duration = Duration::from_secs(30);
 pub(super) const PATIENCE: u32 = 10;
 /// Quoted output is cut to this many characters.
 const QUOTED: usize = 200;
+/// So many bytes of what was printed last are kept: a backtrace that follows the message of a panic fits.
+const KEPT_OUTPUT: usize = 64 << 10;
 
 /// The process and what it prints.
 pub(super) struct Running<'a> {
@@ -133,11 +135,13 @@ impl<'a> Running<'a> {
         self.last_output.clear();
     }
 
-    /// The last line that it printed.
-    pub(super) fn last_line(&self) -> Option<String> {
+    /// What it said last: where it panicked and why, or else the last line that it printed.
+    pub(super) fn last_words(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.last_output);
-        let line = text.lines().rfind(|line| !line.trim().is_empty())?;
-        Some(quote(line.trim().as_bytes()))
+        panic_message(&text).or_else(|| {
+            let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+            Some(quote(line.trim().as_bytes()))
+        })
     }
 
     /// The last lines that it printed.
@@ -166,7 +170,7 @@ impl<'a> Running<'a> {
         ChildError::Exited {
             status,
             request: request.to_owned(),
-            last_output: self.last_line(),
+            last_output: self.last_words(),
         }
     }
 
@@ -184,8 +188,8 @@ impl<'a> Running<'a> {
     fn pass_on(&mut self, piece: &[u8]) {
         (self.on_output)(piece);
         self.last_output
-            .extend_from_slice(&piece[piece.len().saturating_sub(4 * QUOTED)..]);
-        let surplus = self.last_output.len().saturating_sub(4 * QUOTED);
+            .extend_from_slice(&piece[piece.len().saturating_sub(KEPT_OUTPUT)..]);
+        let surplus = self.last_output.len().saturating_sub(KEPT_OUTPUT);
         self.last_output.drain(..surplus);
     }
 }
@@ -195,6 +199,20 @@ impl Drop for Running<'_> {
         let _ = self.group.end(Duration::ZERO);
         self.drain_output();
     }
+}
+
+/// Where the first panic in `text` was, and its message: Rust's standard library prints them, a line each, before the backtrace.
+pub(super) fn panic_message(text: &str) -> Option<String> {
+    let mut lines = text.lines();
+    let place = lines.find_map(|line| {
+        let line = line.strip_prefix("thread '")?.strip_suffix(':')?;
+        Some(line.split_once(" panicked at ")?.1)
+    })?;
+    let words = match lines.next().map(str::trim) {
+        None | Some("") => format!("panicked at {place}"),
+        Some(message) => format!("panicked at {place}: {message}"),
+    };
+    Some(quote(words.as_bytes()))
 }
 
 /// The beginning of a line in words that do a terminal no harm.
@@ -220,5 +238,37 @@ fn in_words(status: ExitStatus) -> String {
         // The standard library knows the names: "signal: 6 (SIGABRT)".
         (None, Some(_)) => status.to_string().replacen("signal: ", "signal ", 1),
         (None, None) => "unknown status".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_told_by_its_place_and_message_and_not_by_the_end_of_its_backtrace() {
+        let text = "warming up\n\nthread 'main' (1323) panicked at src/word.rs:731:60:\ncalled `Option::unwrap()` on a `None` value\n\
+            stack backtrace:\n   0: __rustc::rust_begin_unwind\nnote: Some details are omitted\n";
+        assert_eq!(
+            panic_message(text).as_deref(),
+            Some("panicked at src/word.rs:731:60: called `Option::unwrap()` on a `None` value")
+        );
+        let twice = format!("{text}thread 'worker' panicked at a.rs:1:2:\nlater\n");
+        assert_eq!(
+            panic_message(&twice).as_deref(),
+            panic_message(text).as_deref()
+        );
+        assert_eq!(
+            panic_message("thread 'main' panicked at a.rs:1:2:\n").as_deref(),
+            Some("panicked at a.rs:1:2")
+        );
+        for none in [
+            "",
+            "no panic",
+            "he panicked at b:\nso",
+            "thread 'x' waits:\n",
+        ] {
+            assert_eq!(panic_message(none), None, "{none}");
+        }
     }
 }

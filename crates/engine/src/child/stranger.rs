@@ -110,7 +110,7 @@ impl<'a> Stranger<'a> {
                     }
                     return Err(ChildError::NoHello {
                         what: format!("it ended ({status}) without a word of it"),
-                        first_line: first_line.or_else(|| self.running.last_line()),
+                        first_line: first_line.or_else(|| self.running.last_words()),
                     });
                 }
                 Wait::Late => {

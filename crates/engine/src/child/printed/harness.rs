@@ -11,7 +11,7 @@ use crate::child::criterion::Reported;
 use crate::child::error::ChildError;
 use crate::child::launch_spec::LaunchSpec;
 use crate::child::means::Means;
-use crate::child::running::{PATIENCE, quote};
+use crate::child::running::{PATIENCE, panic_message, quote};
 use crate::process::Usage;
 use perfcheck_analysis::model::Sample;
 
@@ -293,7 +293,9 @@ impl PrintedHarness {
             Printer::Libtest => libtest::failure(&printed.stdout),
             Printer::Divan | Printer::Criterion => None,
         };
-        let panic = captured.and_then(panic).or_else(|| panic(&printed.stderr));
+        let panic = captured
+            .and_then(panic_message)
+            .or_else(|| panic_message(&printed.stderr));
         match (panic, printed.error) {
             (Some(message), _) => failed(&message),
             (None, Some(error)) => error,
@@ -516,15 +518,6 @@ fn listed(
     }
 }
 
-/// `thread 'main' panicked at PLACE:` and the line after it, as one line.
-fn panic(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once(" panicked at ")?;
-    let mut lines = rest.lines();
-    let place = lines.next()?.trim_end_matches(':');
-    let message = lines.next().unwrap_or_default();
-    Some(quote(format!("panicked at {place}: {message}").as_bytes()))
-}
-
 fn failed(message: &str) -> ChildError {
     ChildError::Bench {
         message: message.to_owned(),
@@ -557,16 +550,5 @@ mod tests {
             "lib::plain"
         );
         assert_eq!(id("my_bench::plain", None, "my_bench"), "plain");
-    }
-
-    #[test]
-    fn a_panic_is_told_in_one_line() {
-        let text =
-            "\nthread 'main' (32295) panicked at benches/lt.rs:8:37:\nno data\nnote: run with";
-        assert_eq!(
-            panic(text).as_deref(),
-            Some("panicked at benches/lt.rs:8:37: no data")
-        );
-        assert_eq!(panic("it went well"), None);
     }
 }
