@@ -209,6 +209,7 @@ function showHero() {
     HEAD.warnings.map(([fact, before, after]) => h("p", { class: "remark" }, `The sides differ in ${fact}: ${before} → ${after}`)),
     HEAD.remarks.map((text) => h("p", { class: "remark" }, prose(text))),
     HEAD.notes.map((text) => h("p", { class: "remark calm" }, prose(text))),
+    HEAD.code.length > 0 && h("details", { class: "remark calm" }, h("summary", null, "What differs in the machine code"), HEAD.code.map((text) => h("p", null, prose(`${text[0].toUpperCase()}${text.slice(1)}.`)))),
     strip(),
   ]);
 }
