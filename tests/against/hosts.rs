@@ -65,6 +65,7 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
             verdict: Verdict::Unchanged,
             typical_ns: None,
             change: Some(change),
+            standard_error: Some(0.003),
             reference: Some(base),
         };
         store

@@ -454,6 +454,7 @@ fn a_conclusion_of_another_version_is_the_stores_trouble() {
             verdict: Verdict::Missing,
             typical_ns: None,
             change: None,
+            standard_error: None,
             reference: None,
         }],
         conclusion: Some(b"\xa0".to_vec()),

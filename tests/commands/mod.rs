@@ -25,6 +25,7 @@ mod extras;
 mod families;
 mod filters;
 mod flags;
+mod fleet;
 mod help;
 mod history;
 mod host_signs;

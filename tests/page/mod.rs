@@ -117,6 +117,7 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
     };
     let points: Vec<CoursePoint> = (0..runs)
         .map(|run| CoursePoint {
+            is_placed: false,
             shown: None,
             value: value(run),
             accepted: false,
@@ -140,6 +141,7 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
         accepted: false,
         verdict: Some(Verdict::Unchanged),
         change: Some(0.0),
+        since_first: None,
         value: Some(value(run).exp()),
         median: None,
         left_out: None,
@@ -154,6 +156,8 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
         points: (0..runs).map(point).collect(),
         counted: (0..points.len()).collect(),
         course: course.clone(),
+        trends: Vec::new(),
+        processors: None,
         since_baselines: Vec::new(),
         accept_words: String::new(),
     };

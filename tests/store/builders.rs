@@ -195,6 +195,7 @@ pub fn verdict(id: &str, verdict: Verdict) -> RunVerdict {
         verdict,
         typical_ns: Some(1000.5),
         change: Some(-0.01),
+        standard_error: Some(0.004),
         reference: None,
     }
 }

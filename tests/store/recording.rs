@@ -319,6 +319,7 @@ fn verdicts_come_back_also_about_benchmarks_that_the_run_did_not_measure() {
         .expect("records");
     let mut gone = verdict("gone", Verdict::Missing);
     (gone.typical_ns, gone.change, gone.reference) = (None, None, Some(RunId(1)));
+    gone.standard_error = None;
     let mut slower = verdict("slower", Verdict::Regressed);
     slower.reference = Some(RunId(1));
     // An infinite change cannot be shown: it is no change that is known.

@@ -1,7 +1,6 @@
 //! Kruskal and Wallis's test of several independent groups (Kruskal and Wallis 1952).
 
-use statrs::function::gamma::checked_gamma_ur;
-
+use super::chi_squared;
 use super::ranks::Ranks;
 
 /// Kruskal and Wallis's test of several independent groups (Kruskal and Wallis 1952).
@@ -39,12 +38,10 @@ impl KruskalWallis {
             .sum();
         let h = 12.0 / (n * (n + 1.0)) * between / spread;
         let df = (groups.len() - 1) as f64;
-        let p = if h > 0.0 {
-            checked_gamma_ur(df / 2.0, h / 2.0).ok()?
-        } else {
-            1.0
-        };
-        Some(Self { h, p })
+        Some(Self {
+            h,
+            p: chi_squared::upper_tail(h, df)?,
+        })
     }
 }
 

@@ -17,7 +17,7 @@
 //! | When did a series change its level? | [`change_points`] |
 //! | Are the values of a series independent? | [`lag_one_autocorrelation`], [`SplitHalves`]; of clusters: [`between_to_within_ratio`], [`describe_cluster_means`] |
 //! | What is resampled? | [`ClusterStatistic`]: [`ClusterMean`], [`ClusterMedian`], [`ClusterMad`], [`ClusterSd`], [`ClusterSlope`], [`ClusterLowQuantile`], any [`ClusterFunction`]; by [`resample`], [`relative_change_resamples`], [`Resampling`] |
-//! | Where does chance come from? | [`Stream`], [`Draws`], [`derived_seed`]; distributions: [`normal`], [`student_t`], [`binomial`] |
+//! | Where does chance come from? | [`Stream`], [`Draws`], [`derived_seed`]; distributions: [`normal`], [`student_t`], [`chi_squared`], [`binomial`] |
 //!
 //! # Conventions
 //!
@@ -47,6 +47,7 @@ mod better;
 pub mod binomial;
 mod bootstrap;
 mod change_points;
+pub mod chi_squared;
 mod cleaned_sample;
 mod cluster_function;
 mod cluster_means;

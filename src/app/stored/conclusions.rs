@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::app::context::Context;
 use crate::app::error::AppError;
-use perfcheck_analysis::compare::Plan;
+use perfcheck_analysis::compare::{Comparison, Plan};
 use perfcheck_analysis::findings::{
     Conclusion, Findings, RoundsEvidence, Row, Verdicts, summarize_all,
 };
@@ -22,6 +22,7 @@ pub(in crate::app) fn end_of(concluded: &Conclusion<'_>, acceptance: Acceptance)
             verdict: row.verdict?,
             typical_ns: row.summary.as_ref().map(|found| found.median.estimate),
             change: row.change(),
+            standard_error: row.comparison.as_ref().and_then(Comparison::standard_error),
             reference: row.reference.first().copied().flatten(),
         })
     };

@@ -91,6 +91,7 @@ fn portable(
                 verdict: found.verdict,
                 typical_ns: found.typical_ns,
                 change: found.change,
+                standard_error: found.standard_error,
                 reference: found.reference.and_then(&mut named),
                 accepted: accepted.contains(&found.key),
                 benchmark: found.key,
@@ -202,6 +203,7 @@ pub(in crate::app) fn transferred(
                     verdict: found.verdict,
                     typical_ns: found.typical_ns,
                     change: found.change,
+                    standard_error: found.standard_error,
                     reference: found.reference.as_ref().and_then(number),
                 })
                 .collect(),

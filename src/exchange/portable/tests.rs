@@ -123,6 +123,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
             verdict: Verdict::Unchanged,
             typical_ns: Some(1.0 / 3.0),
             change: Some(-0.1),
+            standard_error: Some(0.003),
             reference: Some(head(None).reference()),
             accepted: true,
         }],

@@ -153,6 +153,9 @@ pub struct PortableVerdict {
     pub typical_ns: Option<f64>,
     /// Relative change, a fraction.
     pub change: Option<f64>,
+    /// Standard error of ln(1 + change).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
     /// The run that it was compared with, by what no other run shares with it.
     pub reference: Option<PortableReference>,
     /// Whether the user accepted what was measured as a new level of this benchmark alone.

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::report::text::history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline};
+use crate::report::text::history::{
+    BenchmarkHistory, HistoryPoint, LeftOut, Processors, SinceBaseline, TrendOfRuns,
+};
 use perfcheck_analysis::compare::{Band, Difference, Location, Position, Step};
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
@@ -46,6 +48,8 @@ enum LeftOutReason {
     Failed,
     /// It has no samples, or far fewer than the newest run, or samples of another kind.
     OtherSamples,
+    /// It was measured on another processor, and the processors disagree.
+    OtherProcessor,
     /// It is of another branch than the newest run.
     OtherBranch,
 }
@@ -77,6 +81,10 @@ pub(crate) struct HistoryCourse<'a> {
     newest: Position,
     /// The standard deviation between the runs of a level, of logarithms; null if unknown.
     run_sd: Option<f64>,
+    /// Levels whose runs go in one direction, by changes that no single run shows.
+    trends: &'a [TrendOfRuns],
+    /// What processors say otherwise than one another; null where they agree. Then the runs in turn on one of them alone count.
+    processors: Option<&'a Processors>,
     /// How far the present level is from each baseline of the history.
     since_baselines: &'a [SinceBaseline],
 }
@@ -120,6 +128,7 @@ impl<'a> From<&'a LeftOut> for LeftOutBecause<'a> {
             LeftOut::Incomparable(differences) => (LeftOutReason::Incomparable, differences),
             LeftOut::Failed => (LeftOutReason::Failed, &[]),
             LeftOut::OtherSamples => (LeftOutReason::OtherSamples, &[]),
+            LeftOut::OtherProcessor => (LeftOutReason::OtherProcessor, &[]),
             LeftOut::OtherBranch => (LeftOutReason::OtherBranch, &[]),
         };
         Self { why, differences }
@@ -148,6 +157,8 @@ impl<'a> From<&'a BenchmarkHistory> for HistoryCourse<'a> {
             band: course.band,
             newest: course.newest,
             run_sd: course.run_sd,
+            trends: &history.trends,
+            processors: history.processors.as_ref(),
             since_baselines: &history.since_baselines,
         }
     }

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::content::Page;
 use super::quantized::{OneOrEach, Short, ShortEstimate, estimate};
 use crate::escape::one_line;
-use crate::report::text::history::{BenchmarkHistory, HistoryPoint, LeftOut};
+use crate::report::text::history::{
+    BenchmarkHistory, HistoryPoint, LeftOut, side_by_side_in_words,
+};
 use perfcheck_analysis::model::{RunId, Verdict};
 
 /// All runs that the histories of a page have, oldest first.
@@ -64,6 +66,9 @@ pub(super) struct HistoryData {
     band: Option<ShortEstimate>,
     /// What was taken of each launch.
     value: Option<String>,
+    /// What side-by-side runs say together, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    together: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     without: Vec<LeftOutData>,
 }
@@ -102,6 +107,7 @@ impl HistoryData {
             levels: levels.collect(),
             band: band.map(|band| [band.value, band.lower, band.upper].map(Short)),
             value: found.location.map(|location| location.to_string()),
+            together: side_by_side_in_words(found),
             without: left_out(&found.points),
         }
     }
@@ -118,6 +124,7 @@ fn left_out(points: &[HistoryPoint]) -> Vec<LeftOutData> {
             }
             LeftOut::Failed => "failed".to_owned(),
             LeftOut::OtherSamples => "other samples".to_owned(),
+            LeftOut::OtherProcessor => "another processor".to_owned(),
             LeftOut::OtherBranch => "another branch".to_owned(),
         };
         match found.last_mut() {

@@ -28,7 +28,10 @@ pub use columns::{
 };
 pub use doctor::write_doctor;
 pub use grouped::write_grouped;
-pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
+pub use history::{
+    BenchmarkHistory, HistoryPoint, LeftOut, ProcessorChange, Processors, SinceBaseline,
+    TrendOfRuns, write_histories,
+};
 pub use import::write_import;
 pub use listing::{
     write_announced, write_baselines, write_benchmarks, write_older_runs, write_runs,

@@ -179,6 +179,7 @@ fn fill(path: &Path, scale: &Scale) -> Result<(), Box<dyn Error>> {
                 verdict: Verdict::Unchanged,
                 typical_ns: Some(1000.0 + noise.below(100) as f64),
                 change: Some(0.001),
+                standard_error: Some(0.003),
                 reference: (index > 0).then_some(RunId(run.0 - 1)),
             })
             .collect();

@@ -10,6 +10,7 @@ use super::grounds::{LookGrounds, RunGrounds};
 use super::launch_values::Location;
 use super::note::Note;
 use crate::model::{BySide, Side, Verdict};
+use perfcheck_stats::normal;
 
 /// What was found about one question. Changes are fractions: 0.05 is 5 % slower.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,6 +132,21 @@ impl Comparison {
             Some(prediction) => beyond > prediction.standard_error,
             None => beyond > 0.0 && change.lower > 0.0,
         }
+    }
+
+    /// The standard error of ln(1 + change) where both sides were measured in turn: the distance of the farther bound over the normal quantile of its level, and
+    /// no less than what the look found. `None` without bounds.
+    pub fn standard_error(&self) -> Option<f64> {
+        let (change, look) = (self.change?, self.look()?);
+        let middle = change.estimate.ln_1p();
+        let error = |bound: f64, level: f64| {
+            let z = normal::quantile(level * look.share)?;
+            Some((bound.ln_1p() - middle).abs() / -z)
+        };
+        let lower = error(change.lower, look.test.step_level.slower)?;
+        let upper = error(change.upper, look.test.step_level.faster)?;
+        let error = lower.max(upper).max(look.standard_error);
+        (error > 0.0 && error.is_finite()).then_some(error)
     }
 
     /// Whether both sides were measured in turn.

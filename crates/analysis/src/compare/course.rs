@@ -25,7 +25,9 @@ pub struct CoursePoint {
     pub value: f64,
     /// Whether the user accepted the run's level as a new one.
     pub accepted: bool,
-    /// Half the width of the interval of the change, in logarithms, where a measurement in turn showed that a level begins here.
+    /// Whether measurements in turn place it: the values beside it tell nothing of where levels begin.
+    pub is_placed: bool,
+    /// Half the width of the interval of the change, in logarithms, where measurements in turn show that a level begins here.
     pub shown: Option<f64>,
 }
 
@@ -249,10 +251,14 @@ fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &s
         seed: rules.seed,
         name,
     };
-    let mut borders: Vec<Border> = change_points(values, &search, stream)
+    let alone: Vec<usize> = (0..points.len())
+        .filter(|at| !points[*at].is_placed)
+        .collect();
+    let of_alone: Vec<f64> = alone.iter().map(|at| values[*at]).collect();
+    let mut borders: Vec<Border> = change_points(&of_alone, &search, stream)
         .into_iter()
         .map(|found| Border {
-            at: found.index,
+            at: alone[found.index],
             p_value: Some(found.p_value),
             accepted: false,
             shown: None,

@@ -17,6 +17,7 @@ fn points(levels: &[(usize, f64)]) -> Vec<CoursePoint> {
     factors
         .zip(strays.iter().cycle())
         .map(|(factor, stray)| CoursePoint {
+            is_placed: false,
             shown: None,
             value: (100.0_f64 * factor).ln() + stray,
             accepted: false,
@@ -126,6 +127,7 @@ fn a_disturbed_run_moves_neither_level_nor_band() {
 #[test]
 fn constant_values_have_a_band_as_wide_as_the_noise_threshold() {
     let constant = |value: f64| CoursePoint {
+        is_placed: false,
         shown: None,
         value,
         accepted: false,

@@ -5,7 +5,6 @@
 //! described in docs/src/statistics/.
 
 mod alternative;
-mod chain;
 mod comparison;
 mod course;
 mod curve;
@@ -15,6 +14,7 @@ mod diagnostics;
 mod differences;
 mod disturbance;
 mod each;
+mod edges;
 mod estimate;
 mod evidence;
 mod extras;
@@ -40,7 +40,6 @@ pub use alternative::{
     AcrossRuns, Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy,
     value_of,
 };
-pub use chain::{Chain, ChainLink};
 pub use comparison::{Basis, Comparison, Extent};
 pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
 pub use curve::Curve;
@@ -50,6 +49,7 @@ pub use diagnostics::{Diagnostic, absurd, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use disturbance::{Disturbance, HostSigns, Steadiness};
 pub use each::each;
+pub use edges::{ClassChange, Disagreement, Edge, Network, Placement, Trend};
 pub use estimate::Estimate;
 pub use extras::{
     AllocationComparison, AllocationSummary, CountChange, FunctionInstructions,

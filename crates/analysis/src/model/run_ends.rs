@@ -58,6 +58,8 @@ pub struct RunVerdict {
     pub typical_ns: Option<f64>,
     /// Relative change against the reference, a fraction.
     pub change: Option<f64>,
+    /// Standard error of ln(1 + change); `None` where the data do not give one.
+    pub standard_error: Option<f64>,
     /// The run that it was compared with. That run may since have been deleted.
     pub reference: Option<RunId>,
 }

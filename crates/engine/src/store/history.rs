@@ -84,19 +84,45 @@ pub struct PastMeasurement {
     pub accepted: bool,
 }
 
+/// How the runs of a benchmark hang together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunLinks {
+    /// The runs, newest first.
+    pub links: Vec<RunLink>,
+    /// Machine and build of all runs that occur, by [`CodeState::environment`].
+    pub environments: BTreeMap<i64, Environment>,
+}
+
 /// A run of a benchmark, and what it was compared with.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunLink {
-    /// The run.
-    pub run: RunId,
+    /// What was measured.
+    pub code: CodeState,
+    /// When.
+    pub started: Timestamp,
+    /// Whether the user accepted what it measured as a new level, with the whole run or by itself.
+    pub accepted: bool,
+    /// On which branch; `None`: of a detached `HEAD` or outside of git.
+    pub branch: Option<String>,
     /// What came of it.
     pub verdict: Verdict,
-    /// Relative change against the reference, a fraction.
+    /// Relative change against the base, a fraction.
     pub change: Option<f64>,
-    /// The run that it was compared with.
-    pub reference: Option<RunId>,
-    /// Whether both were measured in turn.
-    pub in_turn: bool,
+    /// Standard error of ln(1 + change).
+    pub standard_error: Option<f64>,
+    /// What it was measured in turn with: the run that is its reference, or where the store does not have that, the base side of its pair.
+    pub base: Option<CodeState>,
+}
+
+/// What code a run had.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeState {
+    /// The run.
+    pub run: RunId,
+    /// Its commit, if the checkout was clean.
+    pub commit: Option<String>,
+    /// The number of its machine and build.
+    pub environment: i64,
 }
 
 /// A benchmark and when it was last measured.
@@ -213,21 +239,37 @@ impl Store {
         workspace: WorkspaceId,
         key: &BenchmarkKey,
         limit: usize,
-    ) -> Result<Vec<RunLink>, StoreError> {
+    ) -> Result<RunLinks, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read(|sql| {
+            let mut found = RunLinks::default();
             let Some(benchmark) = find_benchmark(sql, workspace, key)? else {
-                return Ok(Vec::new());
+                return Ok(found);
             };
-            sql.all(LINKS, params![benchmark, workspace.0, limit], |row| {
+            found.links = sql.all(LINKS, params![benchmark, workspace.0, limit], |row| {
                 Ok(RunLink {
-                    run: RunId(row.get(0)?),
-                    verdict: row.get::<WordColumn<_>>(1)?.0,
-                    change: row.get(2)?,
-                    reference: row.get::<Option<_>>(3)?.map(RunId),
-                    in_turn: row.get(4)?,
+                    verdict: row.get::<WordColumn<_>>(0)?.0,
+                    change: row.get(1)?,
+                    standard_error: row.get(2)?,
+                    started: Timestamp(row.get(3)?),
+                    branch: row.get(4)?,
+                    code: code_at(row, 5)?,
+                    base: match row.get::<Option<i64>>(9)? {
+                        Some(_) => Some(code_at(row, 9)?),
+                        None => None,
+                    },
+                    accepted: row.get(13)?,
                 })
-            })
+            })?;
+            let links = found.links.iter();
+            let codes = links.flat_map(|link| [Some(&link.code), link.base.as_ref()]);
+            let known: BTreeSet<i64> = codes.flatten().map(|code| code.environment).collect();
+            for environment in known {
+                let query = "SELECT facts FROM environments WHERE id = ?1";
+                let Json(facts) = sql.one(query, params![environment], |row| row.get(0))?;
+                found.environments.insert(environment, facts);
+            }
+            Ok(found)
         })
     }
 
@@ -281,10 +323,13 @@ pub(super) const NEWEST_VERDICT: &str = "
 
 /// The query for how runs of a benchmark hang together: (benchmark, workspace, limit).
 pub(super) const LINKS: &str = "
-    SELECT r.id, v.verdict, v.change, v.reference, r.role IS NOT NULL
-    FROM (SELECT run, verdict, change, reference FROM run_benchmarks WHERE benchmark = ?1 AND verdict IS NOT NULL
-          UNION ALL SELECT run, verdict, NULL, reference FROM unmeasured WHERE benchmark = ?1) v
+    SELECT v.verdict, v.change, v.standard_error, r.started, r.git_branch, r.id, r.git_commit, r.git_dirty, r.environment,
+           b.id, b.git_commit, b.git_dirty, b.environment,
+           r.acceptance = 'by-command' OR EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = ?1 AND a.run = r.id)
+    FROM (SELECT run, verdict, change, standard_error, reference FROM run_benchmarks WHERE benchmark = ?1 AND verdict IS NOT NULL
+          UNION ALL SELECT run, verdict, NULL, NULL, reference FROM unmeasured WHERE benchmark = ?1) v
     CROSS JOIN runs r ON r.id = v.run
+    LEFT JOIN runs b ON r.role IS NOT NULL AND b.id = coalesce((SELECT f.id FROM runs f WHERE f.id = v.reference), r.partner)
     WHERE r.workspace = ?2 AND r.status = 'complete' AND r.role IS DISTINCT FROM 'base'
       AND coalesce(r.purpose, 'comparison') = 'comparison'
     ORDER BY r.id DESC LIMIT ?3";
@@ -410,6 +455,17 @@ fn past_at(
         change: row.get(4)?,
         reference: row.get::<Option<_>>(5)?.map(RunId),
         accepted: row.get(6)?,
+    })
+}
+
+/// The code of a run: its number, commit, whether that was dirty, and environment, from column `first` on.
+fn code_at(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<CodeState> {
+    let commit: Option<String> = row.get(first + 1)?;
+    let is_dirty: Option<bool> = row.get(first + 2)?;
+    Ok(CodeState {
+        run: RunId(row.get(first)?),
+        commit: commit.filter(|_| is_dirty == Some(false)),
+        environment: row.get(first + 3)?,
     })
 }
 

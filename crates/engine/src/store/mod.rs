@@ -41,7 +41,8 @@ pub use adopt::Adopted;
 pub use baselines::{Baseline, check_baseline_name};
 pub use error::StoreError;
 pub use history::{
-    BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, RunLink,
+    BenchmarkSummary, BranchFilter, CodeState, History, HistoryQuery, PastMeasurement, RunFilter,
+    RunLink, RunLinks,
 };
 pub use location::{default_path, is_address, public_location};
 pub use open::{OpenOptions, Store};

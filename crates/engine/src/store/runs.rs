@@ -124,11 +124,11 @@ impl Store {
     pub fn verdicts(&self, run: RunId) -> Result<Vec<RunVerdict>, StoreError> {
         self.read(|sql| {
             sql.all(
-                "SELECT b.package, b.target, b.name, v.verdict, v.typical_ns, v.change, v.reference
-                 FROM (SELECT benchmark, verdict, typical_ns, change, reference FROM run_benchmarks
+                "SELECT b.package, b.target, b.name, v.verdict, v.typical_ns, v.change, v.reference, v.standard_error
+                 FROM (SELECT benchmark, verdict, typical_ns, change, reference, standard_error FROM run_benchmarks
                        WHERE run = ?1 AND verdict IS NOT NULL
                        UNION ALL
-                       SELECT benchmark, verdict, NULL, NULL, reference FROM unmeasured WHERE run = ?1) v
+                       SELECT benchmark, verdict, NULL, NULL, reference, NULL FROM unmeasured WHERE run = ?1) v
                  JOIN benchmarks b ON b.id = v.benchmark ORDER BY 1, 2, 3",
                 params![run.0],
                 |row| {
@@ -138,6 +138,7 @@ impl Store {
                     typical_ns: row.get(4)?,
                     change: row.get(5)?,
                     reference: row.get::<Option<_>>(6)?.map(RunId),
+                    standard_error: row.get(7)?,
                 })
             })
         })
@@ -245,7 +246,7 @@ fn record_verdict(
     let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
     let reference = found.reference.map(|run| run.0);
     let measured = sql.run(
-        "UPDATE run_benchmarks SET verdict = ?3, typical_ns = ?4, change = ?5, reference = ?6
+        "UPDATE run_benchmarks SET verdict = ?3, typical_ns = ?4, change = ?5, reference = ?6, standard_error = ?7
          WHERE benchmark = ?1 AND run = ?2",
         params![
             benchmark,
@@ -254,6 +255,7 @@ fn record_verdict(
             finite(found.typical_ns),
             finite(found.change),
             reference,
+            finite(found.standard_error),
         ],
     )?;
     if measured == 0 {

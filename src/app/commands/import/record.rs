@@ -224,6 +224,7 @@ pub(super) fn run(
             verdict: Verdict::New,
             typical_ns: Some(row.shown.median),
             change: None,
+            standard_error: None,
             reference: None,
         });
         let sampling = SamplingSettings {

@@ -18,7 +18,8 @@ function historyChart(one) {
     name: "history", title: "History", wide: true,
     words: `${counted.length} runs from ${counted[0].day} to ${newest.day}, ${write(counted[0].value)} to ${write(newest.value)}. `
       + (steps.length ? `Changes of level: ${steps.map((level) => `${change(level[3][0])} with run ${points[level[0]].run}`).join(", ")}.` : "No change of level.")
-      + (found.band ? ` Run ${newest.run} was to be expected between ${write(found.band[1])} and ${write(found.band[2])}.` : ""),
+      + (found.band ? ` Run ${newest.run} was to be expected between ${write(found.band[1])} and ${write(found.band[2])}.` : "")
+      + (found.together || []).map((sentence) => ` ${sentence}.`).join(""),
     caption: together(
       `A point is the ${found.value || "value"} of a run. Lines: levels.`,
       steps.length && "Dashed: where the level changed.",

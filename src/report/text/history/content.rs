@@ -24,6 +24,10 @@ pub struct BenchmarkHistory {
     pub counted: Vec<usize>,
     /// Levels, band, and where the newest value stands.
     pub course: Course,
+    /// Levels whose runs go in one direction.
+    pub trends: Vec<TrendOfRuns>,
+    /// What processors say otherwise than one another, if they do; then runs in turn on one of them alone count.
+    pub processors: Option<Processors>,
     /// How far the present level is from that of runs with a name.
     pub since_baselines: Vec<SinceBaseline>,
     /// The benchmark as an argument of `accept`, quoted for a shell.
@@ -49,6 +53,8 @@ pub struct HistoryPoint {
     pub verdict: Option<Verdict>,
     /// The change as the run found it, a fraction; null without a comparison.
     pub change: Option<f64>,
+    /// The change since the first run that measurements in turn connect with the newest one; nothing within its level. Null where none connect them.
+    pub since_first: Option<Estimate>,
     /// The run value in nanoseconds per iteration, or as the metric says; null where it is left out.
     pub value: Option<f64>,
     /// The median over launches; null where several benchmarks are asked for.
@@ -67,8 +73,46 @@ pub enum LeftOut {
     Failed,
     /// It has no samples, or far fewer than the newest run has, or of another kind.
     OtherSamples,
+    /// It was measured on another processor than the newest run, and the two disagree about the changes.
+    OtherProcessor,
     /// It is of another branch than the newest run: its code takes a course of its own.
     OtherBranch,
+}
+
+/// A level whose runs go in one direction, by changes that no single run shows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TrendOfRuns {
+    /// Its first run.
+    pub first_run: RunId,
+    /// The first run of its last code.
+    pub last_run: RunId,
+    /// The change from the one to the other, a fraction.
+    pub change: Estimate,
+}
+
+/// Processors that measured different changes of the same code.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Processors {
+    /// p of the test that they agree.
+    pub p_value: f64,
+    /// The first run of the step that they disagree about most; null where no step was measured on two of them.
+    pub run: Option<RunId>,
+    /// What each processor says of that step.
+    pub changes: Vec<ProcessorChange>,
+    /// The processor whose runs in turn count here: that of the newest run.
+    pub shown: String,
+}
+
+/// A step as it was measured on one processor.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProcessorChange {
+    /// The processor.
+    pub processor: String,
+    /// The change, a fraction.
+    pub change: Estimate,
 }
 
 /// How far the present level is from a baseline.

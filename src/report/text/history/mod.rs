@@ -10,5 +10,9 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use content::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline};
+pub use content::{
+    BenchmarkHistory, HistoryPoint, LeftOut, ProcessorChange, Processors, SinceBaseline,
+    TrendOfRuns,
+};
+pub(in crate::report) use words::side_by_side_in_words;
 pub use write::write_histories;

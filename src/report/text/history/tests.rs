@@ -25,6 +25,7 @@ fn history(
     let course_points: Vec<CoursePoint> = counted
         .iter()
         .map(|place| CoursePoint {
+            is_placed: false,
             shown: None,
             value: values[*place].ln(),
             accepted: accepted.contains(place),
@@ -47,6 +48,7 @@ fn history(
             Verdict::Unchanged
         }),
         change: None,
+        since_first: None,
         value: (Some(place) != left_out).then_some(*value),
         median: None,
         left_out: (Some(place) == left_out).then_some(LeftOut::OtherSamples),
@@ -63,6 +65,8 @@ fn history(
         confidence_level: 0.95,
         points: values.iter().enumerate().map(point).collect(),
         counted,
+        trends: Vec::new(),
+        processors: None,
         since_baselines: vec![SinceBaseline {
             name: "v1".into(),
             run: RunId(1),

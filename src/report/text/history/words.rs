@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::content::{BenchmarkHistory, LeftOut};
+use super::content::{BenchmarkHistory, LeftOut, Processors};
 use crate::report::units;
 use perfcheck_analysis::compare::{Difference, Estimate, Position};
 
@@ -40,6 +40,9 @@ pub(super) fn conclusion(
         });
         say(format!("Level {} in {here}{step}", value(level.value)))?;
     }
+    for text in side_by_side_in_words(history) {
+        say(text)?;
+    }
     if let Some(sd) = history.course.run_sd {
         let strays = match history.course.strays.len() {
             0 => String::new(),
@@ -56,13 +59,75 @@ pub(super) fn conclusion(
             "Since baseline `{}` (run {}): {}",
             since.name,
             since.run,
-            within_known_bounds(since.change)
+            if is_nothing(since.change) {
+                "the same level".to_owned()
+            } else {
+                within_known_bounds(since.change)
+            }
         ))?;
     }
     for text in left_out(history) {
         say(text)?;
     }
     advice(history).map_or(Ok(()), say)
+}
+
+/// What side-by-side runs say together: the change from end to end, trends, and that processors disagree.
+pub(in crate::report) fn side_by_side_in_words(history: &BenchmarkHistory) -> Vec<String> {
+    let trends = history.trends.iter().map(|trend| {
+        format!(
+            "Runs {} to {} show a trend: {} in all, by changes that no single run shows",
+            trend.first_run,
+            trend.last_run,
+            within_known_bounds(trend.change)
+        )
+    });
+    let end_to_end = from_end_to_end(history).into_iter();
+    let processors = history.processors.as_ref().map(disagreement);
+    end_to_end.chain(trends).chain(processors).collect()
+}
+
+/// What steps come to together, where there are several.
+fn from_end_to_end(history: &BenchmarkHistory) -> Option<String> {
+    let mut known = history
+        .points
+        .iter()
+        .filter(|point| point.since_first.is_some());
+    let (first, last) = (known.clone().next()?, known.next_back()?);
+    let steps = history
+        .course
+        .levels
+        .iter()
+        .filter(|level| level.step.is_some());
+    let change = last.since_first.filter(|_| steps.count() > 1)?;
+    Some(format!(
+        "From run {} to run {}: {}",
+        first.run,
+        last.run,
+        within_known_bounds(change)
+    ))
+}
+
+/// That processors measured different changes, and which of them is shown.
+fn disagreement(found: &Processors) -> String {
+    let said = found.changes.iter().map(|one| {
+        let processor = units::on_one_line(&one.processor);
+        format!("{} on `{processor}`", within_known_bounds(one.change))
+    });
+    let said: Vec<String> = said.collect();
+    let step = found.run.map_or_else(String::new, |run| {
+        format!(", most about the step to run {run}: {}", said.join(", "))
+    });
+    format!(
+        "Processors disagree (p {:.4}){step}. This history has side-by-side runs on `{}` alone",
+        found.p_value,
+        units::on_one_line(&found.shown)
+    )
+}
+
+/// Whether a change is none by what was found of levels, and not by its size.
+fn is_nothing(change: Estimate) -> bool {
+    [change.lower, change.estimate, change.upper] == [0.0; 3]
 }
 
 /// `+5.10 % [+4.40 %, +5.80 %]`, without bounds where the data do not give both.
@@ -118,6 +183,9 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
                 differences.join("; ")
             }
             LeftOut::OtherBranch => continue,
+            LeftOut::OtherProcessor => {
+                "measured on another processor, where changes are others".to_owned()
+            }
             LeftOut::Failed => "the benchmark failed".to_owned(),
             LeftOut::OtherSamples => {
                 "too few samples, or of another kind, to be set beside the newest run".to_owned()

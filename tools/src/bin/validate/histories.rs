@@ -49,6 +49,7 @@ const RULES: CourseRules = CourseRules {
 fn course(numbers: &mut Numbers, noise: Noise, before: usize, after: usize, step: f64) -> Course {
     let points: Vec<CoursePoint> = (0..before + after)
         .map(|run| CoursePoint {
+            is_placed: false,
             shown: None,
             value: noise.draw(numbers) + if run < before { 0.0 } else { step.ln_1p() },
             accepted: false,

@@ -84,6 +84,7 @@ CREATE TABLE run_benchmarks (
     verdict TEXT,
     typical_ns REAL,
     change REAL,
+    standard_error REAL,
     reference INTEGER,
     UNIQUE (benchmark, run)
 ) STRICT;

@@ -535,11 +535,16 @@ impl FoundVerdicts {
         columns.texts(measured().map(|found| found.map(|it| it.verdict.to_word().to_owned())));
         columns.measures(measured().map(|found| finite(found?.typical_ns)).collect());
         columns.measures(measured().map(|found| finite(found?.change)).collect());
+        columns.measures(
+            measured()
+                .map(|found| finite(found?.standard_error))
+                .collect(),
+        );
         columns.numbers(measured().map(|found| Some(found?.reference?.0)));
         columns.insert(
             session,
             "run_benchmarks",
-            "id, run, benchmark, conditions, verdict, typical_ns, change, reference",
+            "id, run, benchmark, conditions, verdict, typical_ns, change, standard_error, reference",
         )?;
         let mut missed: Vec<_> = (found.iter())
             .filter(|(place, _)| !shared.run_benchmarks.0.contains_key(*place))

@@ -105,6 +105,7 @@ CREATE TABLE run_benchmarks (
     verdict TEXT COLLATE "C",
     typical_ns DOUBLE PRECISION,
     change DOUBLE PRECISION,
+    standard_error DOUBLE PRECISION,
     reference BIGINT,
     UNIQUE (benchmark, run)
 );

@@ -1,0 +1,325 @@
+//! Where levels begin in a component: the search, and what is taken out again.
+//!
+//! A place is added while the best one lowers the weighted squares by more than chance does anywhere in the history; after each, every place moves to
+//! where it explains most. All places of a level are tried in one sweep over its edges (the score test of one more parameter: Rao 1948).
+
+use super::fit::{Fit, NodeGroups};
+use super::network::{Component, Edge, Network};
+use crate::compare::course::CourseRules;
+use perfcheck_stats::normal;
+
+/// p of a level that begins anywhere in a history without one, and of a trend, and of machines that disagree: as of a change point.
+pub(super) const LEVEL_P: f64 = 0.001;
+/// A component has at most so many levels: more would be errors that are said to be far too small.
+const MOST_LEVELS: usize = 100;
+/// What the squares must fall by for a place to move.
+const BETTER: f64 = 1e-6;
+
+/// The levels of a component, solved.
+#[derive(Debug, Clone)]
+pub(super) struct Solved {
+    /// Whether a level begins at each place.
+    pub begins: Vec<bool>,
+    pub groups: NodeGroups,
+    pub fit: Fit,
+    /// By how much errors are larger than edges say (Birge 1932); at least 1.
+    pub scale: f64,
+}
+
+/// One more level.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate {
+    pub place: usize,
+    /// By how much the weighted squares fall.
+    pub gain: f64,
+    /// How far the new level is from the rest of the old one.
+    pub step: f64,
+}
+
+/// The search in one component.
+pub(super) struct Search<'c> {
+    component: &'c Component,
+    /// The edges of each node.
+    edges_of: Vec<Vec<usize>>,
+    tolerance: f64,
+    /// The weighted squares that one more level takes away by chance.
+    by_chance: f64,
+}
+
+impl<'c> Search<'c> {
+    pub fn new(component: &'c Component, rules: &CourseRules) -> Self {
+        let places = component.places.len();
+        let mut edges_of = vec![Vec::new(); component.nodes];
+        for (at, edge) in component.edges.iter().enumerate() {
+            edges_of[edge.a].push(at);
+            edges_of[edge.b].push(at);
+        }
+        Self {
+            component,
+            edges_of,
+            tolerance: rules.noise_threshold.ln_1p(),
+            by_chance: squares_by_chance(places.saturating_sub(1)),
+        }
+    }
+
+    /// The levels; `None` where numbers do not allow it.
+    pub fn solve(&self) -> Option<Solved> {
+        let first = self.levels(1.0)?;
+        // What errors larger than they are said to be have let pass.
+        if first.scale > 1.0 {
+            return self.levels(first.scale);
+        }
+        Some(first)
+    }
+
+    fn levels(&self, scale: f64) -> Option<Solved> {
+        let mut begins = vec![false; self.component.places.len()];
+        let mut stays = begins.clone();
+        let needed = self.by_chance * scale * scale;
+        for _ in 0..2 * begins.len().min(MOST_LEVELS) {
+            let (groups, fit) = self.fit(&begins)?;
+            let all = self.candidates(&groups, &fit, 0..begins.len());
+            let shown = largest(all.iter()).filter(|best| best.gain > needed);
+            let more = || shown.or_else(|| self.called_yet_unseen(&groups, &all));
+            let is_full = begins.iter().filter(|begins| **begins).count() + 1 >= MOST_LEVELS;
+            if let Some(best) = more().filter(|_| !is_full) {
+                begins[best.place] = true;
+                stays[best.place] = shown.is_none();
+                let places = around(&begins, best.place);
+                self.move_places(&mut begins, &stays, &places)?;
+            } else {
+                let all: Vec<usize> = (1..begins.len()).collect();
+                if !self.move_places(&mut begins, &stays, &all)? {
+                    break;
+                }
+            }
+        }
+        self.take_out(&mut begins, needed)?;
+        self.with_trends(begins, scale)
+    }
+
+    fn fit(&self, begins: &[bool]) -> Option<(NodeGroups, Fit)> {
+        let groups = NodeGroups::between(begins, self.component.nodes);
+        let fit = groups.fit(self.component)?;
+        Some((groups, fit))
+    }
+
+    /// What each place of `range` would give as the beginning of another level.
+    pub(super) fn candidates(
+        &self,
+        groups: &NodeGroups,
+        fit: &Fit,
+        range: std::ops::Range<usize>,
+    ) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        let mut end = range.end;
+        while end > range.start {
+            let group = groups.of_node[end - 1];
+            let first = groups.of_node.partition_point(|other| *other < group);
+            self.sweep(groups, fit, first.max(range.start)..end, &mut found);
+            end = first.max(range.start);
+        }
+        found
+    }
+
+    /// The same of one level: nodes go over to the new one from the last to the second, and with them the sums that they are in.
+    fn sweep(
+        &self,
+        groups: &NodeGroups,
+        fit: &Fit,
+        level: std::ops::Range<usize>,
+        found: &mut Vec<Candidate>,
+    ) {
+        let mut is_new = vec![false; self.component.nodes];
+        // Of the column c of the new parameter: c'We, c'Wc, the covariance times X'Wc, and X'Wc times that.
+        let (mut score, mut information, mut explained) = (0.0, 0.0, 0.0);
+        let mut projected = vec![0.0; fit.values.len()];
+        for place in level.clone().skip(1).rev() {
+            for at in &self.edges_of[place] {
+                let edge = &self.component.edges[*at];
+                let column = |is_new: &[bool]| {
+                    f64::from(u8::from(is_new[edge.b])) - f64::from(u8::from(is_new[edge.a]))
+                };
+                let before = column(&is_new);
+                is_new[place] = true;
+                let after = column(&is_new);
+                is_new[place] = false;
+                let more = edge.weight * (after - before);
+                score += more * fit.residuals[*at];
+                information += edge.weight * (after * after - before * before);
+                for (parameter, factor) in groups.difference(edge.a, edge.b) {
+                    let more = more * factor;
+                    let covariance = &fit.covariance[parameter];
+                    explained +=
+                        2.0 * more * projected[parameter] + more * more * covariance[parameter];
+                    for (sum, of) in projected.iter_mut().zip(covariance) {
+                        *sum += more * of;
+                    }
+                }
+            }
+            is_new[place] = true;
+            let left = information - explained;
+            if left > 1e-9 * information {
+                found.push(Candidate {
+                    place,
+                    gain: score * score / left,
+                    step: score / left,
+                });
+            }
+        }
+    }
+
+    /// The best of `candidates` for a change that a comparison called, and that the levels do not have yet.
+    fn called_yet_unseen(
+        &self,
+        groups: &NodeGroups,
+        candidates: &[Candidate],
+    ) -> Option<Candidate> {
+        let of = &groups.of_node;
+        let called = self.component.called.iter();
+        let unseen = called.filter(|(before, after, _)| of[*before] == of[*after]);
+        let places = unseen.filter_map(|(before, after, is_slower)| {
+            let between = candidates
+                .iter()
+                .filter(|one| (before + 1..=*after).contains(&one.place))
+                .filter(|one| (one.step > 0.0) == *is_slower && one.step.abs() > self.tolerance);
+            largest(between)
+        });
+        places.max_by(|a, b| a.gain.total_cmp(&b.gain))
+    }
+
+    /// Moves each of these places to where it explains most between its neighbours, but for those that stay. Tells whether any has moved.
+    fn move_places(&self, begins: &mut [bool], stays: &[bool], places: &[usize]) -> Option<bool> {
+        let mut has_moved = false;
+        for place in places.iter().copied() {
+            if !begins[place] || stays[place] {
+                continue;
+            }
+            let first = (0..place).rev().find(|at| begins[*at]).unwrap_or(0);
+            let next = (place + 1..begins.len()).find(|at| begins[*at]);
+            begins[place] = false;
+            let (groups, fit) = self.fit(begins)?;
+            let all = self.candidates(&groups, &fit, first..next.unwrap_or(begins.len()));
+            let here = all.iter().find(|one| one.place == place);
+            let here = here.map_or(0.0, |one| one.gain);
+            let better = largest(all.iter()).filter(|best| best.gain > here * (1.0 + BETTER));
+            begins[better.map_or(place, |better| better.place)] = true;
+            has_moved |= better.is_some();
+        }
+        Some(has_moved)
+    }
+
+    /// Takes out steps that do not matter, the smallest first, then what chance explains.
+    fn take_out(&self, begins: &mut [bool], needed: f64) -> Option<()> {
+        loop {
+            let (groups, fit) = self.fit(begins)?;
+            let steps = (1..begins.len()).filter(|place| begins[*place]);
+            let steps = steps.map(|place| {
+                let row = groups.difference(place - 1, place);
+                let step = fit.combined(&row);
+                (place, step.abs(), step * step / fit.variance(&row))
+            });
+            let steps: Vec<(usize, f64, f64)> = steps.collect();
+            let small = steps.iter().filter(|(_, step, _)| *step <= self.tolerance);
+            let smallest = small.min_by(|a, b| a.1.total_cmp(&b.1));
+            let by_chance = steps
+                .iter()
+                .filter(|(place, _, gain)| *gain <= needed && !self.is_called(&groups, *place));
+            let weakest = || by_chance.min_by(|a, b| a.2.total_cmp(&b.2));
+            match smallest.or_else(weakest) {
+                Some((place, ..)) => begins[*place] = false,
+                None => return Some(()),
+            }
+        }
+    }
+
+    /// Whether a comparison called a change that only the step at `place` explains.
+    fn is_called(&self, groups: &NodeGroups, place: usize) -> bool {
+        let (below, above) = (groups.of_node[place] - 1, groups.of_node[place]);
+        let mut called = self.component.called.iter();
+        called.any(|(before, after, _)| {
+            groups.of_node[*before] == below && groups.of_node[*after] == above
+        })
+    }
+
+    /// Gives levels a trend where they have one by more than chance and by more than the threshold.
+    fn with_trends(&self, begins: Vec<bool>, scale: f64) -> Option<Solved> {
+        let (mut groups, mut fit) = self.fit(&begins)?;
+        let levels = groups.of_node[begins.len() - 1] + 1;
+        let needed = squares_by_chance(levels) * scale * scale;
+        loop {
+            let best = (0..levels)
+                .filter(|level| !groups.with_trend.contains(level))
+                .filter_map(|level| Some((level, self.trend(&groups, &fit, level)?)))
+                .filter(|(_, (gain, trend))| *gain > needed && trend.abs() > self.tolerance)
+                .max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+            let Some((level, _)) = best else { break };
+            groups.with_trend.push(level);
+            fit = groups.fit(self.component)?;
+        }
+        let df = self.component.observations.saturating_sub(groups.rank());
+        let scale = if df == 0 {
+            1.0
+        } else {
+            (fit.squares / df as f64).sqrt().max(1.0)
+        };
+        Some(Solved {
+            begins,
+            groups,
+            fit,
+            scale,
+        })
+    }
+
+    /// By how much the weighted squares fall if a level has an even trend, and what that comes to.
+    fn trend(&self, groups: &NodeGroups, fit: &Fit, level: usize) -> Option<(f64, f64)> {
+        let (mut score, mut information) = (0.0, 0.0);
+        let mut shared = vec![0.0; fit.values.len()];
+        for (edge, residual) in self.component.edges.iter().zip(&fit.residuals) {
+            let factor = groups.trend_factor(level, edge);
+            if factor == 0.0 {
+                continue;
+            }
+            score += edge.weight * factor * residual;
+            information += edge.weight * factor * factor;
+            for (parameter, of) in groups.difference(edge.a, edge.b) {
+                shared[parameter] += edge.weight * factor * of;
+            }
+        }
+        let row: Vec<(usize, f64)> = shared.into_iter().enumerate().collect();
+        let left = information - fit.variance(&row);
+        (left > 1e-9 * information).then(|| (score * score / left, score / left))
+    }
+}
+
+/// The components of the edges that `wanted` lets pass, each with its levels.
+pub(super) fn solved(
+    network: &Network<'_>,
+    rules: &CourseRules,
+    wanted: impl Fn(&Edge) -> bool,
+) -> Vec<(Component, Solved)> {
+    let components = Component::all(network, wanted).into_iter();
+    let solved = components.filter_map(|component| {
+        let solved = Search::new(&component, rules).solve()?;
+        Some((component, solved))
+    });
+    solved.collect()
+}
+
+/// The places at which the level before `place`, that level and the next one begin.
+fn around(begins: &[bool], place: usize) -> Vec<usize> {
+    let before = (1..place).rev().find(|at| begins[*at]);
+    let next = (place + 1..begins.len()).find(|at| begins[*at]);
+    [before, Some(place), next].into_iter().flatten().collect()
+}
+
+/// The one that explains most.
+fn largest<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option<Candidate> {
+    candidates.copied().max_by(|a, b| a.gain.total_cmp(&b.gain))
+}
+
+/// The weighted squares that the best of so many parameters takes away by chance, at [`LEVEL_P`] together (Bonferroni).
+fn squares_by_chance(parameters: usize) -> f64 {
+    let tail = LEVEL_P / 2.0 / parameters.max(1) as f64;
+    normal::quantile(tail).map_or(f64::INFINITY, |z| z * z)
+}

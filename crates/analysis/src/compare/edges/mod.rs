@@ -1,0 +1,19 @@
+//! Runs in turn as edges between states of the code, and the levels that explain them.
+//!
+//! Pure: a ratio of two builds that were measured side by side is true on whatever machine it was measured, so the history of a benchmark is a levelling
+//! network: nodes are states of the code, edges are measured ratios with their errors. Levels are found first, then the network is solved by
+//! weighted least squares over levels, so that the errors of many small changes do not add up to a change that nobody measured. The method stands
+//! in docs/src/statistics/history.md.
+
+mod classes;
+mod fit;
+mod levels;
+mod network;
+mod placement;
+
+pub use classes::{ClassChange, Disagreement};
+pub use network::{Edge, Network};
+pub use placement::{Placement, Trend};
+
+#[cfg(test)]
+mod tests;

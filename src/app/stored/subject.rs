@@ -1,0 +1,343 @@
+//! From what was read of a benchmark to its history: which runs count, their values, and the course that these take.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::placing::{PlacedRuns, PlacingRules};
+use crate::app::error::AppError;
+use crate::app::naming::shell_quoted;
+use crate::report::{
+    BenchmarkHistory, HistoryPoint, LeftOut, ProcessorChange, Processors, SinceBaseline,
+    TrendOfRuns,
+};
+use perfcheck_analysis::compare::{
+    Circumstances, Course, CoursePoint, CourseRules, Difference, Fact, RunSeries, differences,
+    summarize,
+};
+use perfcheck_analysis::model::{
+    Acceptance, BenchmarkKey, Environment, Measurement, Run, RunId, Verdict,
+};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{BranchFilter, History, PastMeasurement, RunLinks, Store};
+
+/// So many runs that are not shown are asked for what they measured.
+const MOST_LOOKED_AT: usize = 100;
+/// Of the intervals of medians, which are for the eye.
+const RESAMPLES: u32 = 1_000;
+/// The permutations of a history do not depend on its newest run.
+const SEED: u64 = 0;
+
+/// A benchmark with what was read of it.
+pub(super) struct HistorySubject<'a> {
+    pub(super) key: &'a BenchmarkKey,
+    /// The runs that are shown, oldest first, and what they measured.
+    pub(super) past: &'a [&'a PastMeasurement],
+    pub(super) runs: &'a [Option<&'a Measurement>],
+    pub(super) links: &'a RunLinks,
+    pub(super) history: &'a History,
+    pub(super) store: &'a Store,
+    pub(super) branch: BranchFilter<'a>,
+    /// Facts that may differ.
+    pub(super) allowed: &'a [Fact],
+    /// Whether the median of each run is wanted.
+    pub(super) has_medians: bool,
+}
+
+impl HistorySubject<'_> {
+    /// Its history; `None` without runs.
+    pub(super) fn history<'n>(
+        &self,
+        baselines: impl Iterator<Item = (&'n str, RunId)>,
+    ) -> Result<Option<BenchmarkHistory>, AppError> {
+        let (key, past) = (self.key, self.past);
+        let Some(newest) = past.last() else {
+            return Ok(None);
+        };
+        let heads: Vec<&Run> = past
+            .iter()
+            .map(|past| &self.history.runs[&past.run])
+            .collect();
+        let differing: Vec<Vec<Difference>> =
+            past.iter().map(|one| self.differing(newest, one)).collect();
+        let decision = &self.history.runs[&newest.run].decision;
+        let measured = self.runs.iter().rev().flatten().next();
+        let rules = CourseRules {
+            noise_threshold: measured.map_or(decision.noise_threshold, |run| run.noise_threshold),
+            confidence_level: decision.confidence_level,
+            seed: SEED,
+        };
+        let branch = heads.last().and_then(|head| branch(head));
+        let placed = PlacedRuns::of(
+            self.links,
+            &PlacingRules {
+                branch,
+                allowed: self.allowed,
+                course: &rules,
+                newest: newest.run,
+            },
+        );
+        let series = self.series(&placed, &differing)?;
+        let is_elsewhere = elsewhere(&heads, self.branch);
+        let counted: Vec<usize> = (0..past.len())
+            .filter(|place| series.values[*place].is_some() && !is_elsewhere[*place])
+            .collect();
+        let points = self.points(&placed, &series.values, &counted, &heads);
+        let course = Course::of(&points, &rules, &key.to_string());
+        let since_baselines = baselines
+            .filter_map(|(name, run)| {
+                let place = counted.iter().position(|place| past[*place].run == run)?;
+                let last = past[*counted[place + 1..].last()?].run;
+                let by_edges = placed.change(run, last);
+                let by_values = || course.change_since(&points, place, rules.confidence_level);
+                Some(SinceBaseline {
+                    name: name.to_owned(),
+                    run,
+                    change: by_edges.or_else(by_values)?,
+                })
+            })
+            .collect();
+        let first_of_newest = self.first_with_newest(&placed, &counted);
+        let points = (0..past.len())
+            .map(|place| {
+                let (past, head) = (past[place], heads[place]);
+                let left_out = match (series.values[place], &differing[place]) {
+                    (Some(_), _) if is_elsewhere[place] => Some(LeftOut::OtherBranch),
+                    (Some(_), _) => None,
+                    _ if placed.is_of_another_class(past.run) => Some(LeftOut::OtherProcessor),
+                    (None, differing) if !differing.is_empty() => {
+                        Some(LeftOut::Incomparable(differing.clone()))
+                    }
+                    _ if past.verdict == Some(Verdict::Failed) => Some(LeftOut::Failed),
+                    _ => Some(LeftOut::OtherSamples),
+                };
+                let since = first_of_newest.filter(|_| left_out.is_none());
+                HistoryPoint {
+                    run: past.run,
+                    started: host::to_rfc3339(head.started),
+                    git: head.git.clone(),
+                    acceptance: head.acceptance,
+                    accepted: past.accepted || is_accepted(head),
+                    verdict: past.verdict,
+                    change: past.change,
+                    since_first: since.and_then(|first| placed.change(first, past.run)),
+                    value: series.values[place].map(f64::exp),
+                    median: self.runs[place]
+                        .filter(|_| self.has_medians)
+                        .and_then(|run| summarize(run, rules.confidence_level, RESAMPLES, SEED))
+                        .map(|summary| summary.median),
+                    left_out,
+                }
+            })
+            .collect();
+        Ok(Some(BenchmarkHistory {
+            key: key.clone(),
+            metric: newest.metric.clone(),
+            location: series.location,
+            noise_threshold: rules.noise_threshold,
+            confidence_level: rules.confidence_level,
+            points,
+            counted,
+            course,
+            trends: trends(&placed),
+            processors: processors(&placed),
+            since_baselines,
+            accept_words: shell_quoted(&key.id),
+        }))
+    }
+
+    /// What makes a run incomparable with the newest one.
+    fn differing(&self, newest: &PastMeasurement, one: &PastMeasurement) -> Vec<Difference> {
+        let of = |past: &PastMeasurement| &self.history.runs[&past.run].environment;
+        let differences = differences(
+            &circumstances(newest, of(newest)),
+            &circumstances(one, of(one)),
+        );
+        differences.allowing(self.allowed).blocking
+    }
+
+    /// The values of runs, oldest first, on one scale: that of runs which can be compared with the newest one. What was measured in turn is placed by that, and by
+    /// the values of such runs of its part: of those that were measured alone, if there are any.
+    fn series(
+        &self,
+        placed: &PlacedRuns,
+        differing: &[Vec<Difference>],
+    ) -> Result<RunSeries, AppError> {
+        let (past, runs) = (self.past, self.runs);
+        let count = past.len();
+        let is_ok = |at: &usize| past[*at].verdict != Some(Verdict::Failed);
+        let part = |at: usize| placed.place(past[at].run).map(|(part, _)| part);
+        let of_newest = past.last().and_then(|past| Some(placed.place(past.run)?.0));
+        let is_usable = |at: &usize| is_ok(at) && runs[*at].is_some() && differing[*at].is_empty();
+        let is_by_edges = |at: usize| placed.is_in_turn(past[at].run) && part(at).is_some();
+        let is_apart = |at: usize| placed.is_of_another_class(past[at].run);
+        let alone: Vec<usize> = (0..count)
+            .filter(|at| is_usable(at) && !is_by_edges(*at) && !is_apart(*at))
+            .collect();
+        let parts: BTreeSet<usize> = (0..count).filter_map(part).collect();
+        // Of each part the runs whose values say where it lies.
+        let mut anchors: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for of in &parts {
+            let here = |at: &usize| part(*at) == Some(*of);
+            let choices: [Vec<usize>; 3] = [
+                alone.iter().copied().filter(here).collect(),
+                (0..count).filter(here).filter(is_usable).collect(),
+                (0..count)
+                    .filter(here)
+                    .filter(|at| is_ok(at) && runs[*at].is_some() && Some(*of) == of_newest)
+                    .collect(),
+            ];
+            let chosen = choices.into_iter().find(|choice| !choice.is_empty());
+            anchors.extend(chosen.map(|chosen| (*of, chosen)));
+        }
+        let outside = match of_newest.filter(|of| !anchors.contains_key(of)) {
+            Some(part) => self.outside(placed, part)?,
+            None => None,
+        };
+        // The anchors of the newest run decide how values are taken, or few samples there would leave out all that hangs from them.
+        let mut measured: Vec<usize> = alone
+            .iter()
+            .copied()
+            .chain(anchors.values().flatten().copied())
+            .collect();
+        measured.sort_unstable();
+        measured.dedup();
+        measured.sort_by_key(|at| part(*at) == of_newest && of_newest.is_some());
+        let all: Vec<Option<&Measurement>> = measured
+            .iter()
+            .map(|at| runs[*at])
+            .chain(outside.as_ref().map(|(_, measured)| Some(measured)))
+            .collect();
+        let of_all = RunSeries::of(&all);
+        let known: BTreeMap<usize, f64> = measured
+            .iter()
+            .zip(&of_all.values)
+            .filter_map(|(at, value)| Some((*at, (*value)?)))
+            .collect();
+        let mut scales: BTreeMap<usize, f64> = anchors
+            .into_iter()
+            .filter_map(|(part, anchors)| {
+                let of = |at: &usize| Some(known.get(at)? - placed.place(past[*at].run)?.1);
+                let found: Vec<f64> = anchors.iter().filter_map(of).collect();
+                let sum: f64 = found.iter().sum();
+                (!found.is_empty()).then(|| (part, sum / found.len() as f64))
+            })
+            .collect();
+        if let (Some(part), Some((run, _)), Some(Some(value))) =
+            (of_newest, &outside, of_all.values.last())
+        {
+            scales.extend(placed.place(*run).map(|(_, placed)| (part, value - placed)));
+        }
+        let value = |at: usize| {
+            if is_by_edges(at) {
+                let (part, placed) = placed.place(past[at].run)?;
+                return Some(scales.get(&part)? + placed);
+            }
+            alone.contains(&at).then(|| known.get(&at).copied())?
+        };
+        Ok(RunSeries {
+            location: of_all.location,
+            values: (0..count)
+                .map(|at| value(at).filter(|_| is_ok(&at)))
+                .collect(),
+        })
+    }
+
+    /// What a run of a part measured that is not shown; the newest that measured anything.
+    fn outside(
+        &self,
+        placed: &PlacedRuns,
+        part: usize,
+    ) -> Result<Option<(RunId, Measurement)>, AppError> {
+        for run in placed.runs_of(part).take(MOST_LOOKED_AT) {
+            let found = self
+                .store
+                .measurements(run, Some(std::slice::from_ref(self.key)))?;
+            if let Some(measured) = found.into_iter().find(|one| !one.launches.is_empty()) {
+                return Ok(Some((run, measured)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The points of the course: those runs that count.
+    fn points(
+        &self,
+        placed: &PlacedRuns,
+        values: &[Option<f64>],
+        counted: &[usize],
+        heads: &[&Run],
+    ) -> Vec<CoursePoint> {
+        // The last run of each part so far.
+        let mut last: BTreeMap<usize, RunId> = BTreeMap::new();
+        let points = counted.iter().filter_map(|at| {
+            let run = self.past[*at].run;
+            let place = placed.place(run);
+            let before = place.and_then(|(part, _)| last.insert(part, run));
+            Some(CoursePoint {
+                value: values[*at]?,
+                accepted: self.past[*at].accepted || is_accepted(heads[*at]),
+                is_placed: place.is_some() && placed.is_in_turn(run),
+                shown: before.and_then(|before| placed.step(before, run)),
+            })
+        });
+        points.collect()
+    }
+
+    /// The first of the runs that count which edges connect with the newest of them.
+    fn first_with_newest(&self, placed: &PlacedRuns, counted: &[usize]) -> Option<RunId> {
+        let run = |at: &usize| self.past[*at].run;
+        let (part, _) = placed.place(run(counted.last()?))?;
+        let mut runs = counted.iter().map(run);
+        runs.find(|run| placed.place(*run).is_some_and(|(other, _)| other == part))
+    }
+}
+
+/// The trends, by runs.
+fn trends(placed: &PlacedRuns) -> Vec<TrendOfRuns> {
+    let trends = placed.placement.trends().into_iter();
+    let named = trends.map(|trend| TrendOfRuns {
+        first_run: placed.first_run(trend.first),
+        last_run: placed.first_run(trend.last),
+        change: trend.change,
+    });
+    named.collect()
+}
+
+/// What processors say otherwise than one another.
+fn processors(placed: &PlacedRuns) -> Option<Processors> {
+    let found = placed.placement.disagreement.as_ref()?;
+    let changes = found.changes.iter().map(|one| ProcessorChange {
+        processor: placed.processor(one.class).to_owned(),
+        change: one.change,
+    });
+    Some(Processors {
+        p_value: found.p_value,
+        run: found.place.map(|place| placed.first_run(place)),
+        changes: changes.collect(),
+        shown: placed.processor(placed.newest_class).to_owned(),
+    })
+}
+
+/// Which runs are of another branch than the newest, where all are asked for: branches may be at levels that no commit led from one to the other.
+fn elsewhere(heads: &[&Run], asked: BranchFilter<'_>) -> Vec<bool> {
+    let newest = heads.last().map(|run| branch(run));
+    let differs = |run: &&Run| matches!(asked, BranchFilter::Any) && Some(branch(run)) != newest;
+    heads.iter().map(differs).collect()
+}
+
+fn circumstances<'a>(past: &'a PastMeasurement, environment: &'a Environment) -> Circumstances<'a> {
+    Circumstances {
+        environment,
+        target: &past.target_facts,
+        version: past.version.as_deref(),
+        metric: &past.metric,
+    }
+}
+
+fn is_accepted(run: &Run) -> bool {
+    run.acceptance == Acceptance::ByCommand
+}
+
+/// The branch of a run; `None`: of a detached `HEAD` or outside of git.
+fn branch(run: &Run) -> Option<&str> {
+    run.git.as_ref()?.branch.as_deref()
+}
