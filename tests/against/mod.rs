@@ -4,6 +4,7 @@
 
 mod baselines;
 mod benchmarks;
+mod documented_parts;
 mod exchanging;
 mod executables;
 mod explaining;

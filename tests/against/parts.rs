@@ -15,17 +15,17 @@ use crate::commands::scripted::{finish, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
 
 /// Eleven benchmarks in an order of their own: the library decides on `cost/3` and `cost/10`.
-const ELEVEN: &str = r#"
+pub const ELEVEN: &str = r#"
     for input in (1..=11_u64).rev() {
         let planted = if input == 3 || input == 10 { planted::NANOSECONDS } else { 100 };
         suite.bench(&format!("cost/{input}"), move |b| takes(b, std::hint::black_box(planted) + input));
     }
 "#;
 
-const PARTS: u32 = 8;
+pub const PARTS: u32 = 8;
 
 /// A project whose library has become twice as slow, not committed.
-fn slower<'m>(machine: &'m Machine, benchmarks: &str) -> Project<'m> {
+pub fn slower<'m>(machine: &'m Machine, benchmarks: &str) -> Project<'m> {
     let project = Project::without_benches(machine);
     project.add_target("costs");
     project.benchmarks(benchmarks);

@@ -4,5 +4,5 @@
 mod commands;
 mod console;
 mod documented;
-mod pages;
+pub mod pages;
 pub mod workflows;
