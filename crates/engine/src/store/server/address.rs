@@ -15,6 +15,8 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::surroundings;
+use crate::host::ServerVariables;
 use crate::store::StoreError;
 
 /// Where a team's store is.
@@ -25,15 +27,28 @@ pub(super) struct TeamAddress {
 }
 
 impl TeamAddress {
-    /// Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`.
+    /// Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`, and from the environment what that leaves out.
     pub(super) fn read(text: &str) -> Result<Self, StoreError> {
-        let (plain, asked) = taken_out(text);
+        Self::with(text, &ServerVariables::read())
+    }
+
+    fn with(text: &str, variables: &ServerVariables) -> Result<Self, StoreError> {
+        let (plain, said) = taken_out(text);
         let mut config = Config::from_str(&plain).map_err(|error| bad(error.to_string()))?;
+        surroundings::fill_in(&mut config, variables).map_err(bad)?;
+        // Modes that do not insist on encryption leave it to what is usual here.
+        let is_lenient = |mode: &String| ["allow", "prefer"].contains(&mode.as_str());
+        let mode = variables.ssl_mode.clone().filter(|mode| !is_lenient(mode));
+        let said_roots = said.roots.is_some();
+        let asked = AskedEncryption {
+            mode: said.mode.or(mode),
+            roots: said.roots.or_else(|| variables.ssl_roots.clone()),
+        };
         let is_encrypted = match asked.mode.as_deref() {
             Some("disable") => false,
             // Whoever asks for less gets more: an encrypted way to a stranger is no better than none.
             Some("require" | "verify-ca" | "verify-full") => true,
-            None => asked.roots.is_some() || !is_local(&config),
+            None => said_roots || !is_local(&config),
             Some(other) => {
                 return Err(bad(format!(
                     "`sslmode={other}` is neither `verify-full` nor `disable`"
@@ -143,7 +158,7 @@ mod tests {
                 false,
             ),
         ] {
-            let address = TeamAddress::read(text);
+            let address = TeamAddress::with(text, &ServerVariables::default());
             // Where this system trusts nobody, nothing encrypted can be had; that is said, and never done without.
             match address {
                 Ok(address) => assert_eq!(address.encryption.is_some(), expected, "{text}"),
@@ -159,10 +174,43 @@ mod tests {
             "postgres://a@db.example:x/d",
         ] {
             assert!(
-                matches!(TeamAddress::read(text), Err(StoreError::BadAddress { .. })),
+                matches!(
+                    TeamAddress::with(text, &ServerVariables::default()),
+                    Err(StoreError::BadAddress { .. })
+                ),
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn the_environment_says_how_to_encrypt_where_the_address_does_not() {
+        let with = |mode: &str, address: &str| {
+            let variables = ServerVariables {
+                ssl_mode: Some(mode.into()),
+                ..ServerVariables::default()
+            };
+            TeamAddress::with(address, &variables).map(|found| found.encryption.is_some())
+        };
+        let far = "postgres://a@db.example/d";
+        assert!(matches!(with("disable", far), Ok(false)));
+        assert!(matches!(
+            with("prefer", "postgres://a@localhost/d"),
+            Ok(false)
+        ));
+        assert!(!matches!(with("prefer", far), Ok(false)));
+        assert!(!matches!(
+            with("verify-full", "postgres://a@localhost/d"),
+            Ok(false)
+        ));
+        assert!(matches!(
+            with("verify-full", "postgres://a@localhost/d?sslmode=disable"),
+            Ok(false)
+        ));
+        assert!(matches!(
+            with("nonsense", far),
+            Err(StoreError::BadAddress { .. })
+        ));
     }
 
     #[test]

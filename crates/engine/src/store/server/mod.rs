@@ -6,6 +6,7 @@
 mod address;
 mod bulk;
 mod session;
+mod surroundings;
 mod values;
 
 pub(super) use session::TeamSession;
