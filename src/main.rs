@@ -148,14 +148,18 @@ fn dispatch(
 fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppError> {
     let common = &parsed.common;
     match &parsed.command {
-        Command::Run(options) => app::run(options, common, world),
+        Command::Run(options) => app::then_push(options.push, common, world, |world| {
+            app::run(options, common, world)
+        }),
         Command::Compare(options) => app::compare(options, common, world),
         Command::Bisect(options) => app::bisect(options, common, world),
         Command::SelfTest(options) => app::self_test(options, common, world),
         Command::Doctor(options) => app::doctor(options, &common.output, world),
         Command::Init(options) => app::init(options, common, world),
         Command::List(options) => app::list(options, common, world),
-        Command::Merge(options) => app::merge(options, common, world),
+        Command::Merge(options) => app::then_push(options.push, common, world, |world| {
+            app::merge(options, common, world)
+        }),
         Command::Runs { last } => app::runs(*last, common, world),
         Command::Adopt { from } => app::adopt(from.as_deref(), common, world),
         Command::Show { run, bench, view } => app::show(run, bench.as_deref(), view, common, world),

@@ -20,7 +20,7 @@ pub use commands::{
     PushOptions, RunOptions, RunView, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT,
     accept, adopt, baseline, bisect, compare, create, doctor, explain, export, history, import,
     init, list, merge, overview, prune, push, remove_runs, report, run, run_workloads, runs,
-    self_test, show,
+    self_test, show, then_push,
 };
 pub use context::World;
 pub use deliver::{ReportOptions, WantedKind, WantedReport};

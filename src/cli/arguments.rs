@@ -100,6 +100,9 @@ struct RunArguments {
     /// Save this run as the baseline NAME
     #[arg(short, long, value_name = "NAME")]
     save_baseline: Option<String>,
+    /// Send the run to the team's store afterwards, as `store push` does
+    #[arg(long, conflicts_with = "partition")]
+    push: bool,
     /// Measure one part of the suite, e.g. 2/8; `merge` decides about all
     ///
     /// Benchmarks are dealt out in their order, one to each part in turn, whatever is stored: give each of N jobs its own K and otherwise the same arguments. A part does not fail for a regression, and is no reference.
@@ -258,6 +261,7 @@ impl RunArguments {
                 no_rerun: self.against.no_rerun,
                 against: self.against.options(),
                 save_baseline: self.save_baseline,
+                push: self.push,
                 part: self.partition,
                 timeout: self.timeout,
                 layer,

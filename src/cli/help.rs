@@ -3,7 +3,7 @@
 use crate::report::terminal_width;
 
 /// Flags that `--help` alone lists: cargo's, those for experts, and those that hardly anybody needs twice. With the others `-h` fits a screen.
-const ONLY_IN_LONG_HELP: [&str; 63] = [
+const ONLY_IN_LONG_HELP: [&str; 64] = [
     "against_executable",
     "against_merge_base",
     "all",
@@ -46,6 +46,7 @@ const ONLY_IN_LONG_HELP: [&str; 63] = [
     "offline",
     "outliers",
     "partition",
+    "push",
     "place",
     "profile",
     "quantile",

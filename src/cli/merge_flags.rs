@@ -31,6 +31,9 @@ pub(super) struct MergeArguments {
     /// Name the run
     #[arg(short, long, value_name = "NAME")]
     save_baseline: Option<String>,
+    /// Send the run to the team's store afterwards, as `store push` does
+    #[arg(long)]
+    push: bool,
     #[command(flatten)]
     reporting: ReportingFlags,
     #[command(flatten)]
@@ -53,6 +56,7 @@ impl MergeArguments {
                 ..ComparisonOptions::default()
             },
             save_baseline: self.save_baseline,
+            push: self.push,
             reports: self.reporting.options(),
         };
         let parsed = self.stored.with(Command::Merge(Box::new(options)));

@@ -48,6 +48,8 @@ pub enum SettingsError {
 pub struct WorkspaceOnly {
     /// Name under which the store knows the workspace.
     pub id: Option<String>,
+    /// The address of the team's store.
+    pub team_store: Option<String>,
     /// The published system whose conventions decide about stored runs.
     pub method: Option<System>,
     /// What is done about many benchmarks of stored runs.
@@ -90,8 +92,9 @@ const LAYER_KEYS: [&str; 7] = [
     "sampling-mode",
     "noise-threshold",
 ];
-const WORKSPACE_KEYS: [&str; 11] = [
+const WORKSPACE_KEYS: [&str; 12] = [
     "id",
+    "team-store",
     "method",
     "correction",
     "host",
@@ -293,6 +296,7 @@ impl<'a> TablePlace<'a> {
         };
         Ok(WorkspaceOnly {
             id: self.word(table, "id", id)?,
+            team_store: self.word(table, "team-store", |text| Ok(text.to_owned()))?,
             method: self.word(table, "method", str::parse)?,
             correction: self.word(table, "correction", str::parse)?,
             shared_host: self.word(table, "host", host)?,

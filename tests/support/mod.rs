@@ -32,8 +32,9 @@ const MARKER: &str = "TEST_MACHINE";
 const NO_VALGRIND: &str = "no-valgrind";
 
 /// Variables of the surrounding shell or CI system that would change what a run says.
-const FOREIGN: [&str; 25] = [
+const FOREIGN: [&str; 26] = [
     "PERFCHECK_STORE",
+    "PERFCHECK_TEAM_STORE",
     "PERFCHECK_SCRIPTED_CLOCK",
     "PERFCHECK_SCRIPTED_CONTROL",
     "PERFCHECK_CACHE",
@@ -120,9 +121,16 @@ impl Machine {
         // Of the package that this test belongs to: set by the cargo that runs the test.
         for (name, _) in env::vars_os() {
             let text = name.to_string_lossy();
-            if ["CARGO_PKG_", "CARGO_BIN_", "CARGO_MANIFEST_", "OUT_DIR"]
-                .iter()
-                .any(|prefix| text.starts_with(prefix))
+            // And what leads to a server of PostgreSQL.
+            if [
+                "CARGO_PKG_",
+                "CARGO_BIN_",
+                "CARGO_MANIFEST_",
+                "OUT_DIR",
+                "PG",
+            ]
+            .iter()
+            .any(|prefix| text.starts_with(prefix))
             {
                 command.env_remove(name);
             }

@@ -1,5 +1,7 @@
 //! A team's store: a real PostgreSQL, runs that are sent to it, and commands that read it.
 
+mod sending;
+
 use std::fs;
 use std::net::TcpListener;
 use std::time::Duration;

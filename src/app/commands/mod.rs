@@ -39,7 +39,7 @@ pub use init::{CiSystem, CrateOrigin, InitOptions, init};
 pub use list::{ListOptions, list};
 pub use merge::{MergeOptions, merge};
 pub use prune::{PruneOptions, prune, remove_runs};
-pub use push::{CreateOptions, PushOptions, create, push};
+pub use push::{CreateOptions, PushOptions, create, push, then_push};
 pub use report::{PageOptions, report};
 pub use run::{AgainstOptions, LEAST_ROUNDS, RunOptions, run};
 pub use runs::runs;

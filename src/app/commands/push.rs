@@ -1,6 +1,7 @@
-//! `cargo perfcheck store push` and `store init`: this machine's runs in a team's store.
+//! `cargo perfcheck store push`, `--push` and `store init`: this machine's runs in a team's store.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use clap::Args;
 
@@ -12,10 +13,10 @@ use crate::app::stored::transfer::{
     ReferencePlace, portable_runs, reference_to, references, transferred,
 };
 use crate::exchange::PortableReference;
-use crate::report::{Pushed, write_pushed};
+use crate::report::{MessageFormat, Pushed, write_pushed, write_warning};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Run, RunId, RunStatus, Work};
-use perfcheck_engine::store::{KnownRun, Store, StoreError, WorkspaceId};
+use perfcheck_engine::store::{KnownRun, Store, StoreError, WorkspaceId, public_location};
 
 const AFTER_PUSH: &str = "\
 Sends every complete run that the team's store lacks, each whole or not at all. Runs that were removed from the team's store are not sent again. \
@@ -43,7 +44,7 @@ pub struct PushOptions {
     /// The address of the store; as the environment says where none is given.
     #[arg(
         value_name = "ADDRESS",
-        help = "Send the runs to this store, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE]"
+        help = "Send the runs to this store, e.g. `postgres://user@host/database` [env: PERFCHECK_TEAM_STORE] [default: `team-store` of Cargo.toml]"
     )]
     pub address: Option<String>,
 }
@@ -81,8 +82,56 @@ pub fn push(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let address = address(options.address.as_deref(), world)?;
     let context = Context::load(&world.variables, common)?;
+    let address = address_for(&context, options.address.as_deref(), world)?;
+    let (pushed, outcome) = send(&address, &context, world)?;
+    write_pushed(world.stdout, &pushed, common.output.format)?;
+    outcome.map(|()| ExitCode::Clean)
+}
+
+/// Carries out `command`, which stores a run, and sends what the team's store lacks afterwards if that is `wanted`. How the command ends does not depend on
+/// the server: what could not be sent stays in the store.
+pub fn then_push(
+    wanted: bool,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+    command: impl FnOnce(&mut World<'_>) -> Result<ExitCode, AppError>,
+) -> Result<ExitCode, AppError> {
+    if !wanted {
+        return command(world);
+    }
+    // What is wrong with the address is said before anything is measured.
+    let context = Context::load(&world.variables, common)?;
+    let address = address_for(&context, None, world)?;
+    context.team_key()?;
+    Store::check_address(&address)?;
+    let exit_code = command(world)?;
+    let outcome = send(&address, &context, world).and_then(|(pushed, outcome)| {
+        match common.output.format {
+            MessageFormat::Json => write_pushed(world.stdout, &pushed, MessageFormat::Json)?,
+            MessageFormat::Human => write_pushed(world.stderr, &pushed, MessageFormat::Human)?,
+        }
+        outcome
+    });
+    match outcome {
+        Ok(()) => Ok(exit_code),
+        Err(AppError::Interrupted(left)) => Err(AppError::Interrupted(left)),
+        Err(error) => {
+            let text = format!(
+                "the run is stored here and was not sent: {error}\n  help: `cargo perfcheck store push` sends it later"
+            );
+            write_warning(&mut world.stderr, &text)?;
+            Ok(exit_code)
+        }
+    }
+}
+
+/// Sends every complete run that the team's store lacks: what was sent, and how that ended.
+fn send(
+    address: &str,
+    context: &Context,
+    world: &mut World<'_>,
+) -> Result<(Pushed, Result<(), AppError>), AppError> {
     let key = context.team_key()?;
     let (local, workspace) = context.require_stored()?;
     let mut team = Store::open(address.as_ref())?;
@@ -105,15 +154,35 @@ pub fn push(
         sent: transfer.sent,
         already,
     };
-    write_pushed(world.stdout, &pushed, common.output.format)?;
-    outcome.map(|()| ExitCode::Clean)
+    Ok((pushed, outcome))
+}
+
+/// Where the team's store is: as the command line, the environment or the workspace's table says.
+fn address_for(
+    context: &Context,
+    given: Option<&str>,
+    world: &World<'_>,
+) -> Result<String, AppError> {
+    match (given, &context.tables.workspace.team_store) {
+        (None, Some(table)) if world.variables.team_store.is_none() => {
+            let path = Path::new(table);
+            if public_location(path) != path {
+                return Err(AppError::Usage(
+                    "`team-store` in Cargo.toml has a password, which whoever reads the repository could use\n  help: leave it out; PGPASSFILE and PGPASSWORD are obeyed"
+                        .to_owned(),
+                ));
+            }
+            Ok(table.clone())
+        }
+        _ => address(given, world),
+    }
 }
 
 fn address(given: Option<&str>, world: &World<'_>) -> Result<String, AppError> {
     let named = given.map(str::to_owned);
     named.or_else(|| world.variables.team_store.clone()).ok_or_else(|| {
         AppError::Usage(
-            "no team's store is named\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE"
+            "no team's store is named\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE or `team-store` in `[workspace.metadata.perfcheck]`"
                 .to_owned(),
         )
     })

@@ -19,7 +19,5 @@ pub use examine::{Activity, RealFiles, SystemFiles, machine_state};
 pub use git::{Checkout, HOOK_VARIABLES};
 pub use machine::{detect, load};
 pub use revisions::{GitError, PresentFiles, Revision};
-#[cfg(feature = "postgres")]
-pub(crate) use variables::ServerVariables;
 pub use variables::{TerminalCharacters, Variables, build_environment, fresh_seed};
 pub use viewer::{open_in_viewer, temporary_page};

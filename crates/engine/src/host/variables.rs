@@ -106,53 +106,6 @@ impl TerminalCharacters {
     }
 }
 
-/// What the environment says of a PostgreSQL server, by the variables of the same names as elsewhere.
-#[cfg(feature = "postgres")]
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ServerVariables {
-    /// `PGHOST`
-    pub(crate) host: Option<String>,
-    /// `PGPORT`
-    pub(crate) port: Option<String>,
-    /// `PGUSER`
-    pub(crate) user: Option<String>,
-    /// Who is logged in: the server's user where nothing else is said.
-    pub(crate) login: Option<String>,
-    /// `PGPASSWORD`
-    pub(crate) password: Option<String>,
-    /// `PGPASSFILE`, or `.pgpass` in the home directory.
-    pub(crate) password_file: Option<PathBuf>,
-    /// `PGDATABASE`
-    pub(crate) database: Option<String>,
-    /// `PGCONNECT_TIMEOUT`, in seconds
-    pub(crate) connect_timeout: Option<String>,
-    /// `PGSSLMODE`
-    pub(crate) ssl_mode: Option<String>,
-    /// `PGSSLROOTCERT`
-    pub(crate) ssl_roots: Option<PathBuf>,
-}
-
-#[cfg(feature = "postgres")]
-impl ServerVariables {
-    /// Reads them.
-    pub(crate) fn read() -> Self {
-        let text = |name| env::var(name).ok().filter(|value| !value.is_empty());
-        let home = || Some(dirs::home_dir()?.join(".pgpass"));
-        Self {
-            host: text("PGHOST"),
-            port: text("PGPORT"),
-            user: text("PGUSER"),
-            login: text("USER"),
-            password: text("PGPASSWORD"),
-            password_file: text("PGPASSFILE").map(PathBuf::from).or_else(home),
-            database: text("PGDATABASE"),
-            connect_timeout: text("PGCONNECT_TIMEOUT"),
-            ssl_mode: text("PGSSLMODE"),
-            ssl_roots: text("PGSSLROOTCERT").map(PathBuf::from),
-        }
-    }
-}
-
 /// Beginnings of the names of variables that compilers, linkers and usual build scripts obey.
 const OBEYED_BY_BUILDS: [&str; 23] = [
     "AR",

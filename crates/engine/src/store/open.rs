@@ -164,6 +164,17 @@ impl Store {
         }
     }
 
+    /// Whether this program can connect to a store of this address, as far as that is known without its server.
+    pub fn check_address(address: &str) -> Result<(), StoreError> {
+        #[cfg(feature = "postgres")]
+        return TeamSession::check_address(address);
+        #[cfg(not(feature = "postgres"))]
+        {
+            let _ = address;
+            Err(StoreError::NoPostgres)
+        }
+    }
+
     /// The file, as an absolute path without symbolic links; of a team's store its address, without user and password.
     pub fn path(&self) -> &Path {
         match &self.database {

@@ -16,6 +16,8 @@ pub struct MergeOptions {
     pub comparison: ComparisonOptions,
     /// The name to give to the run.
     pub save_baseline: Option<String>,
+    /// Whether the team's store gets it, too.
+    pub push: bool,
     /// What is written beside the result.
     pub reports: ReportOptions,
 }

@@ -46,6 +46,8 @@ pub struct RunOptions {
     pub no_rerun: bool,
     /// The name to give to this run.
     pub save_baseline: Option<String>,
+    /// Whether the team's store gets it, too.
+    pub push: bool,
     /// The part of every deadline that does not depend on what a bench is asked.
     pub timeout: Option<Duration>,
     /// Sampling and noise threshold as the command line has them.

@@ -15,8 +15,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::surroundings;
-use crate::host::ServerVariables;
+use super::surroundings::{ServerVariables, fill_in};
 use crate::store::StoreError;
 
 /// Where a team's store is.
@@ -35,7 +34,7 @@ impl TeamAddress {
     fn with(text: &str, variables: &ServerVariables) -> Result<Self, StoreError> {
         let (plain, said) = taken_out(text);
         let mut config = Config::from_str(&plain).map_err(|error| bad(error.to_string()))?;
-        surroundings::fill_in(&mut config, variables).map_err(bad)?;
+        fill_in(&mut config, variables).map_err(bad)?;
         // Modes that do not insist on encryption leave it to what is usual here.
         let is_lenient = |mode: &String| ["allow", "prefer"].contains(&mode.as_str());
         let mode = variables.ssl_mode.clone().filter(|mode| !is_lenient(mode));

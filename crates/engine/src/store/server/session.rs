@@ -44,6 +44,11 @@ impl fmt::Debug for TeamSession {
 }
 
 impl TeamSession {
+    /// Whether this is an address that can be connected to.
+    pub(in crate::store) fn check_address(address: &str) -> Result<(), StoreError> {
+        TeamAddress::read(address).map(|_| ())
+    }
+
     /// Connects to the store of this address, and checks that it is one of ours.
     pub(in crate::store) fn open(address: &str) -> Result<Self, StoreError> {
         let session = Self::connect(address)?;

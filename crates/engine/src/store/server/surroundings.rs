@@ -2,16 +2,65 @@
 //!
 //! The names and rules are those of PostgreSQL's own library (libpq, "Environment Variables" and "The Password File").
 
-use std::path::Path;
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the only place that reads these variables"
+)]
+
+use std::env;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-use crate::host::ServerVariables;
-
 /// Port of a server that does not say.
 const USUAL_PORT: u16 = 5432;
+
+/// What the environment says of a PostgreSQL server, by the variables of the same names as elsewhere.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ServerVariables {
+    /// `PGHOST`
+    pub(super) host: Option<String>,
+    /// `PGPORT`
+    pub(super) port: Option<String>,
+    /// `PGUSER`
+    pub(super) user: Option<String>,
+    /// Who is logged in: the server's user where nothing else is said.
+    pub(super) login: Option<String>,
+    /// `PGPASSWORD`
+    pub(super) password: Option<String>,
+    /// `PGPASSFILE`, or `.pgpass` in the home directory.
+    pub(super) password_file: Option<PathBuf>,
+    /// `PGDATABASE`
+    pub(super) database: Option<String>,
+    /// `PGCONNECT_TIMEOUT`, in seconds
+    pub(super) connect_timeout: Option<String>,
+    /// `PGSSLMODE`
+    pub(super) ssl_mode: Option<String>,
+    /// `PGSSLROOTCERT`
+    pub(super) ssl_roots: Option<PathBuf>,
+}
+
+impl ServerVariables {
+    /// Reads them.
+    pub(super) fn read() -> Self {
+        let text = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        let home = || Some(dirs::home_dir()?.join(".pgpass"));
+        Self {
+            host: text("PGHOST"),
+            port: text("PGPORT"),
+            user: text("PGUSER"),
+            login: text("USER"),
+            password: text("PGPASSWORD"),
+            password_file: text("PGPASSFILE").map(PathBuf::from).or_else(home),
+            database: text("PGDATABASE"),
+            connect_timeout: text("PGCONNECT_TIMEOUT"),
+            ssl_mode: text("PGSSLMODE"),
+            ssl_roots: text("PGSSLROOTCERT").map(PathBuf::from),
+        }
+    }
+}
 
 /// Fills in what `config` does not say: host, port, user, database, time limit and password. Why not, if a variable cannot be read.
 pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Result<(), String> {

@@ -1,0 +1,96 @@
+//! Runs that are sent as soon as they are stored (`--push`), and where they are sent to.
+
+use std::fs;
+
+use super::{ID, measured, push, sent, server};
+use crate::commands::scripted::finish;
+use crate::support::postgres::Server;
+use crate::support::{Machine, Perfcheck};
+
+/// Nobody listens there.
+const NOWHERE: &str = "postgres://team:hunter2@127.0.0.1:1/nowhere";
+
+fn to(command: Perfcheck, address: &str) -> Perfcheck {
+    command.arg("--push").env("PERFCHECK_TEAM_STORE", address)
+}
+
+/// The variables that lead to a database of `server` as `psql` is led there.
+fn surroundings(command: Perfcheck, server: &Server, database: &str) -> Perfcheck {
+    command
+        .env("PGHOST", server.data())
+        .env("PGUSER", "team")
+        .env("PGDATABASE", database)
+}
+
+#[test]
+fn what_is_measured_is_sent_and_no_server_changes_no_verdict() {
+    let Some(server) = server() else { return };
+    let address = server.fresh_database();
+    let machine = Machine::new();
+    let listed = measured(&machine, 1);
+    let first = listed.measure(&machine, &["a"], &[("b", 100.0)]);
+    let first = to(first, &address).run().expect_code(0);
+    assert_eq!(sent(&first), (2, 0), "{first}");
+
+    let slower = || listed.measure(&machine, &["a"], &[("b", 150.0)]);
+    let lost = to(slower(), NOWHERE).run().expect_code(1);
+    assert_eq!(finish(&lost)["verdicts"]["regressed"], 1, "{lost}");
+    let lost = lost.expect_stderr(&["was not sent", "127.0.0.1", "cargo perfcheck store push"]);
+    assert!(!lost.stderr.contains("hunter2"), "{lost}");
+    let later = push(&listed, &machine, &address).run().expect_code(0);
+    assert_eq!(sent(&later), (1, 2), "{later}");
+
+    // The verdict stays what it is also where sending succeeds.
+    let sent_too = to(slower(), &address).run().expect_code(1);
+    assert_eq!(sent(&sent_too), (1, 3), "{sent_too}");
+}
+
+#[test]
+fn what_is_wrong_with_the_address_is_said_before_anything_is_measured() {
+    let machine = Machine::new();
+    let listed = measured(&machine, 1);
+    let refused = |address: Option<&str>, texts: &[&str]| {
+        let command = listed.measure(&machine, &["a", "b"], &[]).arg("--push");
+        let command = match address {
+            Some(address) => command.env("PERFCHECK_TEAM_STORE", address),
+            None => command,
+        };
+        let refused = command.run();
+        refused.expect_stderr(texts).code()
+    };
+    assert_eq!(refused(None, &["no team's store", "team-store"]), 2);
+    let wrong = "postgres://db.example:x/perf";
+    assert_eq!(refused(Some(wrong), &["address"]), 2);
+    let manifest = listed.root.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("a manifest");
+    let with = |line: &str| {
+        let text = text.replace(ID, &format!("{ID}{line}\n"));
+        assert!(text.contains(line));
+        fs::write(&manifest, text).expect("written");
+    };
+    with(&format!("team-store = \"{NOWHERE}\""));
+    assert_eq!(refused(None, &["password", "PGPASSFILE"]), 2);
+    fs::write(&manifest, text.replace(ID, "")).expect("written");
+    assert_eq!(refused(Some("postgres://db.example/perf"), &["id = "]), 2);
+    fs::write(&manifest, &text).expect("written");
+    let runs = listed.perfcheck(&machine, &["store", "runs", "--message-format", "json"]);
+    assert_eq!(runs.run().messages("run").len(), 1);
+}
+
+#[test]
+fn the_manifest_and_the_variables_of_postgresql_lead_to_the_store() {
+    let Some(server) = server() else { return };
+    let address = server.fresh_database();
+    let (_, database) = address.rsplit_once('/').expect("an address");
+    let machine = Machine::new();
+    let listed = measured(&machine, 1);
+    let manifest = listed.root.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("a manifest");
+    let named = format!("{ID}team-store = \"postgres://\"\n");
+    fs::write(&manifest, text.replace(ID, &named)).expect("written");
+    let send = listed.perfcheck(&machine, &["store", "push", "--message-format", "json"]);
+    let done = surroundings(send, server, database).run().expect_code(0);
+    assert_eq!(sent(&done), (1, 0), "{done}");
+    let read = listed.perfcheck(&machine, &["history", "b", "--store", "postgres://"]);
+    surroundings(read, server, database).run().expect_code(0);
+}
