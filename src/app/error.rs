@@ -185,6 +185,7 @@ fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::NotADatabase { .. }
         | StoreError::Foreign { .. }
         | StoreError::Newer { .. }
+        | StoreError::Older { .. }
         | StoreError::Corrupt { .. }
         | StoreError::Locked { .. }
         | StoreError::Full { .. }

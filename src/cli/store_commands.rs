@@ -29,12 +29,14 @@ Exit status: 0, 2 usage, 5 store unusable.";
 const AFTER_PRUNE: &str = "\
 A run goes if none of the given rules keeps it. These stay in any case: runs that a baseline names; runs that the next run of a branch would be compared \
 with, if git still knows the branch (the present level of each benchmark, up to 20 runs: they say how far runs drift); runs whose level one that stays has, as its code was the same; and incomplete runs of the last day. \
-Both sides of an A/B measurement go or stay together.
+Both sides of an A/B measurement go or stay together. \
+With --samples only the samples go; in a team's store, those of whole months.
 
 Examples:
   cargo perfcheck store prune --keep-last 100                    show what would go
   cargo perfcheck store prune --older-than 90d --keep-per-branch 10 --yes
   cargo perfcheck store prune --branch old-idea --keep-last 0 --yes
+  cargo perfcheck store prune --samples --older-than 365d --yes  keep the history, remove old samples
 
 Exit status: 0, 2 usage, 5 store unusable.";
 

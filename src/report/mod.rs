@@ -39,12 +39,12 @@ pub use page::{
 pub use text::{
     BenchmarkHistory, ColumnCell, ColumnsLine, HistoryPoint, LeftOut, ProcessorChange, Processors,
     Progress, ProgressMode, PruneSummary, RunColumn, Shown, SideBySide, SinceBaseline, Together,
-    TrendOfRuns, ValueTerms, VersionDifference, planned, write_announced, write_baselines,
-    write_benchmarks, write_bisect, write_bisect_step, write_build_event, write_columns,
-    write_doctor, write_error, write_exported, write_grouped, write_histories, write_import,
-    write_method, write_older_runs, write_pivot, write_prune, write_pushed, write_run_head,
-    write_runs, write_self_test, write_statistics, write_table, write_taken_over, write_versions,
-    write_warning, write_workspaces,
+    TrendOfRuns, ValueTerms, VersionDifference, WhatGoes, planned, write_announced,
+    write_baselines, write_benchmarks, write_bisect, write_bisect_step, write_build_event,
+    write_columns, write_doctor, write_error, write_exported, write_grouped, write_histories,
+    write_import, write_method, write_older_runs, write_pivot, write_prune, write_pushed,
+    write_run_head, write_runs, write_self_test, write_statistics, write_table, write_taken_over,
+    write_versions, write_warning, write_workspaces,
 };
 pub use theme::without_colours;
 pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};

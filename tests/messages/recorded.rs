@@ -113,6 +113,7 @@ impl Recipe {
             instructions: Vec::new(),
             verdict: None,
             described: None,
+            expired: None,
         }
     }
 

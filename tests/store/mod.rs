@@ -3,6 +3,7 @@
 mod baselines;
 mod builders;
 mod damage;
+mod expiry;
 mod history;
 mod opening;
 mod pairs;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use perfcheck_engine::store::Store;
+use perfcheck_engine::store::{FoundStore, Store};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
@@ -137,14 +137,29 @@ impl Server {
         self.wait_until_it_answers();
     }
 
+    /// Lets the server answer nobody who comes.
+    pub fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let process = self.process().expect("it runs");
+        kill_process(process, signal).expect("signals");
+    }
+
+    fn process(&self) -> Option<Pid> {
+        let text = std::fs::read_to_string(self.data().join("cluster/postmaster.pid")).ok()?;
+        Pid::from_raw(text.lines().next()?.parse().ok()?)
+    }
+
     /// Kills the server, as a loss of power would; it can be run again.
     pub fn kill(&self) {
-        let lock = self.data().join("cluster/postmaster.pid");
-        let text = std::fs::read_to_string(&lock).unwrap_or_default();
-        let Some(id) = text.lines().next().and_then(|line| line.parse().ok()) else {
-            return;
-        };
-        let Some(process) = Pid::from_raw(id) else {
+        let Some(process) = self.process() else {
             return;
         };
         let _ = kill_process(process, Signal::KILL);
@@ -152,7 +167,7 @@ impl Server {
             std::thread::sleep(Duration::from_millis(5));
         }
         // Its children notice by themselves; a new server waits for them.
-        let _ = std::fs::remove_file(lock);
+        let _ = std::fs::remove_file(self.data().join("cluster/postmaster.pid"));
     }
 
     fn wait_until_it_answers(&self) {
@@ -172,7 +187,8 @@ impl Server {
         self.sql("postgres", &format!("CREATE DATABASE {name}"))
             .expect("makes a database");
         let address = self.address(&name);
-        assert!(Store::create_in(&address, false).expect("makes a store"));
+        let found = Store::create_in(&address, false).expect("makes a store");
+        assert_eq!(found, FoundStore::None);
         address
     }
 

@@ -1,10 +1,11 @@
 //! A team's store: a real PostgreSQL, runs that are sent to it, and commands that read it.
 
+mod kills;
+mod months;
 mod sending;
 
 use std::fs;
 use std::net::TcpListener;
-use std::time::Duration;
 
 use crate::commands::crates::Crate;
 use crate::messages::schema::expect_valid;
@@ -255,47 +256,6 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
     );
 }
 
-/// All that a store keeps of samples, whatever their numbers are.
-const SAMPLES: &str = "SELECT count(*) || ' ' || count(DISTINCT (r.started, r.seed, coalesce(r.role, ''), b.name, l.ordinal, l.attempt))
-     || ' ' || coalesce(sum(length(s.samples)), 0)
-     FROM perfcheck.series s JOIN perfcheck.launches l ON l.id = s.launch JOIN perfcheck.runs r ON r.id = l.run
-     JOIN perfcheck.run_benchmarks rb ON rb.id = s.run_benchmark JOIN perfcheck.benchmarks b ON b.id = rb.benchmark";
-
-#[test]
-fn a_sender_or_a_server_that_is_killed_loses_nothing_and_doubles_nothing() {
-    let Some(server) = Server::start() else {
-        return skipped("PostgreSQL is not installed");
-    };
-    let expected = server.fresh_database();
-    let address = server.fresh_database();
-    let machine = Machine::new();
-    let listed = measured(&machine, 6);
-    push(&listed, &machine, &expected).run().expect_code(0);
-    let samples = |address: &str| {
-        let database = address.rsplit('/').next().expect("a name");
-        server.sql(database, SAMPLES).expect("counts")
-    };
-    for attempt in 0..12_u64 {
-        let sender = push(&listed, &machine, &address).start();
-        std::thread::sleep(Duration::from_millis(4 * attempt));
-        if attempt % 4 == 3 {
-            server.kill();
-            server.run();
-            let finished = sender.finish();
-            assert!([0, 5].contains(&finished.code()), "{finished}");
-        } else {
-            sender.signal(rustix::process::Signal::KILL);
-            drop(sender);
-        }
-    }
-    push(&listed, &machine, &address).run().expect_code(0);
-    assert_eq!(
-        sent(&push(&listed, &machine, &address).run().expect_code(0)),
-        (0, 6)
-    );
-    assert_eq!(samples(&address), samples(&expected));
-}
-
 #[test]
 fn many_machines_send_at_once() {
     let Some(server) = server() else { return };
@@ -311,9 +271,27 @@ fn many_machines_send_at_once() {
     for sender in all {
         assert_eq!(sent(&sender.finish().expect_code(0)), (2, 0));
     }
-    let runs = crates[0].perfcheck(&machines[0], &["store", "runs", "--store", &address]);
-    let runs = runs.args(JSON).run().expect_code(0);
-    assert_eq!(runs.messages("run").len(), 12);
+    let stored = || {
+        let runs = crates[0].perfcheck(&machines[0], &["store", "runs", "--store", &address]);
+        let runs = runs.args(JSON).args(["--last", "50"]).run();
+        runs.expect_code(0).messages("run").len()
+    };
+    assert_eq!(stored(), 12);
+    // The same runs from one machine, several times at once.
+    for _ in 0..3 {
+        crates[0]
+            .measure(&machines[0], &["a", "b"], &[])
+            .run()
+            .expect_code(0);
+    }
+    let all: Vec<_> = (0..4)
+        .map(|_| push(&crates[0], &machines[0], &address).start())
+        .collect();
+    let all = all
+        .into_iter()
+        .map(|sender| sent(&sender.finish().expect_code(0)).0);
+    assert_eq!(all.sum::<usize>(), 3);
+    assert_eq!(stored(), 15);
 }
 
 #[test]

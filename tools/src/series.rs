@@ -46,5 +46,6 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
         instructions: Vec::new(),
         verdict: None,
         described: None,
+        expired: None,
     }
 }

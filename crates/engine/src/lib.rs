@@ -7,6 +7,10 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+// What the tests of other crates share with those here has its names from outside.
+#[cfg(test)]
+extern crate self as perfcheck_engine;
+
 pub mod cargo;
 pub mod child;
 pub mod host;

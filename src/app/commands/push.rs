@@ -16,7 +16,9 @@ use crate::exchange::PortableReference;
 use crate::report::{MessageFormat, Pushed, write_pushed, write_warning};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Run, RunId, RunStatus, Work};
-use perfcheck_engine::store::{KnownRun, Store, StoreError, WorkspaceId, public_location};
+use perfcheck_engine::store::{
+    FoundStore, KnownRun, Store, StoreError, WorkspaceId, public_location,
+};
 
 const AFTER_PUSH: &str = "\
 Sends every complete run that the team's store lacks, each whole or not at all. Runs that were removed from the team's store are not sent again. \
@@ -67,10 +69,12 @@ pub struct CreateOptions {
 /// Runs `store init`.
 pub fn create(options: &CreateOptions, world: &mut World<'_>) -> Result<ExitCode, AppError> {
     let address = address(options.address.as_deref(), world)?;
-    let said = if Store::create_in(&address, options.roles)? {
-        "The store is made."
-    } else {
-        "The store is there already."
+    let said = match Store::create_in(&address, options.roles)? {
+        FoundStore::None => "The store is made.".to_owned(),
+        FoundStore::Older(version) => {
+            format!("The store was of version {version} and is up to date now.")
+        }
+        FoundStore::Present => "The store is there already.".to_owned(),
     };
     writeln!(world.stderr, "{said}")?;
     Ok(ExitCode::Clean)

@@ -5,6 +5,7 @@ use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::report::{MessageFormat, RunLine, write_older_runs, write_runs};
 use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::RunId;
 use perfcheck_engine::host;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -38,11 +39,14 @@ pub(super) fn run_lines(
 ) -> Result<Vec<RunLine>, StoreError> {
     let baselines = store.baselines(workspace)?;
     let mut lines = Vec::new();
-    for summary in store.runs(workspace, Some(limit))? {
+    let summaries = store.runs(workspace, Some(limit))?;
+    let ids: Vec<RunId> = summaries.iter().map(|summary| summary.run.id).collect();
+    let mut accepted = store.accepted_steps_of(&ids)?;
+    for summary in summaries {
         let run = summary.run.id;
         let of_run = baselines.iter().filter(|baseline| baseline.run == run);
         lines.push(RunLine {
-            accepted_benchmarks: store.accepted_steps(run)?,
+            accepted_benchmarks: accepted.remove(&run).unwrap_or_default(),
             started: host::to_rfc3339(summary.run.started),
             ago: host::ago(summary.run.started),
             names: of_run.map(|baseline| baseline.name.clone()).collect(),

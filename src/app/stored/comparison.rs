@@ -62,13 +62,24 @@ impl StoredComparison<'_> {
         if in_turn != Some(base) {
             refuse_part(&heads.base)?;
         }
-        Ok(BothRuns {
+        let both = BothRuns {
             measured: BySide {
                 base: self.measurements(in_turn.unwrap_or(base))?,
                 candidate: self.measurements(candidate)?,
             },
             heads,
-        })
+        };
+        for (run, measured) in [
+            (base, &both.measured.base),
+            (candidate, &both.measured.candidate),
+        ] {
+            if measured.iter().any(|found| found.expired.is_some()) {
+                return Err(AppError::NothingToCompare(format!(
+                    "the samples of run {run} were removed (`store prune --samples`)\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts, `cargo perfcheck history` its values"
+                )));
+            }
+        }
+        Ok(both)
     }
 
     /// The pair that the candidate was measured in, if that was with the base, or with the build of the base and of no other run.

@@ -58,10 +58,10 @@ pub(in crate::app) fn histories(
             links.insert(key, found);
         }
         let mut measured: BTreeMap<(RunId, BenchmarkKey), Measurement> = BTreeMap::new();
-        for run in history.runs.keys() {
-            for measurement in store.measurements(*run, Some(keys))? {
-                measured.insert((*run, measurement.benchmark.key.clone()), measurement);
-            }
+        let runs: Vec<RunId> = history.runs.keys().copied().collect();
+        for (run, found) in store.measurements_of(&runs, Some(keys))? {
+            let found = found.into_iter();
+            measured.extend(found.map(|one| ((run, one.benchmark.key.clone()), one)));
         }
         for key in keys {
             let past = chronological(key, &history, request.since);

@@ -371,10 +371,16 @@ pub(in crate::app) fn past_measurements(
             wanted.entry(run).or_default().push(key.clone());
         }
     }
-    let mut past = BTreeMap::new();
+    // Most runs are wanted for the same benchmarks.
+    let mut together: BTreeMap<Vec<BenchmarkKey>, Vec<RunId>> = BTreeMap::new();
     for (run, keys) in wanted {
-        for measurement in store.measurements(run, Some(&keys))? {
-            past.insert((run, measurement.benchmark.key.clone()), measurement);
+        together.entry(keys).or_default().push(run);
+    }
+    let mut past = BTreeMap::new();
+    for (keys, runs) in together {
+        for (run, found) in store.measurements_of(&runs, Some(&keys))? {
+            let found = found.into_iter();
+            past.extend(found.map(|one| ((run, one.benchmark.key.clone()), one)));
         }
     }
     Ok(past)

@@ -61,6 +61,7 @@ fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurem
         instructions: Vec::new(),
         verdict: None,
         described: None,
+        expired: None,
     }
 }
 

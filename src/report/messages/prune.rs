@@ -51,6 +51,8 @@ pub struct PruneLine {
 pub(crate) struct PruneFinished {
     /// Whether runs were removed; otherwise this is what would happen.
     pub executed: bool,
+    /// Whether the samples of runs go and the runs stay.
+    pub samples_only: bool,
     /// How many runs go.
     pub going: usize,
     /// How many runs stay.

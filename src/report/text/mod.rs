@@ -40,7 +40,7 @@ pub use listing::{
 pub use method::write_method;
 pub use pivot::write_pivot;
 pub use progress::{Progress, ProgressMode, planned};
-pub use prune::{PruneSummary, write_prune};
+pub use prune::{PruneSummary, WhatGoes, write_prune};
 pub use run_head::write_run_head;
 pub use self_test::write_self_test;
 pub use statistics::write_statistics;

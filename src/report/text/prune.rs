@@ -7,6 +7,15 @@ use crate::report::messages::{JsonMessage, PruneFinished, PruneLine, RunFate, wr
 use crate::report::units;
 use crate::report::view::MessageFormat;
 
+/// What goes of the runs that go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhatGoes {
+    /// All of them.
+    Runs,
+    /// Their samples.
+    Samples,
+}
+
 /// What pruning has done.
 #[derive(Debug, Clone, Copy)]
 pub struct PruneSummary {
@@ -14,6 +23,8 @@ pub struct PruneSummary {
     pub removed: Option<usize>,
     /// Bytes given back on the disk.
     pub freed_bytes: Option<u64>,
+    /// What of them.
+    pub goes: WhatGoes,
     /// Whether results alone are written.
     pub is_quiet: bool,
 }
@@ -36,6 +47,7 @@ pub fn write_prune(
         }
         let message = PruneFinished {
             executed: summary.removed.is_some(),
+            samples_only: summary.goes == WhatGoes::Samples,
             going: going.len(),
             staying: lines.len() - going.len(),
             bytes,
@@ -61,6 +73,9 @@ pub fn write_prune(
         }
         _ => String::new(),
     };
+    if summary.goes == WhatGoes::Samples {
+        return write_samples(writer, (going.len(), bytes), summary);
+    }
     match (summary.removed, summary.freed_bytes) {
         (Some(removed), Some(freed)) => writeln!(
             writer,
@@ -80,6 +95,29 @@ pub fn write_prune(
             "{} would go with {} of samples, {staying} stay{by_rule}. Nothing was removed: `--yes` does it.",
             units::counted(going.len(), "run"),
             units::bytes(bytes as f64)
+        ),
+    }
+}
+
+/// What becomes of samples: so many runs lose so many bytes.
+fn write_samples(
+    writer: &mut dyn Write,
+    (runs, bytes): (usize, u64),
+    summary: &PruneSummary,
+) -> io::Result<()> {
+    let bytes = units::bytes(bytes as f64);
+    match (summary.removed, summary.freed_bytes) {
+        (Some(removed), Some(freed)) => writeln!(
+            writer,
+            "The samples of {} were removed; {} given back. The runs stay in the history.",
+            units::counted(removed, "run"),
+            units::bytes(freed as f64)
+        ),
+        _ if runs == 0 => writeln!(writer, "Nothing has to go: all samples stay."),
+        _ => writeln!(
+            writer,
+            "The samples of {} would go, {bytes}; the runs stay in the history. Nothing was removed: `--yes` does it.",
+            units::counted(runs, "run")
         ),
     }
 }

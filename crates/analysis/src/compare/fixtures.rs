@@ -78,6 +78,7 @@ pub(crate) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
         instructions: vec![],
         verdict: None,
         described: None,
+        expired: None,
     }
 }
 

@@ -73,7 +73,7 @@ pub use perfcheck_stats::{IntervalMethod, OutlierLabel, TukeyFences, Variability
 pub use question::{HostClass, Question, Reference, Rules};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
-pub use run_series::RunSeries;
+pub use run_series::{RunSeries, point_of};
 pub use samples::SampleDescription;
 pub use shape::{ChangeShape, LaunchShape, PROBABILITIES, Ramp, Shape, ShapeDetail};
 pub use summary::{Summary, described_launches, summarize, summarize_by};

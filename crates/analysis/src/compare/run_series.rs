@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::launch_values::{Location, MIN_SAMPLES_FOR_LOW_QUANTILE, RunTimes};
 use super::run_level::RunValues;
-use crate::model::Measurement;
+use crate::model::{Measurement, RunPoint};
 
 /// The run values of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,9 +19,9 @@ pub struct RunSeries {
 impl RunSeries {
     /// The values of `runs`, oldest first; the last one with usable samples decides how all are taken.
     pub fn of(runs: &[Option<&Measurement>]) -> Self {
-        let runs: Vec<Option<RunTimes>> = runs
+        let runs: Vec<Option<RunEvidence>> = runs
             .iter()
-            .map(|run| run.map(RunTimes::of).filter(|run| !run.launches.is_empty()))
+            .map(|run| run.and_then(RunEvidence::of))
             .collect();
         let Some(newest) = runs.iter().rev().flatten().next() else {
             return Self {
@@ -29,29 +29,20 @@ impl RunSeries {
                 values: vec![None; runs.len()],
             };
         };
-        let from_ramp = is_from_ramp(newest);
-        let most = newest.fewest_samples().unwrap_or(0);
-        let fits = |run: &&RunTimes| {
-            is_from_ramp(run) == from_ramp
-                && run
-                    .fewest_samples()
-                    .is_some_and(|samples| samples * 2 >= most)
+        let from_ramp = newest.is_from_ramp();
+        let most = newest.fewest_samples();
+        let fits = |run: &&RunEvidence| {
+            run.is_from_ramp() == from_ramp && run.fewest_samples() * 2 >= most
         };
         let fitting = runs.iter().flatten().filter(fits);
-        let count = fitting
-            .filter_map(RunTimes::fewest_samples)
-            .min()
-            .unwrap_or(most);
-        let location = if from_ramp || count * newest.launches.len() < MIN_SAMPLES_FOR_LOW_QUANTILE
-        {
+        let count = fitting.map(RunEvidence::fewest_samples).min();
+        let count = count.unwrap_or(most);
+        let location = if from_ramp || count * newest.launches() < MIN_SAMPLES_FOR_LOW_QUANTILE {
             Location::Median
         } else {
             Location::LowQuantile
         };
-        let value = |run: &RunTimes| {
-            let launches = run.values(location, count);
-            RunValues { launches }.value(location.run_value())
-        };
+        let value = |run: &RunEvidence| run.value(location, count);
         Self {
             location: Some(location),
             values: runs
@@ -62,8 +53,80 @@ impl RunSeries {
     }
 }
 
-fn is_from_ramp(run: &RunTimes) -> bool {
-    run.launches.iter().any(|launch| launch.from_ramp)
+/// What the value of a run is taken from.
+enum RunEvidence {
+    /// Its samples.
+    Samples(RunTimes),
+    /// What is left of them. Its values are from all that there were.
+    Point(RunPoint),
+}
+
+impl RunEvidence {
+    /// `None` where nothing counts.
+    fn of(measurement: &Measurement) -> Option<Self> {
+        let samples = RunTimes::of(measurement);
+        if !samples.launches.is_empty() {
+            return Some(Self::Samples(samples));
+        }
+        let point = measurement.expired.filter(|point| point.launches > 0);
+        point.map(Self::Point)
+    }
+
+    fn launches(&self) -> usize {
+        match self {
+            Self::Samples(run) => run.launches.len(),
+            Self::Point(point) => point.launches,
+        }
+    }
+
+    fn fewest_samples(&self) -> usize {
+        match self {
+            Self::Samples(run) => run.fewest_samples().unwrap_or(0),
+            Self::Point(point) => point.samples,
+        }
+    }
+
+    fn is_from_ramp(&self) -> bool {
+        match self {
+            Self::Samples(run) => run.launches.iter().any(|launch| launch.from_ramp),
+            Self::Point(point) => point.from_ramp,
+        }
+    }
+
+    /// From the first `count` samples of each launch.
+    fn value(&self, location: Location, count: usize) -> Option<f64> {
+        match self {
+            Self::Samples(run) => {
+                let launches = run.values(location, count);
+                RunValues { launches }.value(location.run_value())
+            }
+            Self::Point(point) => match location {
+                Location::Median => point.median,
+                Location::LowQuantile | Location::SecondFastest => point.low_quantile,
+            },
+        }
+    }
+}
+
+/// What is to be kept of a measurement whose samples are removed.
+pub fn point_of(measurement: &Measurement) -> RunPoint {
+    match RunEvidence::of(measurement) {
+        Some(RunEvidence::Point(point)) => point,
+        Some(run @ RunEvidence::Samples(_)) => RunPoint {
+            launches: run.launches(),
+            samples: run.fewest_samples(),
+            from_ramp: run.is_from_ramp(),
+            low_quantile: run.value(Location::LowQuantile, run.fewest_samples()),
+            median: run.value(Location::Median, run.fewest_samples()),
+        },
+        None => RunPoint {
+            launches: 0,
+            samples: 0,
+            from_ramp: false,
+            low_quantile: None,
+            median: None,
+        },
+    }
 }
 
 #[cfg(test)]
@@ -92,6 +155,20 @@ mod tests {
         let series = RunSeries::of(&[Some(&run(40)), Some(&run(90)), Some(&run(120))]);
         let counts: Vec<bool> = series.values.iter().map(Option::is_some).collect();
         assert_eq!(counts, [false, true, true]);
+    }
+
+    #[test]
+    fn what_is_left_of_removed_samples_gives_the_value_that_they_gave() {
+        for (samples, floor) in [(120, 100.0), (10, 100.0)] {
+            let old = floors(&[floor, 110.0, 105.0], samples);
+            let new = floors(&[200.0; 3], samples);
+            let mut removed = measurement(vec![]);
+            removed.expired = Some(point_of(&old));
+            let whole = RunSeries::of(&[Some(&old), Some(&new)]);
+            assert!(whole.values[0].is_some());
+            assert_eq!(RunSeries::of(&[Some(&removed), Some(&new)]), whole);
+            assert_eq!(point_of(&removed), point_of(&old));
+        }
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use round::Round;
 pub use run::{
     Acceptance, BASE_FAILED, Conduct, Control, Failure, LaunchSeries, Measurement, Pair, Purpose,
-    Run, RunId, RunStatus, TargetFacts, Timestamp,
+    Run, RunId, RunPoint, RunStatus, TargetFacts, Timestamp,
 };
 pub use run_ends::{NewRun, RunEnd, RunVerdict};
 pub use series::{Nanos, Sample, Series};

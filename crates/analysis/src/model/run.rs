@@ -205,4 +205,21 @@ pub struct Measurement {
     pub verdict: Option<Verdict>,
     /// What a filter leaves to be described, where there is a filter.
     pub described: Option<DescribedSamples>,
+    /// What is left of its samples, where these were removed.
+    pub expired: Option<RunPoint>,
+}
+
+/// What is left of the samples of a benchmark in a run once they are removed: its place in the history.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunPoint {
+    /// How many launches had samples that count.
+    pub launches: usize,
+    /// How many of them the shortest of these had.
+    pub samples: usize,
+    /// Whether they were those of a ramp.
+    pub from_ramp: bool,
+    /// ln of the run's value from low quantiles, in nanoseconds of one iteration; `None` without samples.
+    pub low_quantile: Option<f64>,
+    /// The same from medians.
+    pub median: Option<f64>,
 }

@@ -22,16 +22,19 @@ impl Store {
                     ));
                 }
             }
-            let series = "SELECT id, samples, allocations, latencies FROM series";
+            let series =
+                "SELECT run_benchmark, launch, samples, allocations, latencies FROM series";
             sql.each(series, &[], |row| {
-                let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-                let (allocations, latencies) = (row.get_ref(2)?, row.get_ref(3)?);
+                let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+                let (allocations, latencies) = (row.get_ref(3)?, row.get_ref(4)?);
                 let whole = codec::decode(bytes)
                     .and_then(|_| allocations_of(allocations))
                     .and_then(|_| latencies_of(latencies));
                 if let Err(detail) = whole {
-                    let id: i64 = row.get(0)?;
-                    return Err(Fault::Content(format!("series {id}: {detail}")));
+                    let (benchmark, launch): (i64, i64) = (row.get(0)?, row.get(1)?);
+                    return Err(Fault::Content(format!(
+                        "series of benchmark row {benchmark} in launch {launch}: {detail}"
+                    )));
                 }
                 Ok(())
             })

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use rusqlite::params;
+use rusqlite::{ToSql, params};
 use serde::{Deserialize, Serialize};
 
 use super::columns::Json;
@@ -116,6 +116,44 @@ pub(super) fn find_benchmark(
     )
 }
 
+/// The numbers of those benchmarks that the workspace knows.
+pub(super) fn find_benchmarks(
+    sql: Sql<'_>,
+    workspace: WorkspaceId,
+    keys: &[BenchmarkKey],
+) -> Attempt<HashMap<i64, BenchmarkKey>> {
+    if keys.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let (rows, values) = rows_of(keys, 2);
+    let query = format!(
+        "SELECT package, target, name, id FROM benchmarks
+         WHERE workspace = ?1 AND (package, target, name) IN (VALUES {rows})"
+    );
+    let mut all: Vec<&dyn ToSql> = vec![&workspace.0];
+    all.extend(values);
+    let found = sql.all(&query, &all, |row| {
+        let key = BenchmarkKey {
+            package: row.get(0)?,
+            target: row.get(1)?,
+            id: row.get(2)?,
+        };
+        Ok((row.get(3)?, key))
+    })?;
+    Ok(found.into_iter().collect())
+}
+
+/// Keys as rows of a statement, whose parameters begin with this number, and their values.
+pub(super) fn rows_of(keys: &[BenchmarkKey], first: usize) -> (String, Vec<&dyn ToSql>) {
+    let rows: Vec<String> = (0..keys.len())
+        .map(|at| first + 3 * at)
+        .map(|at| format!("(?{at}, ?{}, ?{})", at + 1, at + 2))
+        .collect();
+    let values = keys.iter();
+    let values = values.flat_map(|key| [&key.package as &dyn ToSql, &key.target, &key.id]);
+    (rows.join(", "), values.collect())
+}
+
 /// The number of a benchmark, new where the workspace does not know it.
 pub(super) fn intern_benchmark(
     sql: Sql<'_>,
@@ -137,6 +175,23 @@ pub(super) fn intern_benchmark(
 pub(super) struct KnownConditions(HashMap<i64, Rc<Conditions>>);
 
 impl KnownConditions {
+    /// Reads those whose numbers this query gives, all at once.
+    pub(super) fn read(
+        &mut self,
+        sql: Sql<'_>,
+        numbers: &str,
+        values: &[&dyn ToSql],
+    ) -> Attempt<()> {
+        let query = format!("SELECT id, facts FROM conditions WHERE id IN ({numbers})");
+        let found = sql.all(&query, values, |row| {
+            Ok((row.get(0)?, row.get::<Json<Conditions>>(1)?))
+        })?;
+        let found = found.into_iter();
+        self.0
+            .extend(found.map(|(id, Json(conditions))| (id, Rc::new(conditions))));
+        Ok(())
+    }
+
     /// The conditions of this number.
     pub(super) fn get(&mut self, sql: Sql<'_>, id: i64) -> Attempt<Rc<Conditions>> {
         if let Some(conditions) = self.0.get(&id) {

@@ -68,6 +68,19 @@ pub enum StoreError {
         /// The newest schema version that this program knows.
         supported: u32,
     },
+    /// A team's store that an older cargo-perfcheck made. It was not touched.
+    #[error(
+        "the store `{}` has schema version {found}, this cargo-perfcheck needs version {supported}",
+        path.display()
+    )]
+    Older {
+        /// The server and its database.
+        path: PathBuf,
+        /// Its schema version.
+        found: u32,
+        /// The version that this program reads and writes.
+        supported: u32,
+    },
     /// The content contradicts itself.
     #[error("the store `{}` is damaged: {detail}", path.display())]
     Corrupt {
@@ -232,6 +245,9 @@ impl StoreError {
             }
             Self::Newer { .. } => {
                 "it was left as it is; update cargo-perfcheck, or name another file with `--store PATH`".into()
+            }
+            Self::Older { .. } => {
+                "whoever owns the database brings it up to date with `cargo perfcheck store init ADDRESS`; from then on an older cargo-perfcheck cannot use it".into()
             }
             Self::Corrupt { .. } => {
                 "it was not overwritten; restore a backup, or try `sqlite3 FILE .recover`, or move it away and start anew".into()

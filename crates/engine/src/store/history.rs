@@ -2,15 +2,15 @@
 //!
 //! Every query here is served by an index; none counts or scans the history.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rusqlite::params;
 
 use super::columns::{Count, Json, WordColumn};
-use super::conditions::{KnownConditions, find_benchmark};
+use super::conditions::{KnownConditions, find_benchmark, find_benchmarks};
 use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, key_at, run_at};
-use super::sql::{Sql, StoredRow};
+use super::sql::{AT_ONCE, Sql, StoredRow, numbered};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, Environment, Metric, Run, RunId, SamplingSettings, TargetFacts,
@@ -158,24 +158,20 @@ impl Store {
     ) -> Result<History, StoreError> {
         self.read(|sql| {
             let mut history = History::default();
-            let mut known = KnownConditions::default();
-            for key in benchmarks {
-                let Some(benchmark) = find_benchmark(sql, workspace, key)? else {
-                    continue;
-                };
-                let past = past_of(sql, &mut known, workspace, benchmark, query)?;
-                if !past.is_empty() {
-                    history.benchmarks.insert(key.clone(), past);
-                }
+            for keys in benchmarks.chunks(AT_ONCE) {
+                let known = find_benchmarks(sql, workspace, keys)?;
+                history
+                    .benchmarks
+                    .extend(past_of(sql, workspace, &known, query)?);
             }
-            let runs: BTreeSet<RunId> = history
-                .benchmarks
-                .values()
-                .flatten()
-                .map(|past| past.run)
-                .collect();
-            for run in runs {
-                history.runs.insert(run, head_of(sql, run)?);
+            let past = history.benchmarks.values().flatten();
+            let runs: BTreeSet<RunId> = past.map(|past| past.run).collect();
+            let runs: Vec<RunId> = runs.into_iter().collect();
+            for some in runs.chunks(AT_ONCE) {
+                let heads = heads_of(sql, some)?;
+                history
+                    .runs
+                    .extend(heads.into_iter().map(|head| (head.id, head)));
             }
             Ok(history)
         })
@@ -273,6 +269,15 @@ impl Store {
         })
     }
 
+    /// Each run of a workspace that did not measure some benchmark, as both sides run the same code, with the run that it was to be compared with.
+    pub fn same_code(&self, workspace: WorkspaceId) -> Result<Vec<(RunId, RunId)>, StoreError> {
+        self.read(|sql| {
+            sql.all(SAME_CODE, params![workspace.0], |row| {
+                Ok((RunId(row.get(0)?), RunId(row.get(1)?)))
+            })
+        })
+    }
+
     /// The benchmarks of a workspace that were ever measured, sorted by key.
     pub fn benchmarks(&self, workspace: WorkspaceId) -> Result<Vec<BenchmarkSummary>, StoreError> {
         self.read(|sql| {
@@ -321,18 +326,28 @@ pub(super) const NEWEST_VERDICT: &str = "
            OR EXISTS (SELECT 1 FROM unmeasured u WHERE u.run = r.id AND u.benchmark = ?1))
     ORDER BY r.id DESC LIMIT 1";
 
-/// The query for how runs of a benchmark hang together: (benchmark, workspace, limit).
+/// The query for how runs of a benchmark hang together: (benchmark, workspace, limit). Only the newest are looked at, however many there are.
 pub(super) const LINKS: &str = "
     SELECT v.verdict, v.change, v.standard_error, r.started, r.git_branch, r.id, r.git_commit, r.git_dirty, r.environment,
            b.id, b.git_commit, b.git_dirty, b.environment,
            r.acceptance = 'by-command' OR EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = ?1 AND a.run = r.id)
-    FROM (SELECT run, verdict, change, standard_error, reference FROM run_benchmarks WHERE benchmark = ?1 AND verdict IS NOT NULL
-          UNION ALL SELECT run, verdict, NULL, NULL, reference FROM unmeasured WHERE benchmark = ?1) v
+    FROM (SELECT * FROM (SELECT run, verdict, change, standard_error, reference FROM run_benchmarks
+                         WHERE benchmark = ?1 AND verdict IS NOT NULL ORDER BY run DESC LIMIT ?3) AS measured
+          UNION ALL SELECT * FROM (SELECT run, verdict, CAST(NULL AS DOUBLE PRECISION), CAST(NULL AS DOUBLE PRECISION), reference
+                                   FROM unmeasured WHERE benchmark = ?1 ORDER BY run DESC LIMIT ?3) AS missed) v
     CROSS JOIN runs r ON r.id = v.run
     LEFT JOIN runs b ON r.role IS NOT NULL AND b.id = coalesce((SELECT f.id FROM runs f WHERE f.id = v.reference), r.partner)
     WHERE r.workspace = ?2 AND r.status = 'complete' AND r.role IS DISTINCT FROM 'base'
       AND coalesce(r.purpose, 'comparison') = 'comparison'
     ORDER BY r.id DESC LIMIT ?3";
+
+/// The query for runs whose code was that of the run before: (workspace).
+const SAME_CODE: &str = "
+    SELECT DISTINCT v.run, v.reference
+    FROM (SELECT run, reference FROM unmeasured WHERE verdict = 'unchanged' AND reference IS NOT NULL
+          UNION ALL SELECT run, reference FROM run_benchmarks
+          WHERE verdict = 'unchanged' AND typical_ns IS NULL AND reference IS NOT NULL) v
+    JOIN runs r ON r.id = v.run WHERE r.workspace = ?1";
 
 /// The query for all benchmarks of a workspace. What they measured last is of a run that came to its end, where there is one: until then
 /// there are no values and no verdicts.
@@ -348,11 +363,11 @@ pub(super) const LIST: &str = "
     JOIN runs r ON r.id = rb.run
     WHERE b.workspace = ?1 ORDER BY b.package, b.target, b.name";
 
-/// The query for the past of one benchmark: (benchmark, workspace, before, limit, branch).
+/// The query for the past of a benchmark, which is named by a number, a parameter or a column: (workspace, before, limit, branch).
 ///
 /// It walks the runs that fit, newest first, and looks each up among the benchmark's; it ends where the benchmark
 /// began, so that neither a rare branch nor a young benchmark makes it walk everything.
-pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
+pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilter) -> String {
     // Left alone, SQLite prefers the general indexes to the partial ones.
     let index = match (branch, runs) {
         (BranchFilter::Any, RunFilter::Any | RunFilter::Own) => "runs_by_workspace",
@@ -372,68 +387,77 @@ pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
     format!(
         "SELECT {PAST_COLUMNS}
          FROM runs r INDEXED BY {index}
-         CROSS JOIN run_benchmarks rb ON rb.benchmark = ?1 AND rb.run = r.id
-         WHERE r.workspace = ?2 AND r.id < ?3
-           AND r.id >= (SELECT min(run) FROM run_benchmarks WHERE benchmark = ?1)
+         CROSS JOIN run_benchmarks rb ON rb.benchmark = {benchmark} AND rb.run = r.id
+         WHERE r.workspace = ?1 AND r.id < ?2
+           AND r.id >= (SELECT min(run) FROM run_benchmarks WHERE benchmark = {benchmark})
            {branch} {accepted}
-         ORDER BY r.id DESC LIMIT ?4"
+         ORDER BY r.id DESC LIMIT ?3"
     )
 }
 
 /// The query for what was accepted of one benchmark alone, in runs that were not: parameters as of [`past_sql`].
-pub(super) fn accepted_steps_sql(branch: BranchFilter<'_>) -> String {
+pub(super) fn accepted_steps_sql(benchmark: &str, branch: BranchFilter<'_>) -> String {
     let branch = branch_sql(branch);
     format!(
         "SELECT {PAST_COLUMNS}
          FROM accepted_steps s
          CROSS JOIN run_benchmarks rb ON rb.benchmark = s.benchmark AND rb.run = s.run
          CROSS JOIN runs r ON r.id = s.run
-         WHERE s.benchmark = ?1 AND r.workspace = ?2 AND s.run < ?3
+         WHERE s.benchmark = {benchmark} AND r.workspace = ?1 AND s.run < ?2
            AND r.acceptance = 'pending' {branch}
-         ORDER BY s.run DESC LIMIT ?4"
+         ORDER BY s.run DESC LIMIT ?3"
     )
 }
 
 /// The columns that [`past_at`] reads, with `run_benchmarks` as `rb`.
 const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb.change, rb.reference, \
-     EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = rb.benchmark AND a.run = rb.run)";
+     EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = rb.benchmark AND a.run = rb.run) AS accepted, rb.benchmark";
 
 fn branch_sql(branch: BranchFilter<'_>) -> &'static str {
     match branch {
         // Every parameter has to occur: this is always true.
-        BranchFilter::Any => "AND CAST(?5 AS TEXT) IS NULL",
-        BranchFilter::Only(_) => "AND r.git_branch IS NOT DISTINCT FROM ?5",
+        BranchFilter::Any => "AND CAST(?4 AS TEXT) IS NULL",
+        BranchFilter::Only(_) => "AND r.git_branch IS NOT DISTINCT FROM ?4",
     }
 }
 
+/// What is known of each benchmark, newest first; those that nothing is known of are left out.
 fn past_of(
     sql: Sql<'_>,
-    known: &mut KnownConditions,
     workspace: WorkspaceId,
-    benchmark: i64,
+    benchmarks: &HashMap<i64, BenchmarkKey>,
     query: &HistoryQuery<'_>,
-) -> Attempt<Vec<PastMeasurement>> {
+) -> Attempt<BTreeMap<BenchmarkKey, Vec<PastMeasurement>>> {
+    if benchmarks.is_empty() {
+        return Ok(BTreeMap::new());
+    }
     let before = query.before.map_or(i64::MAX, |run| run.0);
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     let branch = match query.branch {
         BranchFilter::Any => None,
         BranchFilter::Only(branch) => branch,
     };
-    let mut past = Vec::new();
-    let mut add = |query: &str| -> Attempt<()> {
-        let values = params![benchmark, workspace.0, before, limit, branch];
-        sql.each(query, values, |row| {
-            past.push(past_at(sql, known, row)?);
+    let mut known = KnownConditions::default();
+    let mut found: BTreeMap<BenchmarkKey, Vec<PastMeasurement>> = BTreeMap::new();
+    let mut add = |of_one: &dyn Fn(&str) -> String| -> Attempt<()> {
+        let values = params![workspace.0, before, limit, branch];
+        sql.each_of(benchmarks.keys().copied(), of_one, values, |row| {
+            if let Some(key) = benchmarks.get(&row.get(7)?) {
+                let past = past_at(sql, &mut known, row)?;
+                found.entry(key.clone()).or_default().push(past);
+            }
             Ok(())
         })
     };
-    add(&past_sql(query.branch, query.runs))?;
+    add(&|benchmark| past_sql(benchmark, query.branch, query.runs))?;
     if query.runs == RunFilter::Accepted {
-        add(&accepted_steps_sql(query.branch))?;
+        add(&|benchmark| accepted_steps_sql(benchmark, query.branch))?;
+    }
+    for past in found.values_mut() {
         past.sort_by_key(|past| std::cmp::Reverse(past.run));
         past.truncate(query.limit);
     }
-    Ok(past)
+    Ok(found)
 }
 
 fn past_at(
@@ -469,10 +493,10 @@ fn code_at(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<CodeState> {
     })
 }
 
-fn head_of(sql: Sql<'_>, run: RunId) -> Attempt<Run> {
-    sql.one(
-        &format!("SELECT {RUN_COLUMNS} FROM runs r JOIN environments e ON e.id = r.environment WHERE r.id = ?1"),
-        params![run.0],
-        run_at,
-    )
+fn heads_of(sql: Sql<'_>, runs: &[RunId]) -> Attempt<Vec<Run>> {
+    let query = format!(
+        "SELECT {RUN_COLUMNS} FROM runs r JOIN environments e ON e.id = r.environment WHERE r.id IN ({})",
+        numbered(runs.iter().map(|run| run.0))
+    );
+    sql.all(&query, &[], run_at)
 }

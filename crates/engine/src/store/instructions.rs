@@ -6,7 +6,7 @@ use super::access::Survives;
 use super::columns::Json;
 use super::error::Attempt;
 use super::runs::key_at;
-use super::sql::Sql;
+use super::sql::{Sql, StoredRow};
 use super::{Store, StoreError};
 use perfcheck_analysis::model::{CountedInstructions, InstructionCount, RunId};
 
@@ -23,17 +23,22 @@ impl Store {
     /// All that was counted in a run, by benchmark.
     pub fn instructions(&self, run: RunId) -> Result<Vec<CountedInstructions>, StoreError> {
         self.read(|sql| {
-            let mut found = Vec::new();
+            let mut found: Vec<CountedInstructions> = Vec::new();
             sql.each(
-                "SELECT DISTINCT b.package, b.target, b.name, rb.id
+                "SELECT c.iterations, c.instructions, c.functions, b.package, b.target, b.name
                  FROM counts c JOIN run_benchmarks rb ON rb.id = c.run_benchmark JOIN benchmarks b ON b.id = rb.benchmark
-                 WHERE rb.run = ?1 ORDER BY 1, 2, 3",
+                 WHERE rb.run = ?1 ORDER BY 4, 5, 6, c.position",
                 params![run.0],
                 |row| {
-                    found.push(CountedInstructions {
-                        benchmark: key_at(row, 0)?,
-                        counts: counts_of(sql, row.get(3)?)?,
-                    });
+                    let benchmark = key_at(row, 3)?;
+                    let count = count_at(row, 0)?;
+                    match found.last_mut() {
+                        Some(last) if last.benchmark == benchmark => last.counts.push(count),
+                        _ => found.push(CountedInstructions {
+                            benchmark,
+                            counts: vec![count],
+                        }),
+                    }
                     Ok(())
                 },
             )?;
@@ -72,17 +77,11 @@ pub(super) fn insert_counts(
     Ok(())
 }
 
-/// What was counted of a benchmark, in the order counted.
-pub(super) fn counts_of(sql: Sql<'_>, run_benchmark: i64) -> Attempt<Vec<InstructionCount>> {
-    sql.all(
-        "SELECT iterations, instructions, functions FROM counts WHERE run_benchmark = ?1 ORDER BY position",
-        params![run_benchmark],
-        |row| {
-            Ok(InstructionCount {
-                iterations: row.get::<i64>(0)?.cast_unsigned(),
-                instructions: row.get::<i64>(1)?.cast_unsigned(),
-                functions: row.get::<Json<_>>(2)?.0,
-            })
-        },
-    )
+/// A count in three columns from `first` on.
+pub(super) fn count_at(row: &StoredRow<'_>, first: usize) -> rusqlite::Result<InstructionCount> {
+    Ok(InstructionCount {
+        iterations: row.get::<i64>(first)?.cast_unsigned(),
+        instructions: row.get::<i64>(first + 1)?.cast_unsigned(),
+        functions: row.get::<Json<_>>(first + 2)?.0,
+    })
 }

@@ -14,8 +14,10 @@ mod columns;
 mod conclusion;
 mod conditions;
 mod error;
+mod expiry;
 mod extras;
 mod file;
+mod found;
 mod header;
 mod history;
 mod instructions;
@@ -40,6 +42,7 @@ mod tests;
 pub use adopt::Adopted;
 pub use baselines::{Baseline, check_baseline_name};
 pub use error::StoreError;
+pub use found::FoundStore;
 pub use history::{
     BenchmarkSummary, BranchFilter, CodeState, History, HistoryQuery, PastMeasurement, RunFilter,
     RunLink, RunLinks,

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::error::{Attempt, Fault};
 use super::file::{OpenFile, create_if_absent};
+use super::found::FoundStore;
 use super::header::FileState;
 use super::location::is_address;
 #[cfg(feature = "postgres")]
@@ -153,8 +154,9 @@ impl Store {
         }
     }
 
-    /// Makes a store in the database of this address, and the roles that its users can be given where they are wanted. Tells whether there was none before.
-    pub fn create_in(address: &str, with_roles: bool) -> Result<bool, StoreError> {
+    /// Makes a store in the database of this address, or brings an older one up to date, and makes the roles that its users can be given where they
+    /// are wanted. Tells what was there before.
+    pub fn create_in(address: &str, with_roles: bool) -> Result<FoundStore, StoreError> {
         #[cfg(feature = "postgres")]
         return TeamSession::create(address, with_roles);
         #[cfg(not(feature = "postgres"))]

@@ -3,15 +3,16 @@
 //! Runs go in one transaction, with everything that nothing else refers to. The file is made smaller after that: a kill in between leaves a
 //! whole store with unused room in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::params;
 
 use super::access::Survives;
 use super::columns::{Count, Unsigned, WordColumn};
 use super::error::Attempt;
+use super::expiry::RunLaunches;
 use super::open::{Database, StoreFile};
-use super::sql::Sql;
+use super::sql::{AT_ONCE, Sql, numbered};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{Acceptance, RunId, RunStatus, Timestamp};
 
@@ -52,38 +53,36 @@ pub struct RemovedRuns {
 impl Store {
     /// All runs of a workspace with what they take, newest first. Reads the whole history.
     pub fn stored_runs(&self, workspace: WorkspaceId) -> Result<Vec<StoredRun>, StoreError> {
+        let mut bytes = BTreeMap::new();
+        let names = self.baselines(workspace)?;
+        for of_month in self.by_month(workspace, None)? {
+            for some in of_month.chunks(AT_ONCE) {
+                self.read(|sql| add_bytes(sql, some, &mut bytes))?;
+            }
+        }
         self.read(|sql| {
-            let mut runs = Vec::new();
-            sql.each(
+            sql.all(
                 "SELECT r.id, r.started, r.status, r.acceptance, r.git_branch, r.git_commit, r.partner,
-                        (SELECT count(*) FROM run_benchmarks WHERE run = r.id),
-                        (SELECT CAST(coalesce(sum(length(s.samples) + coalesce(length(s.allocations), 0)
-                                             + coalesce(length(s.latencies), 0)), 0) AS BIGINT)
-                         FROM launches l JOIN series s ON s.launch = l.id WHERE l.run = r.id)
+                        (SELECT count(*) FROM run_benchmarks WHERE run = r.id)
                  FROM runs r WHERE r.workspace = ?1 ORDER BY r.id DESC",
                 params![workspace.0],
                 |row| {
                     let run = RunId(row.get(0)?);
-                    runs.push(StoredRun {
-                    run,
-                    started: Timestamp(row.get(1)?),
-                    status: row.get::<WordColumn<_>>(2)?.0,
-                    acceptance: row.get::<WordColumn<_>>(3)?.0,
-                    branch: row.get(4)?,
-                    commit: row.get(5)?,
-                    partner: row.get::<Option<_>>(6)?.map(RunId),
-                    benchmarks: row.get::<Count>(7)?.0,
-                    baselines: sql.all(
-                        "SELECT name FROM baselines WHERE run = ?1 ORDER BY name",
-                        params![run.0],
-                        |row| row.get(0),
-                    )?,
-                    bytes: row.get::<Unsigned>(8)?.0,
-                });
-                Ok(())
+                    let of_run = names.iter().filter(|name| name.run == run);
+                    Ok(StoredRun {
+                        run,
+                        started: Timestamp(row.get(1)?),
+                        status: row.get::<WordColumn<_>>(2)?.0,
+                        acceptance: row.get::<WordColumn<_>>(3)?.0,
+                        branch: row.get(4)?,
+                        commit: row.get(5)?,
+                        partner: row.get::<Option<_>>(6)?.map(RunId),
+                        benchmarks: row.get::<Count>(7)?.0,
+                        baselines: of_run.map(|name| name.name.clone()).collect(),
+                        bytes: bytes.get(&run).copied().unwrap_or(0),
+                    })
                 },
-            )?;
-            Ok(runs)
+            )
         })
     }
 
@@ -174,6 +173,22 @@ impl StoreFile {
             .map(|metadata| metadata.len())
             .sum()
     }
+}
+
+/// Adds what the samples of runs take, whose launches lie close together.
+fn add_bytes(sql: Sql<'_>, runs: &[RunLaunches], bytes: &mut BTreeMap<RunId, u64>) -> Attempt<()> {
+    let first = runs.iter().map(|run| run.first).min().unwrap_or(0);
+    let last = runs.iter().map(|run| run.last).max().unwrap_or(0);
+    let query = format!(
+        "SELECT l.run, CAST(sum(length(s.samples) + coalesce(length(s.allocations), 0) + coalesce(length(s.latencies), 0)) AS BIGINT)
+         FROM launches l JOIN series s ON s.launch = l.id
+         WHERE l.run IN ({}) AND s.launch BETWEEN {first} AND {last} GROUP BY l.run",
+        numbered(runs.iter().map(|run| run.run.0))
+    );
+    sql.each(&query, &[], |row| {
+        bytes.insert(RunId(row.get(0)?), row.get::<Unsigned>(1)?.0);
+        Ok(())
+    })
 }
 
 /// Rows that runs shared and that none refers to any more.

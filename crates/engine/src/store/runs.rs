@@ -1,5 +1,7 @@
 //! Runs: begun as incomplete, ended once, accepted by result or by command.
 
+use std::collections::HashMap;
+
 use rusqlite::params;
 
 use super::access::Survives;
@@ -7,7 +9,7 @@ use super::columns::{Count, Json, Unsigned, WordColumn};
 use super::conclusion::packed;
 use super::conditions::{intern_benchmark, intern_json};
 use super::error::Attempt;
-use super::sql::{Sql, StoredRow};
+use super::sql::{AT_ONCE, Sql, StoredRow, numbered};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, GitState, NewRun, Pair, Purpose, Run, RunEnd, RunId, RunStatus,
@@ -320,34 +322,48 @@ pub(super) fn run_at(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
 }
 
 fn summaries(sql: Sql<'_>, which: &str, number: i64, limit: i64) -> Attempt<Vec<RunSummary>> {
-    const COUNTS: &str = "
-        SELECT verdict, count(*), 1 FROM run_benchmarks WHERE run = ?1 GROUP BY verdict
-        UNION ALL SELECT verdict, count(*), 0 FROM unmeasured WHERE run = ?1 GROUP BY verdict";
     let heads = format!(
         "SELECT {RUN_COLUMNS}, r.workspace, r.exit_code
          FROM runs r JOIN environments e ON e.id = r.environment WHERE {which}",
     );
     let mut runs = Vec::new();
     sql.each(&heads, params![number, limit], |row| {
-        let run = run_at(row)?;
-        let mut benchmarks = 0;
-        let mut verdicts = Vec::new();
-        sql.each(COUNTS, params![run.id.0], |group| {
-            let Count(count) = group.get(1)?;
-            benchmarks += count * group.get::<Count>(2)?.0;
-            if let Some(WordColumn(verdict)) = group.get::<Option<WordColumn<Verdict>>>(0)? {
-                verdicts.extend(std::iter::repeat_n(verdict, count));
-            }
-            Ok(())
-        })?;
         runs.push(RunSummary {
             workspace: WorkspaceId(row.get(19)?),
-            run,
+            run: run_at(row)?,
             exit_code: row.get(20)?,
-            benchmarks,
-            tally: verdicts.into_iter().collect(),
+            benchmarks: 0,
+            tally: Tally::default(),
         });
         Ok(())
     })?;
+    for some in runs.chunks_mut(AT_ONCE) {
+        count_benchmarks(sql, some)?;
+    }
     Ok(runs)
+}
+
+/// How many benchmarks runs launched, and how often each verdict was given.
+fn count_benchmarks(sql: Sql<'_>, runs: &mut [RunSummary]) -> Attempt<()> {
+    let ids = numbered(runs.iter().map(|summary| summary.run.id.0));
+    let counts = format!(
+        "SELECT run, verdict, count(*), 1 FROM run_benchmarks WHERE run IN ({ids}) GROUP BY run, verdict
+         UNION ALL SELECT run, verdict, count(*), 0 FROM unmeasured WHERE run IN ({ids}) GROUP BY run, verdict"
+    );
+    let mut found: HashMap<RunId, (usize, Vec<Verdict>)> = HashMap::new();
+    sql.each(&counts, &[], |group| {
+        let (benchmarks, verdicts) = found.entry(RunId(group.get(0)?)).or_default();
+        let Count(count) = group.get(2)?;
+        *benchmarks += count * group.get::<Count>(3)?.0;
+        if let Some(WordColumn(verdict)) = group.get::<Option<WordColumn<Verdict>>>(1)? {
+            verdicts.extend(std::iter::repeat_n(verdict, count));
+        }
+        Ok(())
+    })?;
+    for summary in runs {
+        let (benchmarks, verdicts) = found.remove(&summary.run.id).unwrap_or_default();
+        summary.benchmarks = benchmarks;
+        summary.tally = verdicts.into_iter().collect();
+    }
+    Ok(())
 }

@@ -60,6 +60,15 @@ impl StoredRow<'_> {
     }
 }
 
+/// So many rows are named in a statement.
+pub(super) const AT_ONCE: usize = 1_000;
+
+/// Numbers as a list in a statement.
+pub(super) fn numbered(numbers: impl Iterator<Item = i64>) -> String {
+    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    numbers.join(", ")
+}
+
 impl Sql<'_> {
     /// Whether statements run in a file, which SQLite alone can check.
     pub(super) fn is_file(self) -> bool {
@@ -88,6 +97,37 @@ impl Sql<'_> {
                     visit(&StoredRow::Postgres(&row))?;
                 }
                 Ok(())
+            }
+        }
+    }
+
+    /// The same of a query for each of `numbers`, whose text is made from what stands there for the number. A server is asked once.
+    pub(super) fn each_of(
+        self,
+        numbers: impl Iterator<Item = i64>,
+        of_one: &dyn Fn(&str) -> String,
+        values: &[&dyn ToSql],
+        mut visit: impl FnMut(&StoredRow<'_>) -> Attempt<()>,
+    ) -> Attempt<()> {
+        match self {
+            Self::Sqlite(_) => {
+                let query = of_one(&format!("?{}", values.len() + 1));
+                for number in numbers {
+                    let mut all = values.to_vec();
+                    all.push(&number);
+                    self.each(&query, &all, &mut visit)?;
+                }
+                Ok(())
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => {
+                let rows: Vec<String> = numbers.map(|number| format!("({number})")).collect();
+                let of_each = format!(
+                    "SELECT found.* FROM (VALUES {}) AS asked (number) JOIN LATERAL ({}) AS found ON TRUE",
+                    rows.join(", "),
+                    of_one("asked.number")
+                );
+                self.each(&of_each, values, visit)
             }
         }
     }

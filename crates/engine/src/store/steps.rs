@@ -1,6 +1,6 @@
 //! What users accepted by command: whole runs, and new levels of single benchmarks; and the way back from both.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::params;
 
@@ -9,7 +9,7 @@ use super::columns::WordColumn;
 use super::conditions::find_benchmark;
 use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, key_at, run_at, side_of};
-use super::sql::Sql;
+use super::sql::{AT_ONCE, Sql, numbered};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, RunId, Side, Timestamp};
 
@@ -114,13 +114,30 @@ impl Store {
 
     /// The benchmarks whose level in this run was accepted, sorted.
     pub fn accepted_steps(&self, run: RunId) -> Result<Vec<BenchmarkKey>, StoreError> {
+        let mut found = self.accepted_steps_of(&[run])?;
+        Ok(found.remove(&run).unwrap_or_default())
+    }
+
+    /// The same of several runs; those without are left out.
+    pub fn accepted_steps_of(
+        &self,
+        runs: &[RunId],
+    ) -> Result<BTreeMap<RunId, Vec<BenchmarkKey>>, StoreError> {
         self.read(|sql| {
-            sql.all(
-                "SELECT b.package, b.target, b.name FROM accepted_steps s JOIN benchmarks b ON b.id = s.benchmark
-                 WHERE s.run = ?1 ORDER BY 1, 2, 3",
-                params![run.0],
-                |row| key_at(row, 0),
-            )
+            let mut found: BTreeMap<RunId, Vec<BenchmarkKey>> = BTreeMap::new();
+            for some in runs.chunks(AT_ONCE) {
+                let steps = format!(
+                    "SELECT b.package, b.target, b.name, s.run FROM accepted_steps s JOIN benchmarks b ON b.id = s.benchmark
+                     WHERE s.run IN ({}) ORDER BY 1, 2, 3",
+                    numbered(some.iter().map(|run| run.0))
+                );
+                sql.each(&steps, &[], |row| {
+                    let of_run = found.entry(RunId(row.get(3)?)).or_default();
+                    of_run.push(key_at(row, 0)?);
+                    Ok(())
+                })?;
+            }
+            Ok(found)
         })
     }
 }

@@ -183,9 +183,9 @@ fn no_question_about_the_history_scans_a_table() {
     let mut plans = vec![plan(LIST, 1), plan(CONTROLS, 2)];
     for branch in [BranchFilter::Any, BranchFilter::Only(None)] {
         for runs in [RunFilter::Any, RunFilter::Own, RunFilter::Accepted] {
-            plans.push(plan(&past_sql(branch, runs), 5));
+            plans.push(plan(&past_sql("?5", branch, runs), 5));
         }
-        plans.push(plan(&accepted_steps_sql(branch), 5));
+        plans.push(plan(&accepted_steps_sql("?5", branch), 5));
     }
     plans.push(plan(NEWEST_VERDICT, 2));
     plans.push(plan(&accepted_runs_sql(), 3));

@@ -161,7 +161,7 @@ impl Store {
                         params![run.0, head.package, head.target, head.ordinal, head.attempt],
                         |row| row.get(0),
                     )?;
-                    let (target_facts, benchmarks) = launched(sql, &mut known, id)?;
+                    let (target_facts, benchmarks) = launched(sql, &mut known, run, id)?;
                     Ok(LaunchRecord {
                         head,
                         target_facts,
@@ -243,12 +243,13 @@ fn settle(
 fn launched(
     sql: Sql<'_>,
     known: &mut KnownConditions,
+    run: RunId,
     launch: i64,
 ) -> Attempt<(TargetFacts, Vec<LaunchedBenchmark>)> {
     let outcomes = "
         SELECT b.package, b.target, b.name, rb.conditions, s.samples, s.led, s.allocations, s.latencies, NULL, s.position
-         FROM series s JOIN run_benchmarks rb ON rb.id = s.run_benchmark JOIN benchmarks b ON b.id = rb.benchmark
-         WHERE s.launch = ?1
+         FROM run_benchmarks rb JOIN series s ON s.run_benchmark = rb.id AND s.launch = ?1 JOIN benchmarks b ON b.id = rb.benchmark
+         WHERE rb.run = ?2
          UNION ALL
          SELECT b.package, b.target, b.name, rb.conditions, NULL, NULL, NULL, NULL, f.message, f.position
          FROM failures f JOIN run_benchmarks rb ON rb.id = f.run_benchmark JOIN benchmarks b ON b.id = rb.benchmark
@@ -256,7 +257,7 @@ fn launched(
          ORDER BY 10";
     let mut facts = TargetFacts::default();
     let mut benchmarks = Vec::new();
-    sql.each(outcomes, params![launch], |row| {
+    sql.each(outcomes, params![launch, run.0], |row| {
         let conditions = known.get(sql, row.get(3)?)?;
         facts.clone_from(&conditions.target);
         let message: Option<String> = row.get(8)?;

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::references::{later_references, passed_on};
 use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::report::{PruneLine, PruneSummary, RunFate, write_prune};
+use crate::report::{PruneLine, PruneSummary, RunFate, WhatGoes, write_prune};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{RunId, RunStatus, Timestamp};
 use perfcheck_engine::host;
-use perfcheck_engine::store::{StoredRun, WorkspaceId};
+use perfcheck_engine::store::{RemovedRuns, StoredRun, WorkspaceId};
 
 /// An incomplete run that began less long ago may be under way.
 const UNDER_WAY_NANOSECONDS: i64 = 24 * 3_600_000_000_000;
@@ -31,6 +32,9 @@ pub struct PruneOptions {
     /// Remove runs of this branch only
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
+    /// Remove samples only: the runs stay, with verdicts and their place in the history
+    #[arg(long)]
+    pub samples: bool,
     /// Remove what would be removed
     #[arg(long = "yes")]
     pub execute: bool,
@@ -45,6 +49,7 @@ pub fn prune(
     if *options
         == (PruneOptions {
             execute: options.execute,
+            samples: options.samples,
             ..PruneOptions::default()
         })
     {
@@ -61,9 +66,13 @@ pub fn prune(
     let Some((store, workspace)) = context.stored()? else {
         return context.note_nothing_stored(common, world);
     };
+    let limit = match limit {
+        Some(limit) if options.samples => Some(store.samples_until(limit)?),
+        limit => limit,
+    };
     let runs = store.stored_runs(workspace)?;
     let references = later_references(&store, workspace)?;
-    let behind = passed_on(&store, runs.iter().map(|run| run.run))?;
+    let behind = passed_on(&store, workspace)?;
     let known = context.checkout.as_ref().and_then(host::Checkout::branches);
     let fates = PrunePolicy {
         options,
@@ -75,10 +84,15 @@ pub fn prune(
     }
     .fates(&runs);
     drop(store);
+    let goes = if options.samples {
+        WhatGoes::Samples
+    } else {
+        WhatGoes::Runs
+    };
     carry_out(
         &runs,
         &fates,
-        options.execute,
+        (goes, options.execute),
         &context,
         workspace,
         common,
@@ -133,14 +147,15 @@ pub fn remove_runs(
         })
         .collect();
     drop(store);
-    carry_out(&runs, &fates, true, &context, workspace, common, world)
+    let now = (WhatGoes::Runs, true);
+    carry_out(&runs, &fates, now, &context, workspace, common, world)
 }
 
 /// Shows what goes, and lets it go where that is wanted.
 fn carry_out(
     runs: &[StoredRun],
     fates: &BTreeMap<RunId, RunFate>,
-    execute: bool,
+    (goes, execute): (WhatGoes, bool),
     context: &Context,
     workspace: WorkspaceId,
     common: &StoreOptions,
@@ -165,12 +180,13 @@ fn carry_out(
         .map(|(run, _)| *run)
         .collect();
     let done = match (execute, going.is_empty()) {
-        (true, false) => Some(execute_plan(context, workspace, &going, world)?),
+        (true, false) => Some(execute_plan(context, workspace, goes, &going, world)?),
         _ => None,
     };
     let summary = PruneSummary {
         removed: done.as_ref().map(|done| done.removed),
         freed_bytes: done.map(|done| done.freed_bytes),
+        goes,
         is_quiet: common.output.quiet,
     };
     write_prune(world.stdout, &lines, &summary, common.output.format)?;
@@ -186,12 +202,25 @@ struct Done {
 fn execute_plan(
     context: &Context,
     workspace: WorkspaceId,
+    goes: WhatGoes,
     going: &[RunId],
     world: &mut World<'_>,
 ) -> Result<Done, AppError> {
     let mut store = context.whole_store()?;
     let before = store.bytes()?;
-    let outcome = store.remove_runs(workspace, going)?;
+    let outcome = match goes {
+        WhatGoes::Runs => store.remove_runs(workspace, going)?,
+        WhatGoes::Samples => {
+            let removed = working("Removing samples", going.len(), world, |told| {
+                store.remove_samples(workspace, going, told)
+            })?;
+            let skipped = going.iter().filter(|run| !removed.contains(run));
+            RemovedRuns {
+                skipped: skipped.copied().collect(),
+                removed,
+            }
+        }
+    };
     for run in &outcome.skipped {
         writeln!(
             world.stderr,
@@ -245,7 +274,8 @@ impl PrunePolicy<'_> {
         let is_kept = options.keep_last.is_some_and(|keep| place < keep)
             || options.keep_per_branch.is_some_and(|keep| before < keep)
             || self.limit.is_some_and(|limit| run.started >= limit)
-            || (options.branch.is_some() && options.branch != run.branch);
+            || (options.branch.is_some() && options.branch != run.branch)
+            || (options.samples && run.bytes == 0);
         let may_be_under_way = run.status == RunStatus::Incomplete
             && self.now.0.saturating_sub(run.started.0) < UNDER_WAY_NANOSECONDS;
         if is_kept {

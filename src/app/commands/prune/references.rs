@@ -79,14 +79,11 @@ fn of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
 /// Behind each run that measured nothing of some benchmarks, as both sides ran the same code: the runs whose level it has in these.
 pub(in crate::app) fn passed_on(
     store: &Store,
-    runs: impl Iterator<Item = RunId>,
+    workspace: WorkspaceId,
 ) -> Result<BTreeMap<RunId, Vec<RunId>>, StoreError> {
-    let mut found = BTreeMap::new();
-    for run in runs {
-        let verdicts = store.verdicts(run)?.into_iter();
-        let same =
-            verdicts.filter(|one| one.verdict == Verdict::Unchanged && one.typical_ns.is_none());
-        found.insert(run, same.filter_map(|one| one.reference).collect());
+    let mut found: BTreeMap<RunId, Vec<RunId>> = BTreeMap::new();
+    for (run, behind) in store.same_code(workspace)? {
+        found.entry(run).or_default().push(behind);
     }
     Ok(found)
 }

@@ -142,6 +142,15 @@ CREATE TABLE series (
 ) STRICT;
 CREATE INDEX series_by_launch ON series (launch);
 
+CREATE TABLE points (
+    run_benchmark INTEGER PRIMARY KEY REFERENCES run_benchmarks ON DELETE CASCADE,
+    launches INTEGER NOT NULL,
+    samples INTEGER NOT NULL,
+    from_ramp INTEGER NOT NULL CHECK (from_ramp IN (0, 1)),
+    low_quantile REAL,
+    median REAL
+) STRICT;
+
 CREATE TABLE failures (
     id INTEGER PRIMARY KEY,
     run_benchmark INTEGER NOT NULL REFERENCES run_benchmarks ON DELETE CASCADE,

@@ -230,9 +230,11 @@ impl TeamSession {
             keys.map(|key| part(key).replace('\0', "\u{fffd}"))
                 .collect()
         };
-        let counts = [new_runs, shared.run_benchmarks.1.len(), shared.launches];
-        let [runs, run_benchmarks, launches] =
-            counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let launches: Vec<i64> = (runs.iter())
+            .flat_map(|run| run.launches.iter().map(|_| run.head.started.0))
+            .collect();
+        let counts = [new_runs, shared.run_benchmarks.1.len()];
+        let [runs, run_benchmarks] = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let (packages, targets) = (column(|key| &key.package), column(|key| &key.target));
         let names = column(|key| &key.id);
         let rows = self.rows(
@@ -246,7 +248,7 @@ impl TeamSession {
                 (&names, Type::TEXT_ARRAY),
                 (&runs, Type::INT8),
                 (&run_benchmarks, Type::INT8),
-                (&launches, Type::INT8),
+                (&launches, Type::INT8_ARRAY),
             ],
         )?;
         let mut numbers: [Vec<i64>; 6] = Default::default();

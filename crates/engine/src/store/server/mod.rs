@@ -5,8 +5,13 @@
 
 mod address;
 mod bulk;
+mod points;
+mod scripts;
 mod session;
 mod surroundings;
+#[cfg(test)]
+mod tests;
+mod upgrade;
 mod values;
 
 pub(super) use session::TeamSession;

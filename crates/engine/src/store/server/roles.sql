@@ -19,5 +19,6 @@ GRANT UPDATE (label) ON perfcheck.workspaces TO perfcheck_writer;
 -- Admins name runs, accept levels and remove runs as well.
 GRANT perfcheck_writer TO perfcheck_admin;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA perfcheck TO perfcheck_admin;
+GRANT EXECUTE ON FUNCTION perfcheck.expire_series TO perfcheck_admin;
 -- What the tables keep by themselves is nobody's right to change.
 REVOKE INSERT, UPDATE, DELETE ON perfcheck.made_by FROM perfcheck_admin;

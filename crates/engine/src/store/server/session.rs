@@ -1,29 +1,41 @@
 //! A connection to a team's store: opened, checked, and bounded in time.
 
+use std::cell::Cell;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use rusqlite::ToSql;
 use rusqlite::types::Value;
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::yield_now;
 use tokio::time::timeout;
 use tokio_postgres::config::Host;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{ToSql as ServerToSql, Type};
-use tokio_postgres::{Client, Config, NoTls, Socket};
+use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Socket};
 
 use super::address::TeamAddress;
+use super::scripts::VERSION;
 use super::values::Held;
 use crate::store::StoreError;
 use crate::store::error::{Attempt, Fault, said};
 
-/// The version of the team's schema that this program reads and writes.
-const VERSION: u32 = 1;
-const SCHEMA: &str = include_str!("schema.sql");
-const ROLES: &str = include_str!("roles.sql");
+/// What a transaction begins with. The schema stays as it is until it ends, as an upgrade waits for this lock; and it is looked at only then.
+const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; LOCK TABLE made_by IN ACCESS SHARE MODE; SELECT version FROM made_by";
+const WRITE: &str = "BEGIN; LOCK TABLE made_by IN ACCESS SHARE MODE; SELECT version FROM made_by";
 
+/// Of every connection.
+pub(super) const SETTINGS: &str = "SET search_path TO perfcheck; SET lock_timeout TO '10s'";
+const SETTINGS_OF_READERS: &str = "SET search_path TO perfcheck; SET lock_timeout TO '10s'; SET default_transaction_read_only TO on";
+
+/// So long a statement waits for others, as the settings say.
+const LOCKED_FOR: Duration = Duration::from_secs(10);
 /// A server that says nothing for so long is given up.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// The same of a server that is not reached.
@@ -32,9 +44,13 @@ const REACHED_WITHIN: Duration = Duration::from_secs(10);
 /// A connection, and where it leads.
 pub(in crate::store) struct TeamSession {
     // Declared before the runtime, which polls the connection behind it.
-    client: Client,
+    client: Arc<Client>,
     runtime: Runtime,
     place: PathBuf,
+    /// A server that says nothing for so long is given up.
+    pub(super) patience: Duration,
+    /// What is said together with the next statement, which saves a round trip.
+    unsaid: Cell<Option<&'static str>>,
 }
 
 impl fmt::Debug for TeamSession {
@@ -51,51 +67,49 @@ impl TeamSession {
 
     /// Connects to the store of this address, and checks that it is one of ours.
     pub(in crate::store) fn open(address: &str) -> Result<Self, StoreError> {
-        let session = Self::connect(address)?;
-        let version = session.version().map_err(|fault| session.complete(fault))?;
-        match version {
-            Some(VERSION) => Ok(session),
-            Some(found) => Err(StoreError::Newer {
-                path: session.place.clone(),
-                found,
-                supported: VERSION,
-            }),
-            None => Err(StoreError::NoTeamStore {
-                path: session.place.clone(),
-            }),
-        }
+        Self::opened(address, SETTINGS)
     }
 
     /// The same, for reading alone.
     pub(in crate::store) fn open_to_read(address: &str) -> Result<Self, StoreError> {
-        let session = Self::open(address)?;
-        session
-            .batch("SET default_transaction_read_only TO on")
-            .map_err(|fault| session.complete(fault))?;
+        Self::opened(address, SETTINGS_OF_READERS)
+    }
+
+    fn opened(address: &str, settings: &'static str) -> Result<Self, StoreError> {
+        let session = Self::connect(address, settings)?;
+        let found = match session.told_version() {
+            Err(Fault::Server(error)) if is_not_there(&error) => session.version(),
+            found => found,
+        };
+        let found = found.map_err(|fault| session.complete(fault))?;
+        let Some(version) = found else {
+            return Err(StoreError::NoTeamStore {
+                path: session.place.clone(),
+            });
+        };
+        session.check(version)?;
         Ok(session)
     }
 
-    /// Makes a store in the database of this address, and its roles where they are wanted. Tells whether there was none before.
-    pub(in crate::store) fn create(address: &str, with_roles: bool) -> Result<bool, StoreError> {
-        let mut session = Self::connect(address)?;
-        let is_new = match session.version().map_err(|fault| session.complete(fault))? {
-            None => true,
-            Some(VERSION) => false,
-            Some(_) => return Self::open(address).map(|_| false),
-        };
-        session.write(|session| {
-            if is_new {
-                session.batch(SCHEMA)?;
-            }
-            if with_roles {
-                session.batch(ROLES)?;
-            }
-            Ok(())
-        })?;
-        Ok(is_new)
+    /// Refuses a store of another version.
+    pub(super) fn check(&self, found: u32) -> Result<(), StoreError> {
+        let path = self.place.clone();
+        match found {
+            VERSION => Ok(()),
+            0..VERSION => Err(StoreError::Older {
+                path,
+                found,
+                supported: VERSION,
+            }),
+            _ => Err(StoreError::Newer {
+                path,
+                found,
+                supported: VERSION,
+            }),
+        }
     }
 
-    fn connect(address: &str) -> Result<Self, StoreError> {
+    pub(super) fn connect(address: &str, settings: &'static str) -> Result<Self, StoreError> {
         let TeamAddress {
             mut config,
             encryption,
@@ -120,29 +134,29 @@ impl TeamSession {
             None => reach(&runtime, &config, NoTls),
         };
         let client = client.map_err(unreachable)?;
-        let session = Self {
-            client,
+        Ok(Self {
+            client: Arc::new(client),
             runtime,
             place,
-        };
-        session
-            .batch("SET search_path TO perfcheck; SET lock_timeout TO '10s'")
-            .map_err(|fault| session.complete(fault))?;
-        Ok(session)
+            patience: PATIENCE,
+            unsaid: Cell::new(Some(settings)),
+        })
     }
 
     /// The version of the store in this database; `None` where there is none.
-    fn version(&self) -> Attempt<Option<u32>> {
-        let there = "SELECT 1 FROM pg_class WHERE oid = to_regclass('perfcheck.made_by')";
-        if self.query(there, &[])?.is_empty() {
-            let taken = "SELECT 1 FROM pg_namespace WHERE nspname = 'perfcheck'";
-            if self.query(taken, &[])?.is_empty() {
-                return Ok(None);
-            }
-            return Err(Fault::Store(StoreError::ForeignSchema {
+    pub(super) fn version(&self) -> Attempt<Option<u32>> {
+        let there = "SELECT to_regclass('perfcheck.made_by') IS NOT NULL, to_regnamespace('perfcheck') IS NOT NULL";
+        match self.query(there, &[])?.first().map(Vec::as_slice) {
+            Some([Value::Integer(1), _]) => self.told_version(),
+            Some([_, Value::Integer(1)]) => Err(Fault::Store(StoreError::ForeignSchema {
                 path: self.place.clone(),
-            }));
+            })),
+            _ => Ok(None),
         }
+    }
+
+    /// The same of a store that is there.
+    fn told_version(&self) -> Attempt<Option<u32>> {
         let rows = self.query("SELECT version FROM perfcheck.made_by", &[])?;
         match rows.first().and_then(|row| row.first()) {
             Some(Value::Integer(version)) => Ok(u32::try_from(*version).ok()),
@@ -160,7 +174,10 @@ impl TeamSession {
         &self,
         query: impl FnOnce(&Self) -> Attempt<T>,
     ) -> Result<T, StoreError> {
-        self.within("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", query)
+        self.within(READ, query, |session| {
+            session.say("COMMIT");
+            Ok(())
+        })
     }
 
     /// Runs statements that happen together or not at all.
@@ -168,26 +185,37 @@ impl TeamSession {
         &mut self,
         statements: impl FnOnce(&Self) -> Attempt<T>,
     ) -> Result<T, StoreError> {
-        self.within("BEGIN", statements)
+        self.within(WRITE, statements, |session| session.batch("COMMIT"))
+    }
+
+    /// The same of statements that make a store or change its version.
+    pub(super) fn change_schema<T>(
+        &mut self,
+        statements: impl FnOnce(&Self) -> Attempt<T>,
+    ) -> Result<T, StoreError> {
+        self.within("BEGIN", statements, |session| session.batch("COMMIT"))
     }
 
     fn within<T>(
         &self,
-        begin: &str,
+        begin: &'static str,
         statements: impl FnOnce(&Self) -> Attempt<T>,
+        end: impl FnOnce(&Self) -> Attempt<()>,
     ) -> Result<T, StoreError> {
-        let attempt = || {
-            self.batch(begin)?;
-            match statements(self) {
-                Ok(value) => self.batch("COMMIT").map(|()| value),
-                Err(fault) => {
-                    // Where this fails the connection is gone, and the transaction with it.
-                    let _ = self.batch("ROLLBACK");
-                    Err(fault)
-                }
+        if let Some(earlier) = self.unsaid.take() {
+            self.batch(earlier).map_err(|fault| self.complete(fault))?;
+        }
+        self.unsaid.set(Some(begin));
+        let outcome = match statements(self) {
+            // Nothing was asked.
+            outcome if self.unsaid.take().is_some() => outcome,
+            Ok(value) => end(self).map(|()| value),
+            Err(fault) => {
+                self.say("ROLLBACK");
+                Err(fault)
             }
         };
-        attempt().map_err(|fault| self.complete(fault))
+        outcome.map_err(|fault| self.complete(fault))
     }
 
     /// The rows of a query whose values are those that a file would be given.
@@ -235,28 +263,52 @@ impl TeamSession {
     }
 
     /// Runs statements without values.
-    fn batch(&self, statements: &str) -> Attempt<()> {
+    pub(super) fn batch(&self, statements: &str) -> Attempt<()> {
         self.wait(self.client.batch_execute(statements))
+    }
+
+    /// Runs a statement whose answer nobody waits for. Where it fails the connection is gone, and the transaction with it.
+    fn say(&self, statement: &'static str) {
+        let client = Arc::clone(&self.client);
+        self.runtime
+            .spawn(async move { client.batch_execute(statement).await });
+        // One turn hands it to the connection, the other one sends it.
+        self.runtime.block_on(async {
+            yield_now().await;
+            yield_now().await;
+        });
     }
 
     fn wait<T>(
         &self,
         answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Attempt<T> {
-        match self
-            .runtime
-            .block_on(async { timeout(PATIENCE, answer).await })
-        {
-            Ok(answered) => answered.map_err(server),
-            Err(_) => Err(Fault::Store(StoreError::Unreachable {
-                path: self.place.clone(),
-                detail: format!("no answer within {} s", PATIENCE.as_secs()),
-            })),
-        }
+        let answered = match self.unsaid.take() {
+            None => self.in_time(answer)?,
+            Some(before) => {
+                let before = self.client.simple_query(before);
+                let (before, answered) = self.in_time(both(before, answer))?;
+                if let Some(found) = version_in(&before.map_err(server)?) {
+                    self.check(found)?;
+                }
+                answered
+            }
+        };
+        answered.map_err(server)
     }
 
-    fn complete(&self, fault: Fault) -> StoreError {
-        fault.at(&self.place, PATIENCE)
+    fn in_time<T>(&self, answer: impl Future<Output = T>) -> Attempt<T> {
+        let answer = async { timeout(self.patience, answer).await };
+        self.runtime.block_on(answer).map_err(|_| {
+            Fault::Store(StoreError::Unreachable {
+                path: self.place.clone(),
+                detail: format!("no answer within {} s", self.patience.as_secs()),
+            })
+        })
+    }
+
+    pub(super) fn complete(&self, fault: Fault) -> StoreError {
+        fault.at(&self.place, LOCKED_FOR)
     }
 }
 
@@ -266,14 +318,57 @@ where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
 {
-    let connecting = async { timeout(REACHED_WITHIN, config.connect(encryption)).await };
+    let within = config.get_connect_timeout().copied();
+    let within = within.unwrap_or(REACHED_WITHIN);
+    let connecting = async { timeout(within, config.connect(encryption)).await };
     let (client, connection) = runtime
         .block_on(connecting)
-        .map_err(|_| format!("no answer within {} s", REACHED_WITHIN.as_secs()))?
+        .map_err(|_| format!("no answer within {} s", within.as_secs()))?
         .map_err(|error| said(&error))?;
     // What goes wrong later is told to whoever waits for an answer.
     runtime.spawn(async move { drop(connection.await) });
     Ok(client)
+}
+
+/// Two requests, sent one after the other, and both answers.
+async fn both<A, B>(first: impl Future<Output = A>, second: impl Future<Output = B>) -> (A, B) {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    let (mut of_first, mut of_second) = (None, None);
+    poll_fn(move |context| {
+        if of_first.is_none()
+            && let Poll::Ready(answer) = first.as_mut().poll(context)
+        {
+            of_first = Some(answer);
+        }
+        if of_second.is_none()
+            && let Poll::Ready(answer) = second.as_mut().poll(context)
+        {
+            of_second = Some(answer);
+        }
+        match (of_first.take(), of_second.take()) {
+            (Some(first), Some(second)) => Poll::Ready((first, second)),
+            (first, second) => {
+                (of_first, of_second) = (first, second);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+/// The version that the beginning of a transaction told.
+fn version_in(answer: &[SimpleQueryMessage]) -> Option<u32> {
+    answer.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+        _ => None,
+    })
+}
+
+fn is_not_there(error: &tokio_postgres::Error) -> bool {
+    let code = error.code();
+    [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME]
+        .iter()
+        .any(|state| code == Some(state))
 }
 
 fn server(error: tokio_postgres::Error) -> Fault {

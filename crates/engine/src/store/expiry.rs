@@ -1,0 +1,163 @@
+//! Samples that are removed while their runs stay: verdicts, conclusions and the place of each run in the history are kept.
+//!
+//! A file forgets samples run by run. A team's store forgets whole months, as those lie in a table of their own, which is dropped.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rusqlite::params;
+
+use super::access::Survives;
+use super::error::Attempt;
+use super::sql::{Sql, numbered};
+use super::{Store, StoreError, WorkspaceId};
+use perfcheck_analysis::compare::point_of;
+use perfcheck_analysis::model::{BenchmarkKey, RunId, RunPoint, Timestamp, Work};
+
+/// Samples of so many runs are in memory at once.
+const RUNS_AT_ONCE: usize = 20;
+/// In the number of a launch of a team's store the month stands above so many bits.
+const BITS_BELOW_MONTH: u32 = 44;
+
+impl Store {
+    /// Up to when samples are removed that are to be older than this: in a team's store up to the beginning of that month.
+    pub fn samples_until(&self, limit: Timestamp) -> Result<Timestamp, StoreError> {
+        if self.database.file().is_some() {
+            return Ok(limit);
+        }
+        self.read(|sql| {
+            sql.one(
+                "SELECT CAST(extract(epoch FROM date_trunc('month', to_timestamp(CAST(?1 AS BIGINT) / 1e9), 'UTC')) AS BIGINT) * 1000000000",
+                params![limit.0],
+                |row| row.get(0).map(Timestamp),
+            )
+        })
+    }
+
+    /// Removes the samples of these runs of a workspace; the runs stay. What a baseline names keeps them. Tells which runs have none any more. A month is
+    /// done whole or not at all.
+    pub fn remove_samples(
+        &mut self,
+        workspace: WorkspaceId,
+        runs: &[RunId],
+        told: &Work<'_>,
+    ) -> Result<Vec<RunId>, StoreError> {
+        let mut removed = Vec::new();
+        for of_month in self.by_month(workspace, Some(runs))? {
+            let of_month: Vec<RunId> = of_month.iter().map(|run| run.run).collect();
+            let mut points = Vec::new();
+            for some in of_month.chunks(RUNS_AT_ONCE) {
+                told.reached(removed.len() + points.len(), runs.len());
+                for (run, found) in self.measurements_of(some, None)? {
+                    let found = found.into_iter();
+                    let found = found.map(|one| (point_of(&one), one.benchmark.key));
+                    points.push((run, found.collect::<Vec<_>>()));
+                }
+            }
+            self.write(Survives::PowerLoss, |sql| {
+                let mut going = Vec::new();
+                for (run, points) in &points {
+                    let is_named = sql.exists(
+                        "SELECT 1 FROM baselines b JOIN runs r ON r.id = ?1 WHERE b.run IN (r.id, r.partner)",
+                        params![run.0],
+                    )?;
+                    if !is_named {
+                        insert_points(sql, *run, points)?;
+                        going.push(*run);
+                    }
+                }
+                remove_series(sql, &going)?;
+                removed.extend(going);
+                Ok(())
+            })?;
+        }
+        Ok(removed)
+    }
+
+    /// The runs of a workspace that launched something, or those of `wanted`, each group with those whose samples lie together; of a file all of them.
+    pub(super) fn by_month(
+        &self,
+        workspace: WorkspaceId,
+        wanted: Option<&[RunId]>,
+    ) -> Result<Vec<Vec<RunLaunches>>, StoreError> {
+        let is_file = self.database.file().is_some();
+        let wanted: Option<HashSet<RunId>> = wanted.map(|runs| runs.iter().copied().collect());
+        self.read(|sql| {
+            let mut months: BTreeMap<i64, Vec<RunLaunches>> = BTreeMap::new();
+            let launches =
+                "SELECT l.run, min(l.id), max(l.id) FROM launches l JOIN runs r ON r.id = l.run
+                 WHERE r.workspace = ?1 GROUP BY l.run ORDER BY l.run";
+            sql.each(launches, params![workspace.0], |row| {
+                let found = RunLaunches {
+                    run: RunId(row.get(0)?),
+                    first: row.get(1)?,
+                    last: row.get(2)?,
+                };
+                if wanted
+                    .as_ref()
+                    .is_none_or(|wanted| wanted.contains(&found.run))
+                {
+                    let month = if is_file {
+                        0
+                    } else {
+                        found.first >> BITS_BELOW_MONTH
+                    };
+                    months.entry(month).or_default().push(found);
+                }
+                Ok(())
+            })?;
+            Ok(months.into_values().collect())
+        })
+    }
+}
+
+/// A run with its first and its last launch.
+pub(super) struct RunLaunches {
+    pub(super) run: RunId,
+    pub(super) first: i64,
+    pub(super) last: i64,
+}
+
+fn insert_points(sql: Sql<'_>, run: RunId, points: &[(RunPoint, BenchmarkKey)]) -> Attempt<()> {
+    const INSERT: &str = "INSERT INTO points (run_benchmark, launches, samples, from_ramp, low_quantile, median)
+         SELECT rb.id, CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS BIGINT), CAST(?8 AS DOUBLE PRECISION), CAST(?9 AS DOUBLE PRECISION)
+         FROM run_benchmarks rb JOIN benchmarks b ON b.id = rb.benchmark
+         WHERE rb.run = ?1 AND b.package = ?2 AND b.target = ?3 AND b.name = ?4
+         ON CONFLICT (run_benchmark) DO NOTHING";
+    #[cfg(feature = "postgres")]
+    if let Sql::Postgres(session) = sql {
+        return session.insert_points(run, points);
+    }
+    let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
+    for (point, key) in points {
+        sql.run(
+            INSERT,
+            params![
+                run.0,
+                key.package,
+                key.target,
+                key.id,
+                count(point.launches),
+                count(point.samples),
+                i64::from(point.from_ramp),
+                point.low_quantile,
+                point.median,
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+fn remove_series(sql: Sql<'_>, runs: &[RunId]) -> Attempt<()> {
+    let numbers = numbered(runs.iter().map(|run| run.0));
+    if runs.is_empty() {
+        return Ok(());
+    }
+    if sql.is_file() {
+        let series = format!(
+            "DELETE FROM series WHERE launch IN (SELECT id FROM launches WHERE run IN ({numbers}))"
+        );
+        return sql.run(&series, &[]).map(drop);
+    }
+    let month = format!("SELECT perfcheck.expire_series(ARRAY[{numbers}]::BIGINT[])");
+    sql.each(&month, &[], |_| Ok(()))
+}

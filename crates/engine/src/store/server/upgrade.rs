@@ -1,0 +1,60 @@
+//! Making a team's store, and bringing an older one up to date: all that is missing in one transaction, once, however many try.
+
+use super::scripts::SCRIPTS;
+use super::session::{SETTINGS, TeamSession};
+use crate::store::{FoundStore, StoreError};
+
+const ROLES: &str = include_str!("roles.sql");
+
+/// The one who holds this makes or upgrades the store of a database.
+const TAKE_TURNS: &str = "SELECT pg_advisory_xact_lock(hashtext('perfcheck.made_by'))";
+
+impl TeamSession {
+    /// Makes a store in the database of this address, or brings the one that is there up to date; and its roles where they are wanted. Tells
+    /// what was found.
+    pub(in crate::store) fn create(
+        address: &str,
+        with_roles: bool,
+    ) -> Result<FoundStore, StoreError> {
+        let mut session = Self::connect(address, SETTINGS)?;
+        session.upgrade(&SCRIPTS, with_roles)
+    }
+
+    /// The same by these scripts.
+    pub(super) fn upgrade(
+        &mut self,
+        scripts: &[&str],
+        with_roles: bool,
+    ) -> Result<FoundStore, StoreError> {
+        self.change_schema(|session| {
+            session.batch(TAKE_TURNS)?;
+            let found = session.version()?;
+            let done = found.unwrap_or(0) as usize;
+            let state = match found {
+                None => FoundStore::None,
+                Some(version) if done < scripts.len() => FoundStore::Older(version),
+                Some(version) => {
+                    if done > scripts.len() {
+                        session.check(version)?;
+                    }
+                    FoundStore::Present
+                }
+            };
+            if let FoundStore::Older(_) = state {
+                // Whoever is at work comes to its end first; whoever begins later finds the new version.
+                session.batch("LOCK TABLE perfcheck.made_by IN ACCESS EXCLUSIVE MODE")?;
+            }
+            for script in scripts.iter().skip(done) {
+                session.batch(script)?;
+            }
+            if done < scripts.len() {
+                let version = scripts.len();
+                session.batch(&format!("UPDATE perfcheck.made_by SET version = {version}"))?;
+            }
+            if with_roles {
+                session.batch(ROLES)?;
+            }
+            Ok(state)
+        })
+    }
+}

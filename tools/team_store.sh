@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# A team's store when it is large, and when senders and servers are killed. PostgreSQL must be installed; a server in a temporary directory is used.
+#
+#   tools/team_store.sh [scale [RUNS [BENCHMARKS [LAUNCHES [SAMPLES [PUSHED]]]]]]    default: 1000 100 5 20 1000
+#   tools/team_store.sh kills [SENDERS [SERVERS [SEED]]]                             default: 1000 50 1
+#
+# `scale 100000` needs 20 GB of disk. Goals: history of one benchmark 100 ms, compare 1 s, store runs 200 ms; store push 10 round trips and 1 s.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+cd "$here"
+what=${1:-scale}
+[ $# -gt 0 ] && shift
+case $what in
+scale)
+    cargo build --quiet --release -p cargo-perfcheck -p perfcheck-tools --features cargo-perfcheck/postgres --bin cargo-perfcheck --bin team_store
+    "${CARGO_TARGET_DIR:-$here/target}/release/team_store" "$@"
+    ;;
+kills)
+    PERFCHECK_KILLS="${1:-1000},${2:-50},${3:-1}" cargo test --quiet --test cli team::kills::a_sender -- --nocapture
+    ;;
+*)
+    sed -n '2,7s/^# \{0,1\}//p' "$0"
+    exit 2
+    ;;
+esac
