@@ -3,7 +3,8 @@
 use std::fs;
 
 use super::{ID, measured, push, sent, server};
-use crate::commands::scripted::finish;
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::{finish, verdict};
 use crate::support::postgres::Server;
 use crate::support::{Machine, Perfcheck};
 
@@ -93,4 +94,49 @@ fn the_manifest_and_the_variables_of_postgresql_lead_to_the_store() {
     assert_eq!(sent(&done), (1, 0), "{done}");
     let read = listed.perfcheck(&machine, &["history", "b", "--store", "postgres://"]);
     surroundings(read, server, database).run().expect_code(0);
+}
+
+#[test]
+fn a_baseline_of_the_team_is_built_here_and_measured_side_by_side() {
+    let Some(server) = server() else { return };
+    let address = server.fresh_database();
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("a manifest");
+    project.write("Cargo.toml", &format!("{manifest}\n{ID}"));
+    project.commit();
+    let on = |store: &str, command: Perfcheck| {
+        command
+            .env("PERFCHECK_STORE", machine.home().join(store))
+            .env("PERFCHECK_TEAM_STORE", &address)
+    };
+    let ci = on("ci.db", project.measure(&["--push"]));
+    assert_eq!(sent(&ci.run().expect_code(0)), (1, 0));
+    let name = |run: &str| {
+        let save = ["baseline", "save", "main", run, "--store", &address];
+        project.perfcheck(&save).run().expect_code(0);
+    };
+    name("1");
+    let commit = project.git(&["rev-parse", "HEAD"]);
+    project.takes(200);
+    let desk = |words: &[&str]| on("desk.db", project.measure(words)).run();
+    let slower = desk(&["--baseline", "main"]).expect_code(1);
+    assert_eq!(verdict(&slower, "cost"), "regressed", "{slower}");
+    assert_eq!(verdict(&slower, "constant"), "unchanged", "{slower}");
+    let said = format!(
+        "`main` of the team's store: its run 1, commit {}",
+        &commit[..10]
+    );
+    let slower = slower.expect_stderr(&[&said]);
+    assert!(compared(&slower, "cost")["paired"].is_object(), "{slower}");
+    // Other names are what they were.
+    desk(&["--baseline", "nosuch"]).expect_code(6);
+
+    // What measured no commit cannot be built by anybody else.
+    let dirty = on("ci.db", project.measure(&["--push", "--fail-on", "none"]));
+    dirty.run().expect_code(0);
+    name("latest");
+    desk(&["--baseline", "main"])
+        .expect_code(2)
+        .expect_stderr(&["measured no commit", "baseline save main"]);
 }

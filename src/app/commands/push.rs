@@ -1,7 +1,6 @@
 //! `cargo perfcheck store push`, `--push` and `store init`: this machine's runs in a team's store.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use clap::Args;
 
@@ -9,6 +8,7 @@ use crate::app::context::{Context, World};
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
+use crate::app::stored::team::team_address;
 use crate::app::stored::transfer::{
     ReferencePlace, portable_runs, reference_to, references, transferred,
 };
@@ -16,9 +16,7 @@ use crate::exchange::PortableReference;
 use crate::report::{MessageFormat, Pushed, write_pushed, write_warning};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Run, RunId, RunStatus, Work};
-use perfcheck_engine::store::{
-    FoundStore, KnownRun, Store, StoreError, WorkspaceId, public_location,
-};
+use perfcheck_engine::store::{FoundStore, KnownRun, Store, StoreError, WorkspaceId};
 
 const AFTER_PUSH: &str = "\
 Sends every complete run that the team's store lacks, each whole or not at all. Runs that were removed from the team's store are not sent again. \
@@ -68,7 +66,8 @@ pub struct CreateOptions {
 
 /// Runs `store init`.
 pub fn create(options: &CreateOptions, world: &mut World<'_>) -> Result<ExitCode, AppError> {
-    let address = address(options.address.as_deref(), world)?;
+    let given = options.address.clone();
+    let address = named(given.or_else(|| world.variables.team_store.clone()))?;
     let said = match Store::create_in(&address, options.roles)? {
         FoundStore::None => "The store is made.".to_owned(),
         FoundStore::Older(version) => {
@@ -87,7 +86,7 @@ pub fn push(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
-    let address = address_for(&context, options.address.as_deref(), world)?;
+    let address = named(team_address(&context, options.address.as_deref(), world)?)?;
     let (pushed, outcome) = send(&address, &context, world)?;
     write_pushed(world.stdout, &pushed, common.output.format)?;
     outcome.map(|()| ExitCode::Clean)
@@ -106,7 +105,7 @@ pub fn then_push(
     }
     // What is wrong with the address is said before anything is measured.
     let context = Context::load(&world.variables, common)?;
-    let address = address_for(&context, None, world)?;
+    let address = named(team_address(&context, None, world)?)?;
     context.team_key()?;
     Store::check_address(&address)?;
     let exit_code = command(world)?;
@@ -161,30 +160,9 @@ fn send(
     Ok((pushed, outcome))
 }
 
-/// Where the team's store is: as the command line, the environment or the workspace's table says.
-fn address_for(
-    context: &Context,
-    given: Option<&str>,
-    world: &World<'_>,
-) -> Result<String, AppError> {
-    match (given, &context.tables.workspace.team_store) {
-        (None, Some(table)) if world.variables.team_store.is_none() => {
-            let path = Path::new(table);
-            if public_location(path) != path {
-                return Err(AppError::Usage(
-                    "`team-store` in Cargo.toml has a password, which whoever reads the repository could use\n  help: leave it out; PGPASSFILE and PGPASSWORD are obeyed"
-                        .to_owned(),
-                ));
-            }
-            Ok(table.clone())
-        }
-        _ => address(given, world),
-    }
-}
-
-fn address(given: Option<&str>, world: &World<'_>) -> Result<String, AppError> {
-    let named = given.map(str::to_owned);
-    named.or_else(|| world.variables.team_store.clone()).ok_or_else(|| {
+/// The address that something says, or what to do.
+fn named(address: Option<String>) -> Result<String, AppError> {
+    address.ok_or_else(|| {
         AppError::Usage(
             "no team's store is named\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE or `team-store` in `[workspace.metadata.perfcheck]`"
                 .to_owned(),

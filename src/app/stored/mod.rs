@@ -14,4 +14,5 @@ pub(in crate::app) mod references;
 pub(in crate::app) mod segments;
 pub(in crate::app) mod sides;
 mod subject;
+pub(in crate::app) mod team;
 pub(in crate::app) mod transfer;

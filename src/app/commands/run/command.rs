@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::earlier_builds::{OtherBuild, earlier_builds};
 use super::options::RunOptions;
+use super::team::against_team_baseline;
 use crate::app::context::{Context, World, resolve_reference};
 use crate::app::deliver::method::explain_method;
 use crate::app::deliver::next_steps::{AdvisedRun, next_steps, nothing_compared, place};
@@ -56,6 +57,7 @@ pub fn run(
         options.comparison.check(&context.tables.workspace)?;
     }
     context.tables.layers.command_line = options.layer;
+    let options = &against_team_baseline(options, &context, world)?;
     let mut command = RunCommand {
         options,
         baseline: None,

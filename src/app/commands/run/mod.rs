@@ -4,6 +4,7 @@ mod command;
 mod earlier_builds;
 mod next_run;
 mod options;
+mod team;
 
 pub use command::run;
 pub use options::{AgainstOptions, LEAST_ROUNDS, RunOptions};

@@ -1,0 +1,71 @@
+//! The team's store as other commands meet it: where it is, and the baselines that this machine has not got.
+
+use std::path::Path;
+
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use perfcheck_analysis::model::RunId;
+use perfcheck_engine::store::{Store, public_location};
+
+/// Where the team's store is: as the command line, the environment or the workspace's table says. `None`: nothing says so.
+pub(in crate::app) fn team_address(
+    context: &Context,
+    given: Option<&str>,
+    world: &World<'_>,
+) -> Result<Option<String>, AppError> {
+    let named = given.map(str::to_owned);
+    if let Some(named) = named.or_else(|| world.variables.team_store.clone()) {
+        return Ok(Some(named));
+    }
+    let table = context.tables.workspace.team_store.as_ref();
+    if table.is_some_and(|table| public_location(Path::new(table)) != Path::new(table)) {
+        return Err(AppError::Usage(
+            "`team-store` in Cargo.toml has a password, which whoever reads the repository could use\n  help: leave it out; PGPASSFILE and PGPASSWORD are obeyed"
+                .to_owned(),
+        ));
+    }
+    Ok(table.cloned())
+}
+
+/// A run that has a name in the team's store.
+pub(in crate::app) struct TeamBaseline {
+    /// Its number there.
+    pub(in crate::app) run: RunId,
+    /// The commit that it measured: executables stay where they were built, so it is built here.
+    pub(in crate::app) commit: String,
+}
+
+/// The run that is called `name` in the team's store; `None` where there is no such store, or no such name in it.
+pub(in crate::app) fn team_baseline(
+    context: &Context,
+    name: &str,
+    world: &World<'_>,
+) -> Result<Option<TeamBaseline>, AppError> {
+    let Some(address) = team_address(context, None, world)? else {
+        return Ok(None);
+    };
+    let Ok(key) = context.team_key() else {
+        return Ok(None);
+    };
+    let Some(team) = Store::open_existing(address.as_ref())? else {
+        return Ok(None);
+    };
+    let Some(workspace) = team.find_workspace(&key)? else {
+        return Ok(None);
+    };
+    let baselines = team.baselines(workspace)?;
+    let Some(found) = baselines.iter().find(|found| found.name == name) else {
+        return Ok(None);
+    };
+    match team.run(found.run)?.git.filter(|git| !git.dirty) {
+        Some(git) => Ok(Some(TeamBaseline {
+            run: found.run,
+            commit: git.commit,
+        })),
+        None => Err(AppError::Usage(format!(
+            "`{name}` is run {} of the team's store, which measured no commit: nobody can build it here\n  help: name a run of a commit without changes: cargo perfcheck baseline save {name} RUN --store {}",
+            found.run,
+            team.path().display()
+        ))),
+    }
+}
