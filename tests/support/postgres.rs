@@ -12,6 +12,8 @@ use tempfile::TempDir;
 
 /// What no output may show.
 pub const PASSWORD: &str = "a-secret";
+/// How the directories of servers begin.
+const PREFIX: &str = "perfcheck-postgres-";
 
 /// A server that runs.
 pub struct Server {
@@ -75,7 +77,10 @@ impl Server {
     /// A server that does not run yet.
     fn prepared() -> Option<Self> {
         let programs = programs()?;
-        let directory = tempfile::tempdir().expect("temporary directory");
+        remove_abandoned();
+        let mut directory = tempfile::Builder::new();
+        let directory = directory.prefix(PREFIX).tempdir();
+        let directory = directory.expect("temporary directory");
         let server = Self {
             directory,
             arguments: Vec::new(),
@@ -222,6 +227,28 @@ impl Server {
             .expect("runs psql");
         let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         output.status.success().then_some(text)
+    }
+}
+
+/// Removes what the servers of earlier test processes left: they end with these, which remove nothing that all tests share.
+fn remove_abandoned() {
+    let entries = std::fs::read_dir(std::env::temp_dir())
+        .into_iter()
+        .flatten();
+    for entry in entries.filter_map(Result::ok) {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let lock = entry.path().join("data/cluster/postmaster.pid");
+        // One that has no such file yet is being made.
+        let Some(id) = std::fs::read_to_string(lock).ok().filter(|_| is_ours) else {
+            continue;
+        };
+        let process = id.lines().next().and_then(|line| line.parse().ok());
+        let is_running = process
+            .and_then(Pid::from_raw)
+            .is_some_and(|process| test_kill_process(process).is_ok());
+        if !is_running {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
     }
 }
 

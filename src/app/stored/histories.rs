@@ -13,7 +13,7 @@ use perfcheck_engine::store::{
 };
 
 /// So many runs of a benchmark are followed back.
-const MOST_LINKS: usize = 5_000;
+const MOST_LINKS: usize = 1_000;
 /// Series of so many benchmarks are in memory at once.
 const AT_ONCE: usize = 16;
 
