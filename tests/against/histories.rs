@@ -138,3 +138,20 @@ fn a_machine_that_became_slower_is_no_step() {
     let (points, levels) = history(&project);
     assert_eq!((points.len(), levels.len()), (4, 1), "{points:#?}");
 }
+
+#[test]
+fn the_overview_has_the_newest_verdict_also_of_what_ran_the_same_code() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.measure(&QUICK).run().expect_code(0);
+    let same = project.measure(&[]).run().expect_code(0);
+    let overview = project.perfcheck(&["history", "--message-format", "json"]);
+    let overview = overview.run().expect_code(0);
+    for line in overview.messages("benchmark") {
+        assert_eq!(line["last_run"], finish(&same)["run"], "{line}");
+        assert_eq!(line["verdict"], "unchanged", "{line}");
+        assert_eq!(line["change"], Value::Null, "{line}");
+        assert!(line["typical_ns"].is_number(), "{line}");
+    }
+    assert_eq!(overview.messages("benchmark").len(), 2);
+}

@@ -132,7 +132,7 @@ pub struct BenchmarkSummary {
     pub key: BenchmarkKey,
     /// How many runs that a user asked for measured it: neither what was measured beside them nor steps of searches count.
     pub runs: usize,
-    /// The newest of them that came to its end; without any, the newest run.
+    /// The newest of them that came to its end, or the one after it that measured nothing, as it ran the same code; without any, the newest run.
     pub last_run: RunId,
     /// When that began.
     pub last_started: Timestamp,
@@ -350,9 +350,11 @@ const SAME_CODE: &str = "
     JOIN runs r ON r.id = v.run WHERE r.workspace = ?1";
 
 /// The query for all benchmarks of a workspace. What they measured last is of a run that came to its end, where there is one: until then
-/// there are no values and no verdicts.
+/// there are no values and no verdicts. A later run of the same code has a verdict without values.
 pub(super) const LIST: &str = "
-    SELECT b.package, b.target, b.name, b.runs, rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions
+    SELECT b.package, b.target, b.name, b.runs, coalesce(s.id, rb.run), coalesce(s.started, r.started),
+           CASE WHEN s.id IS NULL THEN rb.verdict ELSE 'unchanged' END, rb.typical_ns,
+           CASE WHEN s.id IS NULL THEN rb.change END, rb.conditions
     FROM benchmarks b
     JOIN run_benchmarks rb ON rb.benchmark = b.id
         AND rb.run = coalesce(
@@ -361,6 +363,11 @@ pub(super) const LIST: &str = "
                AND coalesce(cr.purpose, 'comparison') = 'comparison' ORDER BY c.run DESC LIMIT 1),
             (SELECT max(run) FROM run_benchmarks WHERE benchmark = b.id))
     JOIN runs r ON r.id = rb.run
+    LEFT JOIN runs s ON s.id =
+        (SELECT u.run FROM unmeasured u CROSS JOIN runs ur ON ur.id = u.run
+         WHERE u.benchmark = b.id AND u.run > rb.run AND u.verdict = 'unchanged' AND ur.status = 'complete'
+           AND ur.role IS DISTINCT FROM 'base' AND coalesce(ur.purpose, 'comparison') = 'comparison'
+         ORDER BY u.run DESC LIMIT 1)
     WHERE b.workspace = ?1 ORDER BY b.package, b.target, b.name";
 
 /// The query for the past of a benchmark, which is named by a number, a parameter or a column: (workspace, before, limit, branch).

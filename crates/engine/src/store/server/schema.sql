@@ -138,7 +138,7 @@ CREATE TABLE unmeasured (
     reference BIGINT,
     PRIMARY KEY (run, benchmark)
 );
-CREATE INDEX unmeasured_by_benchmark ON unmeasured (benchmark);
+CREATE INDEX unmeasured_by_benchmark ON unmeasured (benchmark, run);
 
 -- The number of a launch begins with the month of its run, counted from January 1970. So the series of a month lie together in a partition, which is
 -- dropped when they expire, and whoever knows launches looks into no other month. Years before 2015 are the first month of that, the future is now.
