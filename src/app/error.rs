@@ -177,7 +177,9 @@ fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::NameClash { .. }
         | StoreError::BaseSide { .. }
         | StoreError::AmbiguousCommit { .. } => ExitCode::Usage,
-        StoreError::NoSuchBaseline { .. } | StoreError::NoSuchRun { .. } => ExitCode::NoBaseline,
+        StoreError::NoSuchBaseline { .. }
+        | StoreError::NoSuchRun { .. }
+        | StoreError::SamplesRemoved { .. } => ExitCode::NoBaseline,
         StoreError::NoDataDirectory
         | StoreError::Io { .. }
         | StoreError::NotAFile { .. }

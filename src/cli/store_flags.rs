@@ -14,7 +14,7 @@ pub(super) struct StoreFlags {
     #[arg(
         long,
         value_name = "PATH",
-        help = "Use this file, or for commands that only read this team's store [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
+        help = "Use this file; commands that do not measure also take the address of a team's store [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
     )]
     pub(super) store: Option<PathBuf>,
 }

@@ -316,6 +316,7 @@ fn processors_that_disagree_are_told_and_kept_apart() {
     let processors = &found["processors"];
     assert!(number(&processors["p_value"]) <= 0.001, "{processors}");
     assert_eq!(processors["shown"], "New processor");
+    assert_eq!(processors["changes"].as_array().expect("changes").len(), 2);
     for (change, (processor, truth)) in processors["changes"]
         .as_array()
         .expect("changes")

@@ -242,7 +242,9 @@ fn remove_abandoned() {
         let Some(id) = std::fs::read_to_string(lock).ok().filter(|_| is_ours) else {
             continue;
         };
-        let process = id.lines().next().and_then(|line| line.parse().ok());
+        // That of `initdb` is negative.
+        let process = id.lines().next().and_then(|line| line.parse::<i32>().ok());
+        let process = process.map(i32::abs);
         let is_running = process
             .and_then(Pid::from_raw)
             .is_some_and(|process| test_kill_process(process).is_ok());

@@ -1,4 +1,4 @@
-//! Senders and servers that are killed at random moments: nothing is lost, nothing is there twice, and the next `store push` sends the rest.
+//! Senders and servers that are killed at random moments: still in the store of this machine, nothing is there twice, and the next `store push` sends the rest.
 //!
 //! `PERFCHECK_KILLS=1000,50,1` sets how many senders and servers are killed, and the seed of the moments; `tools/team_store.sh kills` does that.
 
@@ -80,7 +80,7 @@ fn a_sender_or_a_server_that_is_killed_loses_nothing_and_doubles_nothing() {
             if finished.code() != 0 {
                 finished
                     .expect_code(5)
-                    .expect_stderr(&["cannot be reached", "nothing is lost"]);
+                    .expect_stderr(&["cannot be reached", "still in the store of this machine"]);
                 told += 1;
             }
         }
@@ -116,7 +116,7 @@ fn a_server_that_does_not_answer_is_given_up() {
     let finished = push(&listed, &machine, &address).run();
     finished
         .expect_code(5)
-        .expect_stderr(&["no answer within 1 s", "nothing is lost"]);
+        .expect_stderr(&["no answer within 1 s", "still in the store of this machine"]);
     let history = ["history", "--store", &address];
     let finished = listed.perfcheck(&machine, &history).run();
     finished

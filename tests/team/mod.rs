@@ -183,6 +183,11 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
         &["no team's store is named", "PERFCHECK_TEAM_STORE"],
     );
     refused(
+        &["store", "push", "team@/tmp/postgres"],
+        2,
+        &["is not the address", "postgres://user@host/database"],
+    );
+    refused(
         &["store", "push", "postgres://["],
         2,
         &["the address of the team's store"],
@@ -199,7 +204,7 @@ fn what_cannot_be_is_refused_with_what_to_do_next() {
     refused(
         &["store", "push", nobody],
         5,
-        &["cannot be reached", "nothing is lost"],
+        &["cannot be reached", "still in the store of this machine"],
     );
     refused(&["history", "--store", nobody], 5, &["cannot be reached"]);
     let none = server.address("postgres");
@@ -363,6 +368,14 @@ fn readers_read_writers_send_and_admins_name_and_remove() {
     push(&listed, &machine, &as_role("reader"))
         .run()
         .expect_code(5);
+    for writes in [
+        "SELECT perfcheck.launch_number(0)",
+        "SELECT perfcheck.begin_transfer(1, '{x}', '{x}', '{p}', '{t}', '{n}', 0, 0, '{}')",
+        "SELECT perfcheck.expire_series('{1}')",
+    ] {
+        let as_reader = format!("SET ROLE {database}_reader; {writes}");
+        assert_eq!(server.sql(&database, &as_reader), None, "{writes}");
+    }
     assert_eq!(
         sent(
             &push(&listed, &machine, &as_role("writer"))

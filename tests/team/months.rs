@@ -140,7 +140,12 @@ fn psql_reads_the_history_from_the_view_that_the_book_shows() {
     let (_, query) = book.split_once("```sql\n").expect("a query");
     let (query, _) = query.split_once("```").expect("its end");
     let told = server
-        .sql(&database, &query.replace("parse/10000", "b"))
+        .sql(
+            &database,
+            &query
+                .replace("parse/10000", "b")
+                .replace("example.org/parser", "example.org/listed"),
+        )
         .expect("told");
     let rows: Vec<Vec<&str>> = told.lines().map(|line| line.split('|').collect()).collect();
     assert_eq!(rows.len(), 2, "{told}");

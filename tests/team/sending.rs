@@ -138,5 +138,5 @@ fn a_baseline_of_the_team_is_built_here_and_measured_side_by_side() {
     name("latest");
     desk(&["--baseline", "main"])
         .expect_code(2)
-        .expect_stderr(&["measured no commit", "baseline save main"]);
+        .expect_stderr(&["uncommitted changes", "baseline save main"]);
 }

@@ -1,6 +1,7 @@
 //! `cargo perfcheck store push`, `--push` and `store init`: this machine's runs in a team's store.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use clap::Args;
 
@@ -16,7 +17,9 @@ use crate::exchange::PortableReference;
 use crate::report::{MessageFormat, Pushed, write_pushed, write_warning};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Run, RunId, RunStatus, Work};
-use perfcheck_engine::store::{FoundStore, KnownRun, Store, StoreError, WorkspaceId};
+use perfcheck_engine::store::{
+    FoundStore, KnownRun, Store, StoreError, WorkspaceId, is_address, public_location,
+};
 
 const AFTER_PUSH: &str = "\
 Sends every complete run that the team's store lacks, each whole or not at all. Runs that were removed from the team's store are not sent again. \
@@ -29,7 +32,7 @@ Examples:
 Exit status: 0, 2 usage, 5 a store unusable or the server not reached.";
 
 const AFTER_INIT: &str = "\
-The tables lie in a schema named `perfcheck`. Where the store is there already, it stays as it is.
+Creates the tables in a schema named `perfcheck`. If an older cargo-perfcheck created them, upgrades them; if they are up to date, changes nothing.
 
 Examples:
   cargo perfcheck store init postgres://owner@db.example/perf
@@ -69,7 +72,7 @@ pub fn create(options: &CreateOptions, world: &mut World<'_>) -> Result<ExitCode
     let given = options.address.clone();
     let address = named(given.or_else(|| world.variables.team_store.clone()))?;
     let said = match Store::create_in(&address, options.roles)? {
-        FoundStore::None => "The store is made.".to_owned(),
+        FoundStore::None => "Created the store.".to_owned(),
         FoundStore::Older(version) => {
             format!("The store was of version {version} and is up to date now.")
         }
@@ -136,7 +139,14 @@ fn send(
     world: &mut World<'_>,
 ) -> Result<(Pushed, Result<(), AppError>), AppError> {
     let key = context.team_key()?;
-    let (local, workspace) = context.require_stored()?;
+    let Some((local, workspace)) = context.stored()? else {
+        let pushed = Pushed {
+            store: public_location(Path::new(address)).display().to_string(),
+            sent: Vec::new(),
+            already: 0,
+        };
+        return Ok((pushed, Ok(())));
+    };
     let mut team = Store::open(address.as_ref())?;
     let of_team = team.workspace(&key, key.trim_start_matches("id:"))?;
     let runs = local.runs(workspace, None)?;
@@ -162,12 +172,19 @@ fn send(
 
 /// The address that something says, or what to do.
 fn named(address: Option<String>) -> Result<String, AppError> {
-    address.ok_or_else(|| {
-        AppError::Usage(
-            "no team's store is named\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE or `team-store` in `[workspace.metadata.perfcheck]`"
+    let Some(address) = address else {
+        return Err(AppError::Usage(
+            "no team's store is named\n  help: give its address, `postgres://user@host/database`, or set PERFCHECK_TEAM_STORE;\n  for runs, `team-store` in `[workspace.metadata.perfcheck]` does it, too"
                 .to_owned(),
-        )
-    })
+        ));
+    };
+    if is_address(Path::new(&address)) {
+        return Ok(address);
+    }
+    Err(AppError::Usage(format!(
+        "`{}` is not the address of a PostgreSQL server\n  help: addresses begin with `postgres://`, e.g. `postgres://user@host/database`",
+        address.escape_debug()
+    )))
 }
 
 /// Runs on their way from one store into another.

@@ -74,9 +74,7 @@ impl StoredComparison<'_> {
             (candidate, &both.measured.candidate),
         ] {
             if measured.iter().any(|found| found.expired.is_some()) {
-                return Err(AppError::NothingToCompare(format!(
-                    "the samples of run {run} were removed (`store prune --samples`)\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts, `cargo perfcheck history` its values"
-                )));
+                return Err(StoreError::SamplesRemoved { run }.into());
             }
         }
         Ok(both)

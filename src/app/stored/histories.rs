@@ -1,5 +1,6 @@
 //! From the store to the histories of benchmarks: which runs there are, and what they measured.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::subject::HistorySubject;
@@ -126,7 +127,9 @@ fn add_unmeasured(
         {
             continue;
         }
-        let head = store.run(link.code.run)?;
+        if let Entry::Vacant(head) = history.runs.entry(link.code.run) {
+            head.insert(store.run(link.code.run)?);
+        }
         past.push(PastMeasurement {
             run: link.code.run,
             verdict: Some(link.verdict),
@@ -136,7 +139,6 @@ fn add_unmeasured(
             accepted: false,
             ..like.clone()
         });
-        history.runs.insert(link.code.run, head);
     }
     past.sort_by_key(|past| std::cmp::Reverse(past.run));
     past.truncate(request.limit);

@@ -108,7 +108,7 @@ impl PlacedRuns {
             edges: &edges,
         };
         let placement = Placement::of(&network, class, rules.course);
-        let others = others(&placement, &of_runs, first_runs.len());
+        let others = others(&placement, &of_runs, first_runs.len(), class);
         Self {
             placement,
             others,
@@ -228,10 +228,16 @@ fn others(
     placement: &Placement,
     of_runs: &[(RunId, Edge)],
     places: usize,
+    class: usize,
 ) -> BTreeMap<RunId, (usize, f64)> {
     let mut known: HashMap<usize, (usize, f64)> = HashMap::new();
     let mut found = BTreeMap::new();
-    for (run, edge) in of_runs.iter().filter(|(_, edge)| edge.to >= places) {
+    // Where processors disagree, the placement is that of the newest run's.
+    let counts = |edge: &Edge| placement.disagreement.is_none() || edge.class == class;
+    for (run, edge) in of_runs
+        .iter()
+        .filter(|(_, edge)| edge.to >= places && counts(edge))
+    {
         let of_place = || Some((placement.part(edge.from)?, placement.value(edge.from)?));
         let base = known.get(&edge.from).copied().or_else(of_place);
         if let Some((part, value)) = base {
@@ -242,6 +248,9 @@ fn others(
     }
     found
 }
+
+/// The standard error of a change that was told without an interval, at least.
+const LEAST_TOLD: f64 = 0.001;
 
 /// What a comparison in turn says; `None` where it says nothing of the time.
 fn edge(link: &RunLink, (from, to): (usize, usize), class: usize, tolerance: f64) -> Option<Edge> {
@@ -254,7 +263,7 @@ fn edge(link: &RunLink, (from, to): (usize, usize), class: usize, tolerance: f64
         (None, _) if link.verdict != Verdict::Inconclusive => return None,
         (Some(_), Some(error)) if error > 0.0 && error.is_finite() => error,
         // What was told of it elsewhere came without an interval.
-        (Some(_), _) if is_settled => tolerance.max(f64::EPSILON),
+        (Some(_), _) if is_settled && tolerance > 0.0 => tolerance.max(LEAST_TOLD),
         _ => NEXT_TO_NOTHING,
     };
     let log_ratio = link.change.unwrap_or(0.0).ln_1p();

@@ -153,6 +153,9 @@ impl Chooser<'_> {
             for measured in self.store.measurements(at, Some(&keys))? {
                 left.remove(&measured.benchmark.key);
                 let key = measured.benchmark.key.clone();
+                if measured.expired.is_some_and(|point| point.launches > 0) {
+                    return Err(StoreError::SamplesRemoved { run: at });
+                }
                 if !measured.launches.is_empty() && Some(at) != self.candidate {
                     found.insert(key, (head.clone(), measured));
                 }

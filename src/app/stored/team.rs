@@ -63,7 +63,7 @@ pub(in crate::app) fn team_baseline(
             commit: git.commit,
         })),
         None => Err(AppError::Usage(format!(
-            "`{name}` is run {} of the team's store, which measured no commit: nobody can build it here\n  help: name a run of a commit without changes: cargo perfcheck baseline save {name} RUN --store {}",
+            "`{name}` is run {} of the team's store, which has uncommitted changes, so its code cannot be built here\n  help: name a run of a commit without changes: cargo perfcheck baseline save {name} RUN --store {}",
             found.run,
             team.path().display()
         ))),

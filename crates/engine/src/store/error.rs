@@ -177,6 +177,12 @@ pub enum StoreError {
         /// The number asked for.
         run: RunId,
     },
+    /// A run was to be compared that has no samples any more.
+    #[error("the samples of run {run} were removed (`store prune --samples`)")]
+    SamplesRemoved {
+        /// The run.
+        run: RunId,
+    },
     /// A launch was to be added to a run that has ended.
     #[error("run {run} has ended")]
     RunEnded {
@@ -261,15 +267,18 @@ impl StoreError {
             Self::Sqlite { .. } => "if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more".into(),
             Self::BadAddress { .. } => "an address looks like `postgres://user@host/database`".into(),
             Self::Unreachable { .. } => {
-                "check the address and the network, and try again; nothing is lost: what was not sent is still in the store of this machine".into()
+                "check the address, its user and the network, and try again; runs that were not sent are still in the store of this machine".into()
             }
             Self::NoPostgres => "install it with the feature `postgres`, or name a file".into(),
             Self::AlreadyThere => "nothing is left to send of it".into(),
-            Self::Denied { .. } => "a member of `perfcheck_writer` sends runs, one of `perfcheck_admin` names, accepts and removes them".into(),
+            Self::Denied { .. } => "a member of `perfcheck_reader` reads, one of `perfcheck_writer` sends runs, one of `perfcheck_admin` does the rest; e.g. `GRANT perfcheck_reader TO USER`".into(),
             Self::Server { .. } => "nothing was changed; the server's log may tell more".into(),
-            Self::NoTeamStore { .. } => "`cargo perfcheck store init` makes one there".into(),
+            Self::NoTeamStore { .. } => "`cargo perfcheck store init ADDRESS` makes one there".into(),
             Self::ForeignSchema { .. } => "it was left as it is; name another database".into(),
             Self::NoSuchRun { .. } => "`cargo perfcheck store runs` lists the runs".into(),
+            Self::SamplesRemoved { run } => format!(
+                "`cargo perfcheck report {run} --report markdown` shows its verdicts,\n  `cargo perfcheck history` its values"
+            ),
             Self::RunEnded { .. } => "start a new run".into(),
             Self::BaseSide { .. } => "name the candidate side, or another run; `cargo perfcheck store runs` lists them".into(),
             Self::AmbiguousCommit { .. } => "give more digits of the commit".into(),

@@ -1,6 +1,6 @@
 //! Samples that are removed while their runs stay: verdicts, conclusions and the place of each run in the history are kept.
 //!
-//! A file forgets samples run by run. A team's store forgets whole months, as those lie in a table of their own, which is dropped.
+//! A file forgets the samples of some runs at a time. A team's store forgets whole months, as those lie in a table of their own, which is dropped.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,6 +15,8 @@ use perfcheck_analysis::model::{BenchmarkKey, RunId, RunPoint, Timestamp, Work};
 
 /// Samples of so many runs are in memory at once.
 const RUNS_AT_ONCE: usize = 20;
+/// Runs of a file whose numbers lie so close together lose their samples together.
+const RUNS_OF_A_FILE: i64 = 100;
 /// In the number of a launch of a team's store the month stands above so many bits.
 const BITS_BELOW_MONTH: u32 = 44;
 
@@ -73,7 +75,7 @@ impl Store {
         Ok(removed)
     }
 
-    /// The runs of a workspace that launched something, or those of `wanted`, each group with those whose samples lie together; of a file all of them.
+    /// The runs of a workspace that launched something, or those of `wanted`, each group with those whose samples lie together; of a file some at a time.
     pub(super) fn by_month(
         &self,
         workspace: WorkspaceId,
@@ -97,7 +99,7 @@ impl Store {
                     .is_none_or(|wanted| wanted.contains(&found.run))
                 {
                     let month = if is_file {
-                        0
+                        found.run.0 / RUNS_OF_A_FILE
                     } else {
                         found.first >> BITS_BELOW_MONTH
                     };
@@ -120,8 +122,8 @@ pub(super) struct RunLaunches {
 fn insert_points(sql: Sql<'_>, run: RunId, points: &[(RunPoint, BenchmarkKey)]) -> Attempt<()> {
     const INSERT: &str = "INSERT INTO points (run_benchmark, launches, samples, from_ramp, low_quantile, median)
          SELECT rb.id, CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS BIGINT), CAST(?8 AS DOUBLE PRECISION), CAST(?9 AS DOUBLE PRECISION)
-         FROM run_benchmarks rb JOIN benchmarks b ON b.id = rb.benchmark
-         WHERE rb.run = ?1 AND b.package = ?2 AND b.target = ?3 AND b.name = ?4
+         FROM runs r JOIN benchmarks b ON b.workspace = r.workspace JOIN run_benchmarks rb ON rb.benchmark = b.id AND rb.run = r.id
+         WHERE r.id = ?1 AND b.package = ?2 AND b.target = ?3 AND b.name = ?4
          ON CONFLICT (run_benchmark) DO NOTHING";
     #[cfg(feature = "postgres")]
     if let Sql::Postgres(session) = sql {

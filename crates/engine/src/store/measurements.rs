@@ -50,7 +50,21 @@ impl Store {
                 runs.iter().partition(|run| sources[*run].is_some());
             let mut found: BTreeMap<RunId, Vec<Measurement>> =
                 runs.iter().map(|run| (*run, Vec::new())).collect();
-            MeasurementQuery { runs: &own, filter }.read(sql, &mut found)?;
+            match filter {
+                Some(keys) => {
+                    // A statement takes so many parameters and no more.
+                    for keys in keys.chunks(AT_ONCE) {
+                        let filter = Some(keys);
+                        MeasurementQuery { runs: &own, filter }.read(sql, &mut found)?;
+                    }
+                    if keys.len() > AT_ONCE {
+                        for measured in found.values_mut() {
+                            measured.sort_by(|a, b| a.benchmark.key.cmp(&b.benchmark.key));
+                        }
+                    }
+                }
+                None => MeasurementQuery { runs: &own, filter }.read(sql, &mut found)?,
+            }
             let whole = MeasurementQuery {
                 runs: &imported,
                 filter: None,

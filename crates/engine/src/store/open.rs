@@ -177,7 +177,7 @@ impl Store {
         }
     }
 
-    /// The file, as an absolute path without symbolic links; of a team's store its address, without user and password.
+    /// The file, as an absolute path without symbolic links; of a team's store its address without the password.
     pub fn path(&self) -> &Path {
         match &self.database {
             Database::File(file) => file.path(),

@@ -214,7 +214,8 @@ fn execute_plan(
             let removed = working("Removing samples", going.len(), world, |told| {
                 store.remove_samples(workspace, going, told)
             })?;
-            let skipped = going.iter().filter(|run| !removed.contains(run));
+            let gone: BTreeSet<RunId> = removed.iter().copied().collect();
+            let skipped = going.iter().filter(|run| !gone.contains(run));
             RemovedRuns {
                 skipped: skipped.copied().collect(),
                 removed,
@@ -265,6 +266,14 @@ impl PrunePolicy<'_> {
         }
         self.keep_behind(runs, &mut fates);
         keep_together(runs, &mut fates);
+        if self.options.samples {
+            // There is nothing to be removed.
+            for run in runs.iter().filter(|run| run.bytes == 0) {
+                if let Some(fate @ RunFate::Goes) = fates.get_mut(&run.run) {
+                    *fate = RunFate::Kept;
+                }
+            }
+        }
         fates
     }
 
@@ -274,8 +283,7 @@ impl PrunePolicy<'_> {
         let is_kept = options.keep_last.is_some_and(|keep| place < keep)
             || options.keep_per_branch.is_some_and(|keep| before < keep)
             || self.limit.is_some_and(|limit| run.started >= limit)
-            || (options.branch.is_some() && options.branch != run.branch)
-            || (options.samples && run.bytes == 0);
+            || (options.branch.is_some() && options.branch != run.branch);
         let may_be_under_way = run.status == RunStatus::Incomplete
             && self.now.0.saturating_sub(run.started.0) < UNDER_WAY_NANOSECONDS;
         if is_kept {

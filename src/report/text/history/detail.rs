@@ -26,9 +26,12 @@ pub(super) fn detail(
     let key = &history.key;
     let runs = history.points.len();
     let name = units::name_in_prose(&key.id, width);
-    let title = theme::heading(format!("{}/{}: {name}", key.package, key.target));
+    let title = format!("{}/{}: {name}", key.package, key.target);
     let of_runs = format!("{} {which}", units::counted(runs, "run"));
-    writeln!(writer, "{title}  {}", theme::faint(of_runs))?;
+    let fits = title.chars().count() + 2 + of_runs.chars().count() <= width;
+    let between = if fits { "  " } else { "\n" };
+    let (title, of_runs) = (theme::heading(title), theme::faint(of_runs));
+    writeln!(writer, "{title}{between}{of_runs}")?;
     Table::new(columns(history, width)).write(writer, width)?;
     writeln!(writer)?;
     conclusion(writer, history, width)

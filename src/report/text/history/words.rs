@@ -43,7 +43,8 @@ pub(super) fn conclusion(
     for text in side_by_side_in_words(history) {
         say(text)?;
     }
-    if let Some(sd) = history.course.run_sd {
+    // Runs of the same code that nothing measured again do not differ.
+    if let Some(sd) = history.course.run_sd.filter(|sd| *sd > 0.0) {
         let strays = match history.course.strays.len() {
             0 => String::new(),
             some => format!(", but for {} far off (stray)", units::counted(some, "run")),
@@ -104,7 +105,11 @@ fn from_end_to_end(history: &BenchmarkHistory) -> Option<String> {
         "From run {} to run {}: {}",
         first.run,
         last.run,
-        within_known_bounds(change)
+        if is_nothing(change) {
+            "the same level".to_owned()
+        } else {
+            within_known_bounds(change)
+        }
     ))
 }
 

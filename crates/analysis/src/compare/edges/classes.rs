@@ -108,10 +108,11 @@ pub(super) fn disagreement(
         })
         .collect();
     let sum = |of: fn(&Levels) -> usize| apart.iter().map(|(_, levels)| of(levels)).sum::<usize>();
-    let rank = sum(|levels| levels.rank);
-    let df = rank.checked_sub(all.rank).filter(|df| *df > 0)?;
+    // Nodes without a place have values of their own, too, which the ranks do not count.
+    let left = sum(|levels| levels.observations).saturating_sub(sum(|levels| levels.rank));
+    let left_together = all.observations.saturating_sub(all.rank);
+    let df = left_together.checked_sub(left).filter(|df| *df > 0)?;
     let squares: f64 = apart.iter().map(|(_, levels)| levels.squares).sum();
-    let left = sum(|levels| levels.observations).saturating_sub(rank);
     let scale = if left == 0 {
         1.0
     } else {

@@ -321,6 +321,29 @@ fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
 }
 
 #[test]
+fn what_both_classes_measured_against_without_a_place_is_no_disagreement() {
+    // Two places, 10 % apart, against eight tags, on both processors alike.
+    let told = (0..200).filter(|seed| {
+        let mut chance = Chance::of(*seed);
+        let mut edges = vec![Edge {
+            called: true,
+            ..edge(0, 1, 0.1 + 0.003 * chance.normal(), 0.003)
+        }];
+        for (place, value) in [(0, 0.0), (1, 0.1)] {
+            for (tag, class) in (2..10).flat_map(|tag| [(tag, 0), (tag, 1)]) {
+                edges.push(Edge {
+                    class,
+                    ..edge(tag, place, value + 0.003 * chance.normal(), 0.003)
+                });
+            }
+        }
+        let placement = Placement::of(&network(2, &edges), 0, &RULES);
+        placement.disagreement.is_some()
+    });
+    assert!(told.count() <= 2);
+}
+
+#[test]
 fn classes_that_agree_are_together_and_those_that_do_not_are_apart() {
     // Both classes measure each commit; the step at place 20 is `of_other` for class 1, and what is at place 30 as well.
     let measured = |of_other: f64, later: f64| {
@@ -350,6 +373,7 @@ fn classes_that_agree_are_together_and_those_that_do_not_are_apart() {
     let disagreement = apart.disagreement.clone().unwrap();
     assert!(disagreement.p_value <= LEVEL_P, "{disagreement:?}");
     assert_eq!(disagreement.place, Some(20));
+    assert_eq!(disagreement.changes.len(), 2);
     for (found, (class, step)) in disagreement.changes.iter().zip([(0, 0.04), (1, 0.0)]) {
         assert_eq!(found.class, class);
         assert!((found.change.estimate - step).abs() < 0.01, "{found:?}");

@@ -35,6 +35,9 @@ impl TeamAddress {
         let (plain, said) = taken_out(text);
         let mut config = Config::from_str(&plain).map_err(|error| bad(error.to_string()))?;
         fill_in(&mut config, variables).map_err(bad)?;
+        if config.get_hosts().is_empty() {
+            return Err(bad("it names no host, and neither does PGHOST".into()));
+        }
         // Modes that do not insist on encryption leave it to what is usual here.
         let is_lenient = |mode: &String| ["allow", "prefer"].contains(&mode.as_str());
         let mode = variables.ssl_mode.clone().filter(|mode| !is_lenient(mode));
@@ -45,6 +48,8 @@ impl TeamAddress {
         };
         let is_encrypted = match asked.mode.as_deref() {
             Some("disable") => false,
+            // Nothing on the way could read along: there is none.
+            Some("require" | "verify-ca" | "verify-full") if is_socket(&config) => false,
             // Whoever asks for less gets more: an encrypted way to a stranger is no better than none.
             Some("require" | "verify-ca" | "verify-full") => true,
             None => said_roots || !is_local(&config),
@@ -95,6 +100,15 @@ fn taken_out(text: &str) -> (String, AskedEncryption) {
     }
     let separator = if others.is_empty() { "" } else { "?" };
     (format!("{before}{separator}{}", others.join("&")), asked)
+}
+
+/// Whether the way is a socket of the file system alone.
+fn is_socket(config: &Config) -> bool {
+    config.get_hosts().iter().all(|host| match host {
+        Host::Tcp(_) => false,
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    })
 }
 
 /// Whether nothing leaves this machine on the way.

@@ -387,20 +387,22 @@ fn typed(held: &[Held]) -> Vec<(&(dyn ServerToSql + Sync), Type)> {
         .collect()
 }
 
-/// The address without user and password: it stands in messages and logs.
+/// The address without the password: it stands in messages and logs, and leads there again.
 fn public_name(config: &Config) -> String {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
         #[cfg(unix)]
-        Some(Host::Unix(path)) => path.display().to_string(),
+        Some(Host::Unix(path)) => path.display().to_string().replace('/', "%2F"),
         None => String::new(),
     };
     let port = match config.get_ports() {
         [] | [5432] => String::new(),
         [port, ..] => format!(":{port}"),
     };
+    let user = config.get_user().map(|user| format!("{user}@"));
+    let user = user.unwrap_or_default();
     let database = config.get_dbname().unwrap_or_default();
-    format!("postgres://{host}{port}/{database}")
+    format!("postgres://{user}{host}{port}/{database}")
 }
 
 /// A statement of a file in the server's words: `$1` for `?1`, no choice of indexes, and no order of joins.
@@ -435,6 +437,9 @@ mod tests {
     #[test]
     fn no_message_has_the_password() {
         let config = Config::from_str("postgres://me:secret@db.example:6000/team").expect("parses");
-        assert_eq!(public_name(&config), "postgres://db.example:6000/team");
+        assert_eq!(public_name(&config), "postgres://me@db.example:6000/team");
+        // It can be given again.
+        let config = Config::from_str("postgres://me@%2Ftmp/team").expect("parses");
+        assert_eq!(public_name(&config), "postgres://me@%2Ftmp/team");
     }
 }

@@ -16,6 +16,8 @@ use tokio_postgres::config::Host;
 
 /// Port of a server that does not say.
 const USUAL_PORT: u16 = 5432;
+/// Where servers keep their sockets unless they are told otherwise: as the library is compiled by PostgreSQL and by Debian.
+const USUAL_SOCKETS: [&str; 2] = ["/tmp", "/var/run/postgresql"];
 
 /// What the environment says of a PostgreSQL server, by the variables of the same names as elsewhere.
 #[derive(Debug, Clone, Default)]
@@ -81,10 +83,13 @@ pub(super) fn fill_in(config: &mut Config, variables: &ServerVariables) -> Resul
         config.dbname(database);
     }
     if let (None, Some(seconds)) = (config.get_connect_timeout(), &variables.connect_timeout) {
-        let number = seconds.parse();
-        let seconds =
+        let number: Result<i64, _> = seconds.parse();
+        let number =
             number.map_err(|_| format!("`PGCONNECT_TIMEOUT={seconds}` is no number of seconds"))?;
-        config.connect_timeout(Duration::from_secs(seconds));
+        // None means no limit of the user's.
+        if let Some(seconds) = u64::try_from(number).ok().filter(|seconds| *seconds > 0) {
+            config.connect_timeout(Duration::from_secs(seconds));
+        }
     }
     if config.get_password().is_none() {
         let found = variables.password.clone();
@@ -104,7 +109,11 @@ fn wanted(config: &Config, variables: &ServerVariables) -> [String; 4] {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
         #[cfg(unix)]
-        Some(Host::Unix(_)) => "localhost".to_owned(),
+        Some(Host::Unix(path)) if USUAL_SOCKETS.iter().any(|usual| path == Path::new(usual)) => {
+            "localhost".to_owned()
+        }
+        #[cfg(unix)]
+        Some(Host::Unix(path)) => path.display().to_string(),
         None => "localhost".to_owned(),
     };
     let port = config.get_ports().first().copied().unwrap_or(USUAL_PORT);
@@ -271,6 +280,10 @@ mod tests {
         std::fs::write(&path, "localhost:5432:me:me:mine\n").expect("written");
         assert_eq!(password("postgres://%2Ftmp").as_deref(), Some("mine"));
         assert_eq!(password("postgres://elsewhere"), None);
+        std::fs::write(&path, "/srv/pg:5432:me:me:there\n").expect("written");
+        assert_eq!(password("postgres://%2Fsrv%2Fpg").as_deref(), Some("there"));
+        assert_eq!(password("postgres://%2Ftmp"), None);
+        std::fs::write(&path, "*:*:*:*:any\n").expect("written");
         mode(0o640);
         assert_eq!(password("postgres://%2Ftmp"), None);
     }
