@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
 
-use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, NewRun, RunEnd, RunId, RunVerdict, Verdict,
-};
+use perfcheck_analysis::model::{Acceptance, BenchmarkKey, RunEnd, RunId, RunVerdict, Verdict};
 use perfcheck_engine::store::{RunSummary, Store};
 use rusqlite::types::Value as Column;
 use rusqlite::{Connection, OpenFlags};
@@ -428,18 +426,7 @@ fn a_conclusion_of_another_version_is_the_stores_trouble() {
     steady(&machine, &[]).run().expect_code(0);
     let mut store = Store::open(&machine.store()).unwrap();
     let RunSummary { run, workspace, .. } = store.run_summary(RunId(1)).unwrap();
-    let begun = NewRun {
-        build: None,
-        partition: None,
-        started: run.started,
-        git: run.git,
-        environment: run.environment,
-        load: run.load,
-        seed: run.seed,
-        decision: run.decision,
-        tool_version: run.tool_version,
-    };
-    let foreign = store.begin_run(workspace, &begun).unwrap();
+    let foreign = store.begin_run(workspace, &run.begun()).unwrap();
     let key = BenchmarkKey {
         package: "steady".to_owned(),
         target: "steady".to_owned(),

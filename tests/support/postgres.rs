@@ -12,6 +12,8 @@ use tempfile::TempDir;
 
 /// What no output may show.
 pub const PASSWORD: &str = "a-secret";
+/// So often a server is started that ends at once.
+const STARTS: u32 = 100;
 /// How the directories of servers begin.
 const PREFIX: &str = "perfcheck-postgres-";
 
@@ -126,18 +128,25 @@ impl Server {
             .join("postgres");
         let arguments = self.arguments.clone();
         std::thread::spawn(move || {
-            let mut server = as_user(&program)
-                .arg("-D")
-                .arg(data.join("cluster"))
-                .arg("-k")
-                .arg(&data)
-                .args(["-c", "listen_addresses=", "-c", "max_connections=200"])
-                .args(arguments.iter().flat_map(|argument| ["-c", argument]))
-                .stdout(Stdio::null())
-                .stderr(std::fs::File::create(data.join("log")).expect("creates"))
-                .spawn()
-                .expect("runs postgres");
-            let _ = server.wait();
+            for _ in 0..STARTS {
+                let mut server = as_user(&program)
+                    .arg("-D")
+                    .arg(data.join("cluster"))
+                    .arg("-k")
+                    .arg(&data)
+                    .args(["-c", "listen_addresses=", "-c", "max_connections=200"])
+                    .args(arguments.iter().flat_map(|argument| ["-c", argument]))
+                    .stdout(Stdio::null())
+                    .stderr(std::fs::File::create(data.join("log")).expect("creates"))
+                    .spawn()
+                    .expect("runs postgres");
+                let ended = server.wait();
+                // It refuses to start while children of one that was killed are still there.
+                if ended.map_or(true, |status| status.code() != Some(1)) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
         });
         self.wait_until_it_answers();
     }
@@ -171,7 +180,7 @@ impl Server {
         while test_kill_process(process).is_ok() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        // Its children notice by themselves; a new server waits for them.
+        // Its children notice by themselves; a new server is started until they are gone.
         let _ = std::fs::remove_file(self.data().join("cluster/postmaster.pid"));
     }
 

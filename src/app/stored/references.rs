@@ -85,13 +85,14 @@ impl Chooser<'_> {
         name: &str,
         subjects: &[Wanting],
     ) -> Result<References, StoreError> {
-        let branch = self.store.run(run)?.git.and_then(|git| git.branch);
+        let named = self.store.run(run)?;
         let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
-        let measured = self.measured_for(run, keys.clone())?;
+        let measured = self.measured_for(&named, keys.clone())?;
         let candidate = self.candidate.map(|candidate| self.store.run(candidate));
         let is_in_turn = candidate.transpose()?.is_some_and(|run| run.pair.is_some());
         // What came after the candidate does not change what is said of it.
-        let branch = BranchFilter::Only(branch.as_deref());
+        let branch = named.git.as_ref().and_then(|git| git.branch.as_deref());
+        let branch = BranchFilter::Only(branch);
         let history = self.history(&keys, branch, self.candidate, BRANCH_HORIZON)?;
         let mut chosen = BTreeMap::new();
         for subject in subjects {
@@ -134,20 +135,23 @@ impl Chooser<'_> {
         })
     }
 
-    /// What `run` measured of the benchmarks; of one that it did not measure, as it ran the code of an earlier run, what that one measured.
+    /// What `named` measured of the benchmarks; of one that it did not measure, as it ran the code of an earlier run, what that one measured.
     fn measured_for(
         &self,
-        run: RunId,
+        named: &Run,
         keys: Vec<BenchmarkKey>,
     ) -> Result<BTreeMap<BenchmarkKey, (Run, Measurement)>, StoreError> {
         let mut found = BTreeMap::new();
-        let mut wanted = BTreeMap::from([(run, keys)]);
+        let mut wanted = BTreeMap::from([(named.id, keys)]);
         // Newest first; a reference is older than the run that has it.
         while let Some((at, keys)) = wanted.pop_last() {
-            let head = match self.store.run(at) {
-                // It may have been deleted since.
-                Err(StoreError::NoSuchRun { .. }) if at != run => continue,
-                head => head?,
+            let head = match at {
+                at if at == named.id => named.clone(),
+                at => match self.store.run(at) {
+                    // It may have been deleted since.
+                    Err(StoreError::NoSuchRun { .. }) => continue,
+                    head => head?,
+                },
             };
             let mut left: BTreeSet<BenchmarkKey> = keys.iter().cloned().collect();
             for measured in self.store.measurements(at, Some(&keys))? {

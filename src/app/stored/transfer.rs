@@ -8,7 +8,7 @@ use crate::exchange::{
     PortableConclusion, PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict,
 };
 use perfcheck_analysis::findings::{Conclusion, RunRemark};
-use perfcheck_analysis::model::{NewRun, Run, RunEnd, RunId, RunVerdict, Work};
+use perfcheck_analysis::model::{Run, RunEnd, RunId, RunVerdict, Work};
 use perfcheck_engine::store::{
     RunSummary, Store, StoreError, TransferredPair, TransferredRun, WorkspaceId,
 };
@@ -63,18 +63,7 @@ fn portable(
         conclusion_of(store, id)?.map(|concluded| portable_conclusion(concluded, &mut named));
     Ok(PortableRun {
         head: PortableHead {
-            begun: NewRun {
-                // Another machine has another cache.
-                build: None,
-                partition: run.partition,
-                started: run.started,
-                git: run.git,
-                environment: run.environment,
-                load: run.load,
-                seed: run.seed,
-                decision: run.decision,
-                tool_version: run.tool_version,
-            },
+            begun: run.begun(),
             finished,
             acceptance: run.acceptance,
             exit_code,

@@ -19,7 +19,11 @@ use rayon::prelude::*;
 const COMMITS: usize = 128;
 const STEPS: usize = 5;
 const STEP: f64 = 0.02;
-const THRESHOLD: f64 = 0.01;
+const RULES: CourseRules = CourseRules {
+    noise_threshold: 0.01,
+    confidence_level: 0.95,
+    seed: 0,
+};
 /// Standard errors that the interval of a comparison has on each side.
 const REACH: f64 = 2.65;
 
@@ -128,13 +132,8 @@ impl Case {
             nodes: COMMITS,
             edges: &edges,
         };
-        let rules = CourseRules {
-            noise_threshold: THRESHOLD,
-            confidence_level: 0.95,
-            seed: 0,
-        };
         let newest = self.class(3);
-        let placement = Placement::of(&network, newest, &rules);
+        let placement = Placement::of(&network, newest, &RULES);
         let begins: Vec<usize> = (1..COMMITS)
             .filter(|place| !placement.is_one_level(place - 1, *place))
             .collect();
@@ -261,13 +260,8 @@ fn large() {
             nodes: PLACES,
             edges: &edges,
         };
-        let rules = CourseRules {
-            noise_threshold: THRESHOLD,
-            confidence_level: 0.95,
-            seed: 0,
-        };
         let begun = std::time::Instant::now();
-        let placement = Placement::of(&network, 0, &rules);
+        let placement = Placement::of(&network, 0, &RULES);
         let steps = (1..PLACES).filter(|place| !placement.is_one_level(place - 1, *place));
         println!(
             "{} edges, {} steps found of {}: {:.3?}",
@@ -304,7 +298,7 @@ impl Case {
                 edge.log_ratio - REACH * standard_error,
                 edge.log_ratio + REACH * standard_error,
             );
-            let threshold = THRESHOLD.ln_1p();
+            let threshold = RULES.noise_threshold.ln_1p();
             let (slower, faster) = (lower > threshold, upper < -threshold);
             let called = slower || faster;
             edges.push(Edge { called, ..edge });

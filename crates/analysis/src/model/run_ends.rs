@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Acceptance, BenchmarkKey, DecisionSettings, Environment, GitState, Partition, RunId, Timestamp,
-    Verdict,
+    Acceptance, BenchmarkKey, DecisionSettings, Environment, GitState, Partition, Run, RunId,
+    Timestamp, Verdict,
 };
 
 /// What is known when a run begins.
@@ -30,6 +30,23 @@ pub struct NewRun {
     /// Which part of a suite it measures, if it is one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<Partition>,
+}
+
+impl Run {
+    /// What was known when it began, for another store: but for its build, which lies in the cache of one machine.
+    pub fn begun(&self) -> NewRun {
+        NewRun {
+            started: self.started,
+            git: self.git.clone(),
+            environment: self.environment.clone(),
+            load: self.load,
+            seed: self.seed,
+            decision: self.decision,
+            tool_version: self.tool_version.clone(),
+            build: None,
+            partition: self.partition.clone(),
+        }
+    }
 }
 
 /// What is known when a run ends by itself.

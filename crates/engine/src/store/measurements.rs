@@ -1,6 +1,6 @@
 //! Everything that runs know of their benchmarks, read back: as many queries for a thousand benchmarks as for one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::codec;
 use super::columns::{Count, FlagsRead, Json, Unsigned, WordColumn};
@@ -70,13 +70,16 @@ impl Store {
                 filter: None,
             };
             whole.read(sql, &mut found)?;
+            let wanted: Option<HashSet<&BenchmarkKey>> = filter.map(|keys| keys.iter().collect());
             for run in imported {
                 let (Some(measured), Some(source)) = (found.get_mut(&run), &sources[&run]) else {
                     continue;
                 };
                 clean(measured, Some(source), &source.filter);
-                measured
-                    .retain(|found| filter.is_none_or(|keys| keys.contains(&found.benchmark.key)));
+                measured.retain(|found| {
+                    let key = &found.benchmark.key;
+                    wanted.as_ref().is_none_or(|wanted| wanted.contains(key))
+                });
             }
             Ok(found)
         })

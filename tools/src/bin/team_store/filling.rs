@@ -179,17 +179,7 @@ impl Whole {
         };
         let whole = Self {
             launches: store.launch_records(id)?,
-            run: NewRun {
-                build: None,
-                partition: None,
-                started: run.started,
-                git: run.git,
-                environment: run.environment,
-                load: run.load,
-                seed: run.seed,
-                decision: run.decision,
-                tool_version: run.tool_version,
-            },
+            run: run.begun(),
             end,
         };
         Ok((whole, workspace.key))
