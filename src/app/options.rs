@@ -339,8 +339,8 @@ impl ComparisonOptions {
     }
 }
 
-/// How much may be measured where two builds are measured in turn; nothing said: the usual rounds, and no more than a minute where they are
-/// costly.
+/// How much may be measured where two builds are measured in turn; nothing said: the usual rounds, and no more than half a minute where they
+/// are costly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Rounds at most.
@@ -367,7 +367,7 @@ pub enum Counting {
 
 impl Effort {
     /// How long a costly benchmark may take.
-    const PATIENCE: Duration = Duration::from_mins(1);
+    const PATIENCE: Duration = Duration::from_secs(30);
 
     /// The time after which a benchmark gets no more rounds than it needs at least.
     pub(super) fn patience(&self) -> Option<Duration> {

@@ -45,9 +45,9 @@ pub(super) struct AgainstFlags {
         long_help = "Compare stored numbers only: build the work tree in its target directory, measure it alone, and do not run the earlier build [env: PERFCHECK_NO_RERUN]"
     )]
     pub(super) no_rerun: bool,
-    /// Measure at most N rounds; a build alone in N processes [default: 100; 5]
+    /// Measure at most N rounds; a build alone in N processes [default: 200; 5]
     ///
-    /// A round launches one process of each build. Two builds get at least 5 rounds; without this flag a costly benchmark gets a minute. A build is measured alone where there is nothing to measure it with: in a first run, and with --no-rerun.
+    /// A round launches one process of each build. Two builds get at least 5 rounds; without this flag a costly benchmark gets half a minute. A build is measured alone where there is nothing to measure it with: in a first run, and with --no-rerun.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::LAUNCHES)))]
     rounds: Option<u32>,
     /// Stop measuring after this time

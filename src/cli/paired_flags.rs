@@ -11,7 +11,7 @@ use perfcheck_analysis::model::parse_duration;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measurement options")]
 pub(super) struct PairedFlags {
-    /// Measure at most N rounds of one process on each side [default: 100, or a minute]
+    /// Measure at most N rounds of one process on each side [default: 200, or half a minute]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
     rounds: Option<u32>,
     /// Stop a comparison after this time

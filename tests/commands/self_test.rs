@@ -144,17 +144,17 @@ fn how_long_it_takes_is_said_beforehand_by_its_plan() {
             "{finished}"
         );
     };
-    // A round: 5 ms of warm-up a side, as much for their starts, 40 ms of samples; 100 of them in each of two comparisons: 2 x 100 x 55 ms.
+    // A round: 2 ms of warm-up a side, as much for their starts, at most 40 ms of samples; 200 of them in each of two comparisons: 2 x 200 x 46 ms.
     let words = ["--trials", "1"];
     expected(
         &words,
-        "Testing 1 benchmark in 2 comparisons, usually at most 11 seconds",
+        "Testing 1 benchmark in 2 comparisons, usually at most 18 seconds",
     );
-    // 4 x 30 x 55 ms = 6.6 s.
+    // 4 x 30 x 46 ms = 5.5 s.
     let words = ["--trials", "2", "--rounds", "30"];
     expected(
         &words,
-        "Testing 1 benchmark in 4 comparisons, usually at most 7 seconds",
+        "Testing 1 benchmark in 4 comparisons, usually at most 6 seconds",
     );
     let quiet = self_test(
         &machine,

@@ -236,7 +236,11 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
         rename(&mut findings, |at| format!("{text}{at}"));
         for (needed, row) in (0..).zip(&mut findings.rows) {
             row.verdict = Some(Verdict::Regressed);
-            row.remarks = vec![Remark::MoreRounds { needed }];
+            row.remarks = vec![Remark::Undecided {
+                rounds: Some(needed),
+                seconds: None,
+                noise_threshold: None,
+            }];
         }
         let verdicts = findings.verdicts.as_mut().expect("verdicts");
         verdicts.reference = format!("`{text}` (run 1)");

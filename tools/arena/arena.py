@@ -25,7 +25,16 @@ TOOL = HERE.parents[1] / "target" / "release" / "cargo-perfcheck"
 CONDITIONS = ("quiet", "noisy")
 MAIN, MORE, SLOW_PATH = ("alu", "sort", "alloc"), ("mem", "hash", "parse"), ("slow_path",)
 CODE = ("tree", "dyn", "graph", "utf8", "format", "hot", "words")
-TARGETS = {"main": MAIN, "more": MORE, "code": CODE, "slow_path": SLOW_PATH}
+# Targets of the workspace `hard`.
+HARD = {
+    "threads": ("spawn2", "spawn4", "pool", "channels", "rayon", "tokio"),
+    "millis": ("texts1", "texts8", "blocks8", "texts50"),
+    "memory": ("graph", "table64", "chase16", "chase64"),
+    "waits": ("tokio1", "socket", "file"),
+}
+MANY = tuple(f"m{number:02}" for number in range(83))
+SLOW_ONE = "m36"
+TARGETS = {"main": MAIN, "more": MORE, "code": CODE, "slow_path": SLOW_PATH, "many": MANY} | HARD
 FAILURES_IN_A_ROW = 3
 
 
@@ -44,6 +53,9 @@ class Row:
 
 
 def rows(layouts, links):
+    two_per_cent = ("--noise-threshold", "2%")
+    hard = [(two_per_cent, ("threads", "waits")), ((), ("millis",)), ((), ("memory",))]
+    slower = ("slow-5", "slow-2", "slow-3")
     table = {
         "identical": Row("base", "base", 84, ("--measure-identical",)),
         "plus2": Row("slow-2", "base", 34),
@@ -59,6 +71,11 @@ def rows(layouts, links):
         "links": [Row(tag, "links-00", 2, (), ("code",)) for tag in links if tag != "links-00"],
         "code-plus2": Row("slow-2", "base", 34, (), ("code",)),
         "code-plus5": Row("slow-5", "base", 34, (), ("code",)),
+        # Of these, two per cent is what a user may ask for.
+        "hard-same": [Row("base", "base", 20, ("--measure-identical", *threshold), targets) for threshold, targets in hard],
+        "hard-slower": [Row(tag, "base", 20, threshold, targets) for (threshold, targets), tag in zip(hard, slower)],
+        # A second and less for each.
+        "budget": [Row("one-10", "base", 10, ("--time-budget", "60s", "--measure-identical", *some), ("many",)) for some in (("m0", "m1", "m2", "m3", "m4"), ())],
         "edited": [Row(f"edited-{percent}", "base", 10, (), ("code",)) for percent in (2, 5, 10)],
     }
     return {name: entry if isinstance(entry, list) else [entry] for name, entry in table.items()}
@@ -138,10 +155,12 @@ class Noise:
         self.process.wait()
 
 
-def truth(row, planted):
+def truth(row, planted, benchmark):
     """Change of the work in percent. Slow windows of the clock are no one number."""
     if row.tree == "slow-path":
         return None
+    if row.tree == "one-10" and benchmark != SLOW_ONE:
+        return 0.0
     tree, against = (planted["slow_per_mille"].get(tag, 1000) for tag in (row.tree, row.against))
     return round(100 * (tree / against - 1), 3)
 
@@ -153,7 +172,8 @@ def checkout(repo, tag):
 
 
 def command(options, trial):
-    words = [str(options.tool), "perfcheck", "--manifest-path", str(options.repo / "Cargo.toml"), "--bench", trial.target,
+    workspace = options.repo / "hard" if trial.target in HARD else options.repo
+    words = [str(options.tool), "perfcheck", "--manifest-path", str(workspace / "Cargo.toml"), "--bench", trial.target,
              "--against", trial.row.against, "--store", str(options.store), "--seed", str(trial.seed()),
              "--message-format", "json", "--quiet", *trial.row.arguments, *options.arguments]
     return words + (["--exact", trial.benchmark] if trial.benchmark else [])
@@ -176,7 +196,7 @@ def verdicts(options, trial, planted, load):
     finished = next((message for message in messages if message["reason"] == "run-finished"), {})
     common = {
         "trial": trial.key(), "label": trial.label, "row": trial.name, "tree": trial.row.tree, "against": trial.row.against,
-        "condition": trial.condition, "truth": truth(trial.row, planted),
+        "condition": trial.condition,
         "wall": round(wall, 3), "exit_code": exit_code, "seed": trial.seed(), "run": finished.get("run"),
         "benchmarks": len(compared), "started": round(started, 3), "load": load, "arguments": [*trial.row.arguments, *options.arguments],
     }
@@ -186,8 +206,9 @@ def verdicts(options, trial, planted, load):
     for message in compared:
         change, launches = message.get("change") or {}, message.get("launches") or {}
         seconds = message.get("seconds")
+        benchmark = message["benchmark"]["id"]
         lines.append(common | {
-            "workload": message["benchmark"]["id"], "verdict": message["verdict"],
+            "workload": benchmark, "truth": truth(trial.row, planted, benchmark), "verdict": message["verdict"],
             "change": change.get("estimate"), "lower": change.get("lower"), "upper": change.get("upper"),
             "noise_threshold": message.get("noise_threshold"), "p_value": message.get("p_value"),
             "rounds": message.get("rounds", launches.get("candidate")),
@@ -204,7 +225,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repo", type=Path)
     parser.add_argument("results", type=Path)
-    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, code-plus2, code-plus5, edited")
+    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, code-plus2, code-plus5, edited, hard-same, hard-slower, budget")
     parser.add_argument("--trials", type=int, help="commands for each row, pair and condition, in place of a full series")
     parser.add_argument("--conditions", default=",".join(CONDITIONS))
     parser.add_argument("--targets", help="main, more, code or several, in place of main")

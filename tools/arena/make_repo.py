@@ -4,7 +4,9 @@
     make_repo.py OUT [--seed N] [--layouts 25] [--bisect-seed N] [--unbuildable K]
 
 Tags:
-    base, slow-1, slow-2, slow-5, slow-10, fast-5    the constant of src/slow.rs: 1000, 1010, 1020, 1050, 1100, 950 per mille
+    base, slow-1, slow-2, slow-3, slow-5, slow-10, fast-5
+                                                     the constant of src/slow.rs: 1000, 1010, 1020, 1030, 1050, 1100, 950 per mille
+    one-10                                           of the target `many` one benchmark is 10 % slower
     same                                             another commit with the code of base: only README.md differs
     layout-00 ...                                    the work of base in an executable of other bytes (see `layout`)
     links-00 ...                                     the objects of base, their functions linked in another order
@@ -26,8 +28,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SUBJECT = HERE / "subject"
 HARNESS = HERE.parents[1] / "harness"
-SOURCES = ("Cargo.toml", "README.md", ".gitignore", "src", "benches", "examples")
-SPEEDS = {"slow-1": 1010, "slow-2": 1020, "slow-5": 1050, "slow-10": 1100, "fast-5": 950}
+SOURCES = ("Cargo.toml", "README.md", ".gitignore", "src", "benches", "examples", "hard/Cargo.toml", "hard/Cargo.lock", "hard/src", "hard/benches")
+SPEEDS = {"slow-1": 1010, "slow-2": 1020, "slow-3": 1030, "slow-5": 1050, "slow-10": 1100, "fast-5": 950}
 BISECT_COMMITS = 16
 RULER = "// ---- "
 
@@ -73,7 +75,8 @@ def subject():
         for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
             if file.is_file():
                 files[file.relative_to(SUBJECT).as_posix()] = file.read_text()
-    files["Cargo.toml"] = substitute(files["Cargo.toml"], r'path = "[^"]*/harness"', f"path = {json.dumps(str(HARNESS))}")
+    for manifest in ("Cargo.toml", "hard/Cargo.toml"):
+        files[manifest] = substitute(files[manifest], r'path = "[^"]*/harness"', f"path = {json.dumps(str(HARNESS))}")
     files["Cargo.lock"] = lock_file(with_harness=True)
     return files
 
@@ -98,7 +101,12 @@ def substitute(text, pattern, replacement):
 
 def speed(files, per_mille):
     name = "src/slow.rs"
-    return files | {name: substitute(files[name], r"AtomicU32::new\(1000\)", f"AtomicU32::new({per_mille})")}
+    return files | {name: substitute(files[name], r"(?<=SLOW_PER_MILLE: AtomicU32 = )AtomicU32::new\(1000\)", f"AtomicU32::new({per_mille})")}
+
+
+def one_slower(files, per_mille):
+    name = "src/slow.rs"
+    return files | {name: substitute(files[name], r"(?<=SLOW_ONE_PER_MILLE: AtomicU32 = )AtomicU32::new\(1000\)", f"AtomicU32::new({per_mille})")}
 
 
 def slow_windows(files, per_mille):
@@ -165,7 +173,7 @@ def edited(files, percent):
 def without_benchmarks(files):
     manifest = files["Cargo.toml"]
     manifest = manifest[:manifest.index("[dev-dependencies]")].rstrip() + "\n"
-    kept = {name: text for name, text in files.items() if not name.startswith(("benches/", "examples/"))}
+    kept = {name: text for name, text in files.items() if not name.startswith(("benches/", "examples/", "hard/"))}
     return kept | {"Cargo.toml": manifest, "Cargo.lock": lock_file(with_harness=False)}
 
 
@@ -204,6 +212,8 @@ def main():
     for tag, per_mille in SPEEDS.items():
         repository.commit(tag, speed(files, per_mille))
         planted["slow_per_mille"][tag] = per_mille
+    repository.commit("one-10", one_slower(files, 1100))
+    planted["slow_per_mille"]["one-10"] = 1100
     for index in range(options.layouts):
         tag = f"layout-{index:02}"
         tree, planted["layouts"][tag] = layout(files, index, random.Random(f"{options.seed}/{index}"))

@@ -25,7 +25,7 @@ use perfcheck_engine::measure::{
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Rounds at most, where the user says nothing.
-const ROUNDS: u32 = 100;
+pub(in crate::app) const ROUNDS: u32 = 200;
 /// A round takes about so many times as long as its samples: launches, warm-up and lead-in.
 const TIME_OVER_SAMPLES: f64 = 1.6;
 /// Rounds at most, where the user gives a time.

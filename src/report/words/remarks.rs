@@ -36,9 +36,11 @@ pub(crate) fn remark(remark: &Remark) -> String {
                 units::counted(*launches, "launch")
             )
         }
-        Remark::MoreRounds { needed } => {
-            format!("about {needed} rounds in all would settle it (`--rounds {needed}`)")
-        }
+        Remark::Undecided {
+            rounds,
+            seconds,
+            noise_threshold,
+        } => undecided(*rounds, *seconds, *noise_threshold),
         Remark::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, where it builds with them)".to_owned(),
         Remark::Same(same) => why_same(*same),
         Remark::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
@@ -49,6 +51,24 @@ pub(crate) fn remark(remark: &Remark) -> String {
             format!("{whose} bench target failed before its benchmarks were known; the error is above")
         }
     }
+}
+
+/// What would settle an inconclusive comparison.
+fn undecided(rounds: Option<u64>, seconds: Option<f64>, noise_threshold: Option<f64>) -> String {
+    let rounds = rounds.map(|rounds| {
+        let time = seconds.map(|seconds| format!(", {seconds:.0} s,"));
+        let time = time.unwrap_or_default();
+        format!("about {rounds} rounds{time} would settle it (`--rounds {rounds}`)")
+    });
+    let threshold = noise_threshold.map(|threshold| {
+        let percent = format!("{:.1} %", threshold * 100.0);
+        format!("a noise threshold of {percent} would make it `unchanged`")
+    });
+    [rounds, threshold]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<String>>()
+        .join("; ")
 }
 
 /// Why nothing was measured of what is the same on both sides.

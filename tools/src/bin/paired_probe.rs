@@ -3,8 +3,9 @@
 //!
 //! `cargo run --release -p perfcheck-tools --bin paired_probe -- OUT LABEL BASE NEW ROUNDS ROUND_MS SAMPLE_US LEAD_IN WARM_UP_MS BIND`
 //!
-//! One JSON object a line and benchmark: `workload`, `label`, `wall` (seconds), `iterations`, `rounds`: a list of
-//! [base samples, candidate samples] in nanoseconds per iteration, in the order taken.
+//! `ONLY=ID,ID` leaves the others out. One JSON object a line and benchmark: `workload`, `label`, `wall` (seconds), `iterations`, `rounds`: a list of
+//! [base samples, candidate samples] in nanoseconds per iteration, in the order taken, and `led`: for each quad of a round whether the candidate was
+//! sampled first.
 
 #![allow(clippy::print_stderr)]
 
@@ -68,11 +69,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         observer: &Silence,
         timeout: Duration::from_secs(30),
     };
+    let filter = std::env::var("ONLY").ok();
     let found = discover(vec![target(candidate, "probe")], None, launcher)?;
     let benchmarks = found
         .targets
         .into_iter()
         .flat_map(|t| t.benchmarks)
+        .filter(|of| {
+            filter
+                .as_ref()
+                .is_none_or(|only| only.split(',').any(|id| id == of.key.id))
+        })
         .collect();
     let pair = PairedTarget {
         layouts: None,
@@ -87,6 +94,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         rounds: rounds.parse()?,
         round: RoundSettings {
             time: Nanos(round_ms.parse::<u64>()? * 1_000_000),
+            short_time: Nanos(round_ms.parse::<u64>()? * 1_000_000),
             sample: Nanos(sample_us.parse::<u64>()? * 1000),
             lead_in: lead_in.parse()?,
             warm_up: Nanos(warm_up_ms.parse::<u64>()? * 1_000_000),
@@ -133,9 +141,10 @@ fn write(
             .iter()
             .map(|round| [times(&round.base), times(&round.candidate)])
             .collect();
+        let led: Vec<_> = rounds.iter().map(|round| &round.led).collect();
         let record = serde_json::json!({
             "workload": spent.key.id, "label": label, "wall": spent.time.as_secs_f64(),
-            "iterations": iterations, "rounds": pairs,
+            "iterations": iterations, "rounds": pairs, "led": led,
         });
         writeln!(out, "{record}")?;
     }

@@ -121,6 +121,16 @@ impl Comparison {
             values.filter(|values| values.base.is_finite() && values.candidate.is_finite());
     }
 
+    /// The noise threshold, a fraction rounded up to a tenth of a per cent, that the whole interval lies within; `None` where the change is beyond
+    /// the threshold in force, so that it may be real.
+    pub fn sufficient_threshold(&self) -> Option<f64> {
+        let change = self.change?;
+        let is_small = change.estimate.ln_1p().abs() <= self.noise_threshold.ln_1p();
+        let widest = change.lower.ln_1p().abs().max(change.upper.ln_1p().abs());
+        let threshold = (widest.exp_m1() * 1000.0).ceil() / 1000.0;
+        (is_small && threshold.is_finite()).then_some(threshold)
+    }
+
     /// Whether the estimate is slower than noise by more than the comparison's own uncertainty, although that shows nothing at its level: beyond the
     /// threshold by more than the standard error of stored runs, drift included; else with bounds that leave out 0.
     pub fn seems_slower(&self) -> bool {

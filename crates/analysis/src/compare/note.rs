@@ -177,6 +177,26 @@ pub enum Note {
         /// Correlation of the signs about the median.
         correlation: f64,
     },
+    /// An iteration is so long that a round has few samples.
+    LongIterations {
+        /// An iteration, in nanoseconds.
+        iteration_ns: f64,
+    },
+    /// Processes of one side differ by more than their samples explain.
+    ProcessesDiffer {
+        /// Their standard deviation, a fraction.
+        by: f64,
+    },
+    /// Neighbouring samples differ by more than processes do.
+    SamplesDiffer {
+        /// The standard deviation of the differences of neighbours, a fraction.
+        by: f64,
+    },
+    /// The processes worked on several processors at once.
+    SeveralProcessors {
+        /// On how many on average.
+        processors: f64,
+    },
     /// The rounds of a side fall into two groups.
     SeveralModes {
         /// Which side.
@@ -279,6 +299,25 @@ impl Note {
                 f,
                 "rounds resemble the round before them (correlation {correlation:.2}): the interval may be too narrow"
             ),
+            Self::LongIterations { iteration_ns } => write!(
+                f,
+                "an iteration takes {:.0} ms, so a round has few samples: what would settle it is time, or a benchmark of less work",
+                iteration_ns / 1e6
+            ),
+            Self::ProcessesDiffer { by } => write!(
+                f,
+                "processes of the same build differ by {:.1} % (one standard deviation), as where their memory lies differs: what would settle it is more rounds",
+                by * 100.0
+            ),
+            Self::SamplesDiffer { by } => write!(
+                f,
+                "neighbouring samples differ by {:.1} % (one standard deviation): what would settle it is a quieter host, or more rounds",
+                by * 100.0
+            ),
+            Self::SeveralProcessors { processors } => write!(
+                f,
+                "the bench worked on {processors:.1} processors at once, and where the system puts its threads decides how fast it is"
+            ),
             Self::SeveralModes { side, apart, share } => write!(
                 f,
                 "the rounds of {side} fall into two groups {:.0} % apart, {:.0} % of them in the fast one: memory layout, or a disturbed host",
@@ -357,7 +396,7 @@ impl fmt::Display for Note {
             Self::FasterByTScoreOnly => f.write_str(
                 "the t-score says faster, but the drift between runs could explain it",
             ),
-            Self::FewRounds { .. } | Self::SecondFastestOfFewSamples { .. } | Self::SlowPath { .. } | Self::SlowPathSuspected | Self::SlowPathsNotSearched { .. } | Self::ThresholdRaised { .. } | Self::ChangeDrifts | Self::PositionMatters { .. } | Self::RoundsDependOnTheirNeighbours { .. } | Self::SeveralModes { .. } => self.of_rounds(f),
+            Self::FewRounds { .. } | Self::SecondFastestOfFewSamples { .. } | Self::SlowPath { .. } | Self::SlowPathSuspected | Self::SlowPathsNotSearched { .. } | Self::ThresholdRaised { .. } | Self::ChangeDrifts | Self::PositionMatters { .. } | Self::RoundsDependOnTheirNeighbours { .. } | Self::LongIterations { .. } | Self::ProcessesDiffer { .. } | Self::SamplesDiffer { .. } | Self::SeveralProcessors { .. } | Self::SeveralModes { .. } => self.of_rounds(f),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::remark::Remark;
 use super::row::{Method, Row, Verdicts};
 use super::stored::summarize_all;
-use crate::compare::{Comparison, HostClass, PairedSeries, Plan, judge};
+use crate::compare::{Comparison, HostClass, Note, PairedSeries, Plan, judge};
 use crate::model::{
     BASE_FAILED, BenchmarkKey, BySide, DecisionSettings, Measurement, Round, Run, RunId, Sample,
     Verdict, Work,
@@ -13,6 +13,8 @@ use crate::model::{
 
 /// A benchmark that failed and has fewer whole rounds than this has no verdict.
 const FEWEST_ROUNDS: usize = 5;
+/// From here on CPU time over time is more than what starting a process adds.
+const SEVERAL_PROCESSORS: f64 = 1.3;
 
 /// Everything that the rows of two builds measured in turn are made from.
 pub struct RoundsEvidence<'a, 'm> {
@@ -56,9 +58,10 @@ impl<'m> RoundsEvidence<'_, 'm> {
             .map(|(measurement, summary)| {
                 let comparison = comparisons.remove(&measurement.benchmark.key);
                 let (verdict, remark) = match &comparison {
-                    Some(found) if has_enough(measurement, found) => {
-                        (found.verdict, more_rounds(found))
-                    }
+                    Some(found) if has_enough(measurement, found) => (
+                        found.verdict,
+                        self.undecided(&measurement.benchmark.key, found),
+                    ),
                     _ if base_failed(measurement) => (Verdict::New, Some(Remark::BaseFailed)),
                     _ => (Verdict::Failed, None),
                 };
@@ -80,6 +83,25 @@ impl<'m> RoundsEvidence<'_, 'm> {
         }));
         rows.sort_by(|a, b| a.key.cmp(&b.key));
         rows
+    }
+
+    /// What would settle an inconclusive comparison.
+    fn undecided(&self, key: &BenchmarkKey, comparison: &Comparison) -> Option<Remark> {
+        if comparison.verdict != Verdict::Inconclusive {
+            return None;
+        }
+        let rounds = comparison.look()?.rounds_needed;
+        let seconds = rounds.and_then(|rounds| {
+            let seconds = self.seconds?.get(key)?;
+            let had = comparison.extent.launches_candidate() as f64;
+            Some(seconds / had * rounds as f64)
+        });
+        let noise_threshold = comparison.sufficient_threshold();
+        (rounds.is_some() || noise_threshold.is_some()).then_some(Remark::Undecided {
+            rounds,
+            seconds,
+            noise_threshold,
+        })
     }
 
     /// What a benchmark was compared with: the run whose build the base was, else the base itself.
@@ -112,7 +134,10 @@ impl<'m> RoundsEvidence<'_, 'm> {
         let judged = judge(&series, self.plan).into_iter();
         let mut comparisons: Vec<Comparison> = judged
             .zip(&both)
-            .map(|(found, (base, candidate, _))| {
+            .map(|(mut found, (base, candidate, _))| {
+                if found.verdict == Verdict::Inconclusive {
+                    found.notes.extend(several_processors(candidate));
+                }
                 found.with_extras_in_turn(base, candidate, self.plan)
             })
             .collect();
@@ -138,10 +163,18 @@ fn base_failed(candidate: &Measurement) -> bool {
         && failures.all(|failure| failure.message.starts_with(BASE_FAILED))
 }
 
-/// That more rounds would settle an inconclusive comparison.
-fn more_rounds(comparison: &Comparison) -> Option<Remark> {
-    let needed = comparison.look()?.rounds_needed?;
-    Some(Remark::MoreRounds { needed })
+/// That the processes which measured a benchmark worked on several processors at once, if they did.
+fn several_processors(candidate: &Measurement) -> Option<Note> {
+    let launches = || {
+        candidate
+            .launches
+            .iter()
+            .filter_map(|launch| launch.conduct)
+    };
+    let asked: f64 = launches().map(|conduct| conduct.asked.as_f64()).sum();
+    let cpu: f64 = launches().map(|conduct| conduct.cpu.as_f64()).sum();
+    let processors = cpu / asked.max(1.0);
+    (processors >= SEVERAL_PROCESSORS).then_some(Note::SeveralProcessors { processors })
 }
 
 /// The rounds that both sides have.

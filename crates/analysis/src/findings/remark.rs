@@ -14,10 +14,14 @@ pub enum Remark {
         /// The launches that there were.
         launches: usize,
     },
-    /// More rounds would settle what is inconclusive.
-    MoreRounds {
-        /// The rounds in all that it takes, about.
-        needed: u64,
+    /// What would settle an inconclusive A/B comparison.
+    Undecided {
+        /// The rounds in all that it takes, about; `None`: no number of them is known to.
+        rounds: Option<u64>,
+        /// How long these take, in seconds, where it is known how long those seen took.
+        seconds: Option<f64>,
+        /// The noise threshold, a fraction, with which it would be unchanged; `None` where the change may be real.
+        noise_threshold: Option<f64>,
     },
     /// Nothing was measured: both sides are the same.
     Same(Sameness),

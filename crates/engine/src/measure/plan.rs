@@ -1,4 +1,4 @@
-//! How the rounds of two sides are laid out: samples in turn, in quads (pure).
+//! How the rounds of two sides are laid out: samples in turn, in quads, of which two belong together (pure).
 
 use std::time::Duration;
 
@@ -6,10 +6,14 @@ use super::schedule::{FlatSchedule, LaunchLayout, ramp};
 use super::subject::Resolved;
 use perfcheck_analysis::model::{Nanos, SamplingSettings, Turns};
 
-/// Samples of a side in a round are at least this many quads of two.
-const FEWEST_QUADS: u64 = 1;
+/// Quads of a round at least: ABBA and BAAB, in which both sides come as often first.
+const FEWEST_QUADS: u64 = 2;
+/// Of a benchmark whose two quads take longer than this, one is enough.
+const LONG_QUADS_NS: f64 = 6e8;
 /// A round samples at least this share of the time that its launches and set-up take.
 const SHARE_OF_OVERHEAD: f64 = 0.5;
+/// Rounds that are short: so many decide most benchmarks.
+const SHORT_ROUNDS: usize = 30;
 
 /// How an A/B measurement is laid out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,8 +56,10 @@ impl PairedPlan {
 /// How rounds are laid out before anything is known of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundSettings {
-    /// Time of a round's samples, both sides together.
+    /// Time of a round's samples, both sides together, where the benchmark needs many.
     pub time: Nanos,
+    /// That of the first 30, which decide most benchmarks.
+    pub short_time: Nanos,
     /// Length that a sample should have.
     pub sample: Nanos,
     /// Untimed iterations before each sample, as a share of its own: they warm what the other side has cooled.
@@ -68,43 +74,67 @@ impl Default for RoundSettings {
     fn default() -> Self {
         Self {
             time: Duration::from_millis(40).into(),
+            short_time: Duration::from_millis(20).into(),
             sample: Duration::from_micros(500).into(),
             lead_in: 0.2,
-            warm_up: Duration::from_millis(5).into(),
+            warm_up: Duration::from_millis(2).into(),
             warm_up_iterations: None,
         }
     }
 }
 
-/// Lays the rounds of a benchmark out, for both sides and all rounds alike: two flat samples of each side make a quad, and the first
-/// round takes the ramp. `base_ns`, `candidate_ns`: time of one iteration as the warm-ups had it, set-up and drops included;
-/// `body_ns`: that of the quicker side's body alone; `overhead`: what launching and setting up both sides took.
-pub(super) fn lay_out_round(
-    settings: &RoundSettings,
-    body_ns: f64,
-    base_ns: f64,
-    candidate_ns: f64,
-    overhead: Duration,
-) -> LaunchLayout {
-    let body_ns = body_ns.max(1e-3);
-    let iterations = (settings.sample.as_f64() / body_ns).round().max(1.0);
+impl RoundSettings {
+    /// Time of the samples of a round, after so many.
+    fn time_after(&self, rounds: usize) -> f64 {
+        let time = if rounds < SHORT_ROUNDS {
+            self.short_time
+        } else {
+            self.time
+        };
+        time.as_f64()
+    }
+}
+
+/// Lays the samples of a benchmark's rounds out, for both sides alike. `iteration_ns`: time of an iteration of the quicker side. How many samples
+/// there are is for [`quads`] to say.
+pub(super) fn lay_out_rounds(settings: &RoundSettings, iteration_ns: f64) -> LaunchLayout {
+    let iteration_ns = iteration_ns.max(1e-3);
+    let iterations = (settings.sample.as_f64() / iteration_ns).round().max(1.0);
     let lead_in = if iterations > 1.0 {
         (iterations * settings.lead_in).round()
     } else {
         0.0
     };
-    let pair_ns = (iterations + lead_in) * (base_ns.max(body_ns) + candidate_ns.max(1e-3));
-    let wanted_ns = settings
-        .time
-        .as_f64()
-        .max(overhead.as_nanos() as f64 * SHARE_OF_OVERHEAD);
-    let quads = (wanted_ns / (2.0 * pair_ns)).floor() as u64;
     LaunchLayout {
-        linear: ramp(body_ns),
+        iteration_ns,
+        linear: ramp(iteration_ns),
         flat: Some(FlatSchedule {
             iterations: iterations as u64,
-            samples: 2 * quads.max(FEWEST_QUADS),
+            samples: 2 * FEWEST_QUADS,
         }),
         lead_in: lead_in as u64,
     }
+}
+
+/// How many quads a round has after so many rounds: two samples of each side. `total_ns`: time of one iteration of both sides together, set-up and drops
+/// included; `overhead`: what launching and setting up both sides took.
+pub(super) fn quads(
+    settings: &RoundSettings,
+    layout: &LaunchLayout,
+    rounds: usize,
+    total_ns: f64,
+    overhead: Duration,
+) -> u64 {
+    let iterations = layout.flat.map_or(1, |flat| flat.iterations) + layout.lead_in;
+    let quad_ns = 2.0 * iterations as f64 * total_ns.max(1e-3);
+    let wanted_ns = settings
+        .time_after(rounds)
+        .max(overhead.as_nanos() as f64 * SHARE_OF_OVERHEAD);
+    let fewest = if quad_ns * FEWEST_QUADS as f64 > LONG_QUADS_NS {
+        1
+    } else {
+        FEWEST_QUADS
+    };
+    let fitting = (wanted_ns / quad_ns) as u64;
+    (fitting / FEWEST_QUADS * FEWEST_QUADS).max(fewest)
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::aside::{Aside, noted};
 use super::chance::order;
-use super::plan::{RoundSettings, lay_out_round};
+use super::plan::{RoundSettings, lay_out_rounds, quads};
 use super::schedule::{LaunchLayout, expected, lay_out, planned_iteration_ns};
 use super::subject::Resolved;
 use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
@@ -26,6 +26,8 @@ const CALIBRATION_SAMPLES: u64 = 20;
 const CALIBRATION_SHARE: f64 = 5.0;
 /// A first warm-up that took so many times what the ramp takes was hit by a burst: all samples of the run would be that much too short.
 const HIT_WARM_UP: f64 = 2.0;
+/// The same of the first round.
+const HIT_ROUND: f64 = 1.5;
 /// Rounds of a benchmark in which allocations are counted: enough for a test over launches, and no time lost in the others.
 const COUNTED_ROUNDS: usize = 5;
 /// A machine that was suspended for longer than this during a visit has spoilt it.
@@ -75,7 +77,7 @@ pub(super) struct RoundSampling {
     pub(super) launching: Duration,
     /// The rounds that it has had.
     pub(super) had: usize,
-    /// Says which side goes first, in all and in each quad.
+    /// Says which side goes first, in all and in each two quads.
     pub(super) coin: Draws,
 }
 
@@ -146,6 +148,10 @@ pub(super) fn visit(
         Sampling::Round(round) => {
             let layout = round.lay_out(children, &warm, request.layout, began)?;
             round.sample(children, &warm, &layout, &mut turns)?;
+            if children.len() > 1 {
+                let again = laid_out_again(&round.settings, &layout, &turns);
+                *request.layout = again.or(request.layout.take());
+            }
         }
     }
     let aside = request.sampling.aside();
@@ -239,7 +245,7 @@ fn phases(
 }
 
 impl RoundSampling {
-    /// The layout of all rounds, which the first one finds.
+    /// The layout of all rounds, which the first one finds; how many samples there are is found anew for each round, but where the sides are apart.
     fn lay_out(
         &self,
         children: &mut [SideChild<'_>],
@@ -248,27 +254,33 @@ impl RoundSampling {
         began: Instant,
     ) -> Result<LaunchLayout, SideError> {
         let apart = children.len() == 1;
-        let mut body_ns = f64::INFINITY;
+        let is_first = layout.is_none();
+        let mut quickest_ns = f64::INFINITY;
         // Sides that are apart both do so in their first round, though the first one's layout serves both.
-        if layout.is_none() || apart && self.had == 0 {
-            let quickest = each(children, |place, session| {
+        if is_first || apart && self.had == 0 {
+            let of_sides = each(children, |place, session| {
                 calibrate(session, &self.settings, warm[place])
             })?;
-            body_ns = quickest.into_iter().fold(body_ns, f64::min);
+            quickest_ns = of_sides.into_iter().fold(quickest_ns, f64::min);
         }
-        let overhead = (began.elapsed() + self.launching) * if apart { 2 } else { 1 };
-        let total_ns = |side| {
-            let place = children.iter().position(|(of, _)| *of == side);
-            warm[place.unwrap_or(0)].total_per_iteration()
-        };
-        let laid_out = layout.get_or_insert_with(|| {
-            let (base_ns, candidate_ns) = (total_ns(Side::Base), total_ns(Side::Candidate));
-            lay_out_round(&self.settings, body_ns, base_ns, candidate_ns, overhead)
-        });
+        let laid_out = layout.get_or_insert_with(|| lay_out_rounds(&self.settings, quickest_ns));
+        if is_first || !apart {
+            let overhead = (began.elapsed() + self.launching) * if apart { 2 } else { 1 };
+            // What slows a warm-up down slows set-up and drops down alike.
+            let total_ns = |warm: &WarmUp| {
+                let body_ns = warm.body.per_iteration().max(1e-3);
+                warm.total_per_iteration() / body_ns * laid_out.iteration_ns
+            };
+            let both_ns = warm.iter().map(total_ns).sum::<f64>() * if apart { 2.0 } else { 1.0 };
+            let quads = quads(&self.settings, laid_out, self.had, both_ns, overhead);
+            if let Some(flat) = &mut laid_out.flat {
+                flat.samples = 2 * quads;
+            }
+        }
         Ok(laid_out.clone())
     }
 
-    /// The samples of a round: of two sides ABBA or BAAB, by a coin for each quad; of one as many, one after the other.
+    /// The samples of a round: of two sides ABBA and BAAB, by a coin for each two quads; of one as many, one after the other.
     fn sample(
         &mut self,
         children: &mut [SideChild<'_>],
@@ -283,8 +295,12 @@ impl RoundSampling {
             })?;
         }
         let samples = layout.flat.map_or(0, |flat| flat.samples);
-        for _ in 0..samples / 2 {
-            let [leader, _] = order(&mut self.coin);
+        let mut leaders = Side::BOTH;
+        for quad in 0..samples as usize / 2 {
+            if quad % 2 == 0 {
+                leaders = order(&mut self.coin);
+            }
+            let leader = leaders[quad % 2];
             let quad: &[usize] = match children {
                 [_] => &[0, 0],
                 [(first, _), ..] if *first == leader => &[0, 1, 1, 0],
@@ -305,6 +321,18 @@ impl RoundSampling {
     }
 }
 
+/// What the next rounds are laid out by: a first round in a burst makes all samples too short and too few.
+fn laid_out_again(
+    settings: &RoundSettings,
+    layout: &LaunchLayout,
+    turns: &[Turn],
+) -> Option<LaunchLayout> {
+    let samples = turns.iter().flat_map(|turn| &turn.series.flat);
+    let times = samples.copied().map(Sample::per_iteration);
+    let quickest_ns = times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
+    (quickest_ns * HIT_ROUND < layout.iteration_ns).then(|| lay_out_rounds(settings, quickest_ns))
+}
+
 /// The quickest time of an iteration in a few short samples. A warm-up that a burst has hit would make all samples of the run too short.
 fn calibrate(
     session: &mut Session<'_>,
@@ -312,14 +340,13 @@ fn calibrate(
     warm: WarmUp,
 ) -> Result<f64, ChildError> {
     let warm_ns = warm.body.per_iteration().max(1e-3);
-    let wanted = settings.sample.as_f64() / CALIBRATION_SHARE / warm_ns;
-    if wanted < 1.0 {
-        // An iteration is longer than that: the warm-up has measured it well enough.
-        return Ok(warm_ns);
-    }
+    let wanted = settings.sample.as_f64() / CALIBRATION_SHARE;
+    let iterations = (wanted / warm_ns).round().max(1.0);
+    // Of long iterations fewer: the warm-up has measured them well enough.
+    let count = (CALIBRATION_SAMPLES as f64 * wanted / (iterations * warm_ns)).ceil();
     let spec = SampleSpec {
-        iterations: wanted.round().max(1.0) as u64,
-        count: CALIBRATION_SAMPLES,
+        iterations: iterations as u64,
+        count: (count as u64).clamp(1, CALIBRATION_SAMPLES),
     };
     let samples = phase(session, &[spec], warm)?;
     let times = samples.into_iter().map(Sample::per_iteration);

@@ -12,6 +12,7 @@ use super::noise;
 use super::options::DoctorOptions;
 use crate::app::context::World;
 use crate::app::error::{AppError, first_line};
+use crate::app::measuring::in_turn::ROUNDS;
 use crate::app::options::OutputOptions;
 use crate::report::{self, DoctorFindings};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -52,7 +53,7 @@ pub fn doctor(
         state,
         happenings: meanwhile,
         noise,
-        usual_rounds: noise::USUAL_ROUNDS,
+        usual_rounds: ROUNDS,
         usual_threshold: DecisionSettings::PAIRED_NOISE_THRESHOLD,
         power: noise::POWER,
         confidence_level: noise::CONFIDENCE_LEVEL,

@@ -7,6 +7,7 @@ use super::options::DoctorOptions;
 use super::workloads::WORKLOADS_ARGUMENT;
 use crate::app::context::World;
 use crate::app::error::AppError;
+use crate::app::measuring::in_turn::ROUNDS;
 use crate::app::measuring::recorded::Recorded;
 use crate::report::{NoiseFindings, Progress, Resolvable};
 use perfcheck_analysis::compare::{Demand, PairedSeries, Resolution};
@@ -22,8 +23,6 @@ use perfcheck_stats::derived_seed;
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// Share of the comparisons that are to find a change which is said to be found.
 pub(super) const POWER: f64 = 0.9;
-/// Rounds of a benchmark at most, where nobody says anything.
-pub(super) const USUAL_ROUNDS: u32 = 100;
 /// Changes that are asked about.
 const CHANGES: [f64; 5] = [0.1, 0.05, 0.02, 0.01, 0.005];
 /// A change is looked for with a noise threshold of this share of it, where the usual threshold hides it.
@@ -95,7 +94,7 @@ pub(super) fn measure(
             seconds: spent.time.as_secs_f64(),
             difference: resolution.map(|found| found.difference),
             smallest_change: resolution
-                .and_then(|found| found.smallest_change(USUAL_ROUNDS, &demand(usual_threshold()))),
+                .and_then(|found| found.smallest_change(ROUNDS, &demand(usual_threshold()))),
             resolvable: resolution.map_or_else(Vec::new, |found| resolvable(&found, of_one)),
         }
     });

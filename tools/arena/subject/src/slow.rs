@@ -6,12 +6,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Cost of every workload, per mille of the base.
 static SLOW_PER_MILLE: AtomicU32 = AtomicU32::new(1000);
 
+/// Cost of one of the benchmarks of `many`, per mille of the base.
+static SLOW_ONE_PER_MILLE: AtomicU32 = AtomicU32::new(1000);
+
 /// How many of 1000 windows of `slow_path` are slow ones.
 static SLOW_WINDOWS_PER_MILLE: AtomicU32 = AtomicU32::new(0);
 
 /// Cost in hundredths of the base.
 pub fn percent() -> usize {
     (black_box(&SLOW_PER_MILLE).load(Ordering::Relaxed) / 10) as usize
+}
+
+/// Sets up with the cost of the one that alone is slower.
+pub fn as_the_slow_one<T>(set_up: impl FnOnce() -> T) -> T {
+    let others = SLOW_PER_MILLE.load(Ordering::Relaxed);
+    set_per_mille(black_box(&SLOW_ONE_PER_MILLE).load(Ordering::Relaxed));
+    let done = set_up();
+    set_per_mille(others);
+    done
 }
 
 /// See `slow_path`.

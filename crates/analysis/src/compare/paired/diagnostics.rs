@@ -2,7 +2,7 @@
 
 use super::look::Look;
 use super::plan::Plan;
-use super::rank_test::RankTest;
+use super::rank_test::{RankTest, differences_of_round};
 use super::series::{Neighbours, PairedSeries, UsableRounds};
 use super::speed_test::SpeedTest;
 use crate::compare::description::ChangeDescription;
@@ -22,6 +22,12 @@ const POSITION: f64 = 4.0;
 
 /// Rounds more than this apart belong to different modes.
 const MODE_GAP: f64 = 0.03;
+
+/// An iteration beyond this is long: a round of 20 ms has no more than ten samples a side.
+const LONG_ITERATION_NS: f64 = 1e6;
+
+/// The standard deviation of the normal distribution over its median absolute deviation.
+const NORMAL_OVER_MEDIAN_DISTANCE: f64 = 1.482_602_218_505_602;
 
 /// A mode has at least this share of the rounds.
 const MODE_SHARE: f64 = 0.2;
@@ -82,6 +88,8 @@ pub(super) fn add(
     notes.extend(position(rounds, look.threshold));
     if matches!(verdict, Verdict::Inconclusive | Verdict::Suspect) {
         notes.extend(autocorrelation(usable));
+        notes.extend(long_iterations(rounds));
+        notes.extend(what_differs(usable, look.threshold));
         notes.extend(modes(Side::Base, usable, |round| &round.base));
         notes.extend(modes(Side::Candidate, usable, |round| &round.candidate));
     }
@@ -129,6 +137,53 @@ fn position_in_round(round: &Round) -> Option<f64> {
         .filter(|effect| effect.is_finite())
         .collect();
     median(&effects)
+}
+
+/// That an iteration is so long that a round has few samples.
+fn long_iterations(rounds: &[Round]) -> Option<Note> {
+    let samples = rounds.iter().flat_map(|round| &round.candidate);
+    let times: Vec<f64> = samples
+        .filter(|sample| sample.iterations > 0)
+        .map(|sample| sample.per_iteration())
+        .collect();
+    let iteration_ns = median(&times)?;
+    (iteration_ns > LONG_ITERATION_NS).then_some(Note::LongIterations { iteration_ns })
+}
+
+/// Whether processes or neighbouring samples make the rounds differ, if by more than the threshold. The median of n differences has a variance of
+/// about pi / (2 n) times theirs; what the rounds have beyond that is the processes'.
+fn what_differs(usable: &UsableRounds, threshold: f64) -> Option<Note> {
+    let mut of_rounds = Vec::new();
+    let mut within = Vec::new();
+    let mut explained = Vec::new();
+    for round in &usable.rounds {
+        let differences = differences_of_round(round);
+        let middle = median(&differences)?;
+        of_rounds.push(middle);
+        if differences.len() > 1 {
+            within.extend(differences.iter().map(|difference| difference - middle));
+        }
+        explained.push(std::f64::consts::FRAC_PI_2 / differences.len() as f64);
+    }
+    let of_rounds = robust_deviation(&of_rounds)?;
+    let of_samples = robust_deviation(&within).unwrap_or(0.0);
+    let by_samples = of_samples * of_samples * mean(&explained)?;
+    let by_processes = of_rounds * of_rounds - by_samples;
+    let is_more = |by: f64| by > threshold;
+    if by_processes > by_samples {
+        // Of one side: each round is the difference of two processes.
+        let by = (by_processes / 2.0).sqrt();
+        is_more(by * std::f64::consts::SQRT_2).then_some(Note::ProcessesDiffer { by })
+    } else {
+        is_more(of_samples).then_some(Note::SamplesDiffer { by: of_samples })
+    }
+}
+
+/// What the standard deviation would be of normal values with this median distance from their median.
+fn robust_deviation(values: &[f64]) -> Option<f64> {
+    let middle = median(values)?;
+    let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+    Some(median(&distances)? * NORMAL_OVER_MEDIAN_DISTANCE)
 }
 
 /// The correlation of each round's difference with that of the next, if there is one.

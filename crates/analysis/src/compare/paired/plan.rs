@@ -11,7 +11,7 @@ use perfcheck_stats::{BootstrapSpread, Quantile};
 const FLOOR_SHARE: f64 = 0.8;
 
 /// After these rounds a benchmark may be settled.
-const LOOKS: [u32; 12] = [10, 20, 30, 45, 60, 100, 150, 200, 300, 450, 600, 1000];
+const LOOKS: [u32; 10] = [10, 20, 30, 60, 100, 200, 300, 450, 600, 1000];
 
 /// The sequential plan of one A/B run, stored with the run: verdicts can be replayed from stored data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,13 +1,13 @@
 //! The rank test: are the rounds themselves slower on one side?
 //!
-//! In each quad both sides meet the same moment of the host: its frequency, its neighbours. So the samples of each quad are compared, their median
-//! stands for the round, and the rounds are tested by an exact test that knows nothing of their distribution.
+//! In each two quads both sides meet the same moment of the host: its frequency, its neighbours. So the quickest samples of both are compared, the
+//! median of these differences stands for the round, and the rounds are tested by an exact test that knows nothing of their distribution.
 
 use super::series::{Neighbours, UsableRounds};
 use perfcheck_stats::{SignedRank, median};
 
-/// Of each side.
-const SAMPLES_OF_A_QUAD: usize = 2;
+/// Of each side: ABBA and BAAB, in which both sides come as often first, and as often after themselves.
+const SAMPLES_OF_TWO_QUADS: usize = 4;
 
 /// The differences of the rounds.
 #[derive(Debug, Clone)]
@@ -17,22 +17,22 @@ pub(super) struct RankTest {
     resolution: f64,
 }
 
-/// The median over the quads of the quicker new sample less the quicker base sample.
-fn difference_of_round(round: &Neighbours) -> Option<f64> {
+/// For each two quads of a round, the quickest new sample less the quickest base sample.
+pub(super) fn differences_of_round(round: &Neighbours) -> Vec<f64> {
     let quickest = |samples: &[f64]| samples.iter().copied().fold(f64::INFINITY, f64::min);
-    let quads: Vec<f64> = round
+    round
         .base
-        .chunks(SAMPLES_OF_A_QUAD)
-        .zip(round.candidate.chunks(SAMPLES_OF_A_QUAD))
+        .chunks(SAMPLES_OF_TWO_QUADS)
+        .zip(round.candidate.chunks(SAMPLES_OF_TWO_QUADS))
         .map(|(base, candidate)| quickest(candidate) - quickest(base))
-        .collect();
-    median(&quads)
+        .collect()
 }
 
 impl RankTest {
     /// `None` without rounds.
     pub(super) fn of(usable: &UsableRounds, resolution: f64) -> Option<Self> {
-        let differences: Option<Vec<f64>> = usable.rounds.iter().map(difference_of_round).collect();
+        let of_round = |round| median(&differences_of_round(round));
+        let differences: Option<Vec<f64>> = usable.rounds.iter().map(of_round).collect();
         Some(Self {
             differences: SignedRank::new(&differences?)?,
             resolution,
