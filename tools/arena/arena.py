@@ -75,7 +75,8 @@ def rows(layouts, links):
         "hard-same": [Row("base", "base", 20, ("--measure-identical", *threshold), targets) for threshold, targets in hard],
         "hard-slower": [Row(tag, "base", 20, threshold, targets) for (threshold, targets), tag in zip(hard, slower)],
         # A second and less for each.
-        "budget": [Row("one-10", "base", 10, ("--time-budget", "60s", "--measure-identical", *some), ("many",)) for some in (("m0", "m1", "m2", "m3", "m4"), ())],
+        "budget-50": Row("one-10", "base", 10, ("--time-budget", "60s", "--measure-identical", "m0", "m1", "m2", "m3", "m4"), ("many",)),
+        "budget-83": Row("one-10", "base", 10, ("--time-budget", "60s", "--measure-identical"), ("many",)),
         "edited": [Row(f"edited-{percent}", "base", 10, (), ("code",)) for percent in (2, 5, 10)],
     }
     return {name: entry if isinstance(entry, list) else [entry] for name, entry in table.items()}
@@ -225,7 +226,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repo", type=Path)
     parser.add_argument("results", type=Path)
-    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, code-plus2, code-plus5, edited, hard-same, hard-slower, budget")
+    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, code-plus2, code-plus5, edited, hard-same, hard-slower, budget-50, budget-83")
     parser.add_argument("--trials", type=int, help="commands for each row, pair and condition, in place of a full series")
     parser.add_argument("--conditions", default=",".join(CONDITIONS))
     parser.add_argument("--targets", help="main, more, code or several, in place of main")

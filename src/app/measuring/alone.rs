@@ -103,7 +103,7 @@ impl Alone<'_> {
         let mut sink = CampaignSink {
             record: &mut |_, launch: &_| store.record_launch(run, launch),
             // Every benchmark has its launches.
-            settled: &mut |_, _, _| false,
+            standing: &mut |_, _, _| None,
         };
         let (ended, spent) = campaign.run(&mut sink)?;
         drop(progress);

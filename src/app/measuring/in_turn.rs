@@ -11,7 +11,7 @@ use crate::app::error::AppError;
 use crate::app::options::Effort;
 use crate::app::stored::conclusions::end_of;
 use crate::report::Progress;
-use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, Standing, standing};
+use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, standing};
 use perfcheck_analysis::findings::{Conclusion, RunRemark};
 use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, Bound, BySide, DecisionSettings, Environment, Event,
@@ -30,6 +30,12 @@ pub(in crate::app) const ROUNDS: u32 = 200;
 const TIME_OVER_SAMPLES: f64 = 1.6;
 /// Rounds at most, where the user gives a time.
 const ROUNDS_WITH_BUDGET: u32 = 1000;
+/// Where so many rounds do not fit into the time, it is little.
+const ROUNDS_IN_LITTLE_TIME: u32 = 60;
+/// When is looked then. Of a hundred benchmarks, fewer than 18 rounds can settle none at the level of a first look.
+const LOOKS_IN_LITTLE_TIME: [u32; 4] = [20, 30, 60, 100];
+/// Time of the samples of a round, where there is so little: what differs between processes is averaged by rounds.
+const SAMPLES_IN_LITTLE_TIME: Duration = Duration::from_millis(10);
 /// A share of stolen time that is worth a word.
 const MUCH_STOLEN: f64 = 0.02;
 /// Of each benchmark, the newest controls that count.
@@ -39,8 +45,13 @@ const MOST_CONTROLS: usize = 200;
 /// any for those that come first.
 fn fitting(time: Duration, planned: usize) -> u32 {
     let of_one = RoundSettings::default().time.as_f64() * TIME_OVER_SAMPLES;
-    let rounds = time.as_secs_f64() * 1e9 / (of_one * planned.max(1) as f64);
-    (rounds as u32).clamp(ROUNDS, ROUNDS_WITH_BUDGET)
+    (time.as_secs_f64() * 1e9 / (of_one * planned.max(1) as f64)) as u32
+}
+
+/// Whether so little time is given that the looks that are usual would come too late.
+fn is_little(effort: Effort, planned: usize) -> bool {
+    let is_little = |time| fitting(time, planned) < ROUNDS_IN_LITTLE_TIME;
+    effort.rounds.is_none() && effort.time_budget.is_some_and(is_little)
 }
 
 /// The plan of an A/B run with `planned` benchmarks, fixed before its first round.
@@ -50,13 +61,14 @@ pub(in crate::app) fn plan(
     planned: usize,
     seed: u64,
 ) -> Plan {
-    let usual = || {
-        let budget = effort.time_budget;
-        budget.map_or(ROUNDS, |time| fitting(time, planned))
-    };
-    let rounds = effort.rounds.unwrap_or_else(usual);
+    let in_time = |time| fitting(time, planned).clamp(ROUNDS, ROUNDS_WITH_BUDGET);
+    let usual = || effort.time_budget.map_or(ROUNDS, in_time);
     Plan {
-        looks: Plan::looks_up_to(rounds),
+        looks: if is_little(effort, planned) {
+            LOOKS_IN_LITTLE_TIME.to_vec()
+        } else {
+            Plan::looks_up_to(effort.rounds.unwrap_or_else(usual))
+        },
         significance_level: decision.significance_level,
         planned,
         confidence_level: decision.confidence_level,
@@ -228,6 +240,11 @@ impl<'a> InTurn<'a> {
 
     fn planned<'c>(&'c self, pairs: Vec<PairedTarget>, launcher: Launcher<'c>) -> Campaign<'c> {
         let effort = self.request.effort;
+        let mut usual = RoundSettings::default();
+        if is_little(effort, self.plan.planned) {
+            usual.time = SAMPLES_IN_LITTLE_TIME.into();
+            usual.short_time = usual.time;
+        }
         let warm_up = self.request.context.tables.layers.command_line.warm_up;
         let threshold = move |benchmark: &Benchmark| self.noise_threshold(benchmark);
         Campaign::in_turn(
@@ -238,13 +255,13 @@ impl<'a> InTurn<'a> {
                 round: RoundSettings {
                     warm_up: match warm_up {
                         Some(WarmUpGoal::Time(time)) => time,
-                        _ => RoundSettings::default().warm_up,
+                        _ => usual.warm_up,
                     },
                     warm_up_iterations: match warm_up {
                         Some(WarmUpGoal::Iterations(count)) => Some(count),
                         _ => None,
                     },
-                    ..RoundSettings::default()
+                    ..usual
                 },
                 time_budget: effort.time_budget.map(|time| time * self.longer),
                 patience: effort.patience().map(|time| time * self.longer),
@@ -286,15 +303,15 @@ impl<'a> InTurn<'a> {
         );
         let mut sink = CampaignSink {
             record,
-            settled: &mut |key, noise_threshold, rounds| {
+            standing: &mut |key, noise_threshold, rounds| {
                 let series = PairedSeries {
                     key,
                     rounds,
                     noise_threshold,
                 };
-                let look = || standing(&series, &self.plan) != Standing::Open;
-                self.plan.looks.contains(&(rounds.len() as u32))
-                    && world.interrupt.while_computing(left, look)
+                let look = || standing(&series, &self.plan);
+                let is_look = self.plan.looks.contains(&(rounds.len() as u32));
+                is_look.then(|| world.interrupt.while_computing(left, look))
             },
         };
         Ok(campaign.run(&mut sink)?)
@@ -349,6 +366,30 @@ fn much_stolen(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<RunR
 mod tests {
     use super::*;
     use perfcheck_analysis::model::{BenchmarkKey, Conduct, Nanos, Timestamp};
+
+    #[test]
+    fn looks_are_few_and_rounds_short_where_a_budget_is_small_for_its_benchmarks() {
+        let looks = |rounds, seconds: Option<u64>, planned| {
+            let effort = Effort {
+                rounds,
+                time_budget: seconds.map(Duration::from_secs),
+                ..Effort::default()
+            };
+            let decision = DecisionSettings::default();
+            let plan = plan(&decision, effort, planned, 1);
+            (plan.looks, is_little(effort, planned))
+        };
+        let little = (LOOKS_IN_LITTLE_TIME.to_vec(), true);
+        assert_eq!(looks(None, Some(60), 83), little);
+        assert_eq!(looks(None, Some(2), 1), little);
+        let usual = (Plan::looks_up_to(ROUNDS), false);
+        assert_eq!(looks(None, None, 83), usual);
+        assert_eq!(looks(None, Some(60), 10), usual);
+        assert_eq!(looks(None, Some(60), 1), (Plan::looks_up_to(937), false));
+        // Who says how many rounds has them.
+        let ten = (Plan::looks_up_to(10), false);
+        assert_eq!(looks(Some(10), Some(60), 83), ten);
+    }
 
     #[test]
     fn stolen_time_is_told_of_as_a_share_of_all_processors_where_it_is_much() {

@@ -108,7 +108,7 @@ fn measured(
     };
     let mut sink = CampaignSink {
         record: &mut record,
-        settled: &mut |_, _, _| true,
+        standing: &mut |_, _, _| None,
     };
     match campaign.run(&mut sink) {
         Ok((Ended::Interrupted, _)) => Err(ChildError::Interrupted),

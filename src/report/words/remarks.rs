@@ -263,3 +263,31 @@ pub(crate) fn incomplete(run: RunId) -> String {
         "run {run} is incomplete: it was stopped before its end, and only what it had measured until then is here"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_settle_it_is_said_in_rounds_in_time_and_as_a_threshold() {
+        let said = |rounds, seconds, noise_threshold| {
+            remark(&Remark::Undecided {
+                rounds,
+                seconds,
+                noise_threshold,
+            })
+        };
+        assert_eq!(
+            said(Some(380), Some(41.6), Some(0.012)),
+            "about 380 rounds, 42 s, would settle it (`--rounds 380`); a noise threshold of 1.2 % would make it `unchanged`"
+        );
+        assert_eq!(
+            said(Some(380), None, None),
+            "about 380 rounds would settle it (`--rounds 380`)"
+        );
+        assert_eq!(
+            said(None, Some(41.6), Some(0.104)),
+            "a noise threshold of 10.4 % would make it `unchanged`"
+        );
+    }
+}

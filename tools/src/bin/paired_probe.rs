@@ -109,9 +109,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let campaign = Campaign::in_turn(vec![pair], |_| 0.01, plan, launcher);
     let mut sink = CampaignSink {
         record: &mut |_, _| Ok::<(), Infallible>(()),
-        settled: &mut |key, _, rounds| {
+        standing: &mut |key, _, rounds| {
             all.insert(key.clone(), rounds.to_vec());
-            false
+            None
         },
     };
     let (_, spent) = campaign.run(&mut sink)?;

@@ -19,6 +19,7 @@ use super::sides::OneOrTwo;
 use super::subject::{Resolved, Subject};
 use super::target::{Coexistence, PairedTarget, Target};
 use crate::host::ControlProbe;
+use perfcheck_analysis::compare::Standing;
 use perfcheck_analysis::model::{
     BASE_FAILED, Benchmark, BenchmarkKey, Event, LaunchOutcome, LaunchRecord, LaunchedBenchmark,
     Round, Sample, Side, Turns, VisitPlan,
@@ -49,12 +50,16 @@ pub struct Spent {
 /// How often the targets of these packages were launched in the round. Two pairs may have the same target: its benchmarks may have several bases.
 type Attempts = BTreeMap<(String, String), u32>;
 
+/// From a benchmark, its noise threshold and its rounds to how it stands.
+type Stands<'s> = dyn FnMut(&BenchmarkKey, f64, &[Round]) -> Option<Standing> + 's;
+
 /// Where the results of a campaign go, and who says when a benchmark needs no more.
 pub struct CampaignSink<'s, E> {
     /// Takes each launch of a side as soon as it has ended, also one that was cut short.
     pub record: &'s mut dyn FnMut(Side, &LaunchRecord) -> Result<(), E>,
-    /// Whether a benchmark with these rounds needs no more, at its noise threshold. One side alone has no rounds to tell by.
-    pub settled: &'s mut dyn FnMut(&BenchmarkKey, f64, &[Round]) -> bool,
+    /// Whether a benchmark with these rounds needs more, at its noise threshold; `None` after rounds that nobody looks at. One side alone has no
+    /// rounds to tell by.
+    pub standing: &'s mut Stands<'s>,
 }
 
 /// Everything that one run measures, or one pair of runs.
@@ -154,15 +159,19 @@ impl<'a> Campaign<'a> {
         self.tell_plan(plan);
         let (VisitPlan::Launches(rounds) | VisitPlan::Rounds(rounds)) = plan;
         let mut ended = Ended::Complete;
-        'rounds: for round in 0..rounds {
+        'rounds: for round in 0.. {
+            if self.is_over() {
+                break;
+            }
             let mut attempts = Attempts::new();
             for index in 0..self.targets.len() {
+                let wanted = self.wanted(index, round);
                 // Everybody has one round.
-                if round > 0 && self.is_late(index, round) {
+                if wanted.is_empty() || round > 0 && self.is_late(index, round, &wanted) {
                     continue;
                 }
                 let began = Instant::now();
-                if self.round(index, round, &mut attempts, sink)? == Ended::Interrupted {
+                if self.round(index, round, &wanted, &mut attempts, sink)? == Ended::Interrupted {
                     ended = Ended::Interrupted;
                     break 'rounds;
                 }
@@ -196,18 +205,16 @@ impl<'a> Campaign<'a> {
         &mut self,
         index: usize,
         round: u32,
+        asked: &[usize],
         attempts: &mut Attempts,
         sink: &mut CampaignSink<'_, E>,
     ) -> Result<Ended, E> {
-        let asked = self.wanted(index, round);
-        let mut wanted = asked.clone();
+        let mut wanted = asked.to_vec();
         let bench = &self.targets[index].executables.candidate;
         let attempt = attempts
             .entry((bench.package.clone(), bench.target.clone()))
             .or_default();
-        if !wanted.is_empty() {
-            self.lay_out(index, round);
-        }
+        self.lay_out(index, round);
         while !wanted.is_empty() {
             let mut launch = self.begin(index, round, *attempt, wanted);
             match &self.targets[index].drivers.candidate {
@@ -227,7 +234,7 @@ impl<'a> Campaign<'a> {
             wanted = launch.wanted;
             *attempt += 1;
         }
-        Ok(self.settle(index, round, &asked, sink.settled))
+        Ok(self.settle(index, round, asked, sink.standing))
     }
 
     /// Finds out which of the benchmarks that this round has visited need no more.
@@ -236,7 +243,7 @@ impl<'a> Campaign<'a> {
         index: usize,
         round: u32,
         asked: &[usize],
-        settled: &mut dyn FnMut(&BenchmarkKey, f64, &[Round]) -> bool,
+        standing: &mut Stands<'_>,
     ) -> Ended {
         let patience = self.patience();
         for place in asked.iter().copied() {
@@ -247,20 +254,34 @@ impl<'a> Campaign<'a> {
             let subject = &mut self.targets[index].subjects[place];
             if subject.is_open() {
                 let threshold = subject.resolved.noise_threshold;
-                let settled = settled(&subject.benchmark.key, threshold, &subject.rounds);
-                subject.done =
-                    settled || subject.has_had_enough(patience) || subject.launches() <= round + 1;
+                let found = standing(&subject.benchmark.key, threshold, &subject.rounds);
+                subject.can_wait = match found {
+                    None => subject.can_wait,
+                    Some(standing) => standing == Standing::Searching,
+                };
+                subject.done = matches!(found, Some(Standing::Settled(_)))
+                    || subject.has_had_enough(patience)
+                    || subject.visits_left(round + 1, None) == 0;
             }
         }
         Ended::Complete
     }
 
-    /// The places of a target that this round visits, shuffled; to be taken from the end.
-    fn wanted(&self, index: usize, round: u32) -> Vec<usize> {
-        let target = &self.targets[index];
-        let mut wanted: Vec<usize> = (0..target.subjects.len())
-            .filter(|place| target.subjects[*place].is_open())
-            .collect();
+    /// The places of a target that this round visits, shuffled; to be taken from the end. Of the others that are open, the round says nothing.
+    fn wanted(&mut self, index: usize, round: u32) -> Vec<usize> {
+        let some_wait = self.some_wait();
+        let target = &mut self.targets[index];
+        let mut wanted = Vec::new();
+        for (place, subject) in target.subjects.iter_mut().enumerate() {
+            if !subject.is_open() {
+                continue;
+            }
+            if some_wait && subject.can_wait {
+                subject.waited += 1;
+            } else {
+                wanted.push(place);
+            }
+        }
         let bench = &target.executables.candidate;
         let mut draws = chance::draws(self.seed, "order", bench, u64::from(round));
         draws.shuffle(&mut wanted);
@@ -401,7 +422,7 @@ mod tests {
     use crate::cargo::BenchTarget;
     use crate::process::{Interrupt, Supervisor};
     use perfcheck_analysis::model::{
-        AuthorSettings, Metric, Observer, SamplingSettings, TargetFacts, Throughput,
+        AuthorSettings, Metric, Observer, SamplingSettings, TargetFacts, Throughput, Verdict,
     };
 
     struct Nobody;
@@ -440,6 +461,17 @@ mod tests {
         }
     }
 
+    fn campaign<'a>(ids: &[&str], launcher: Launcher<'a>) -> Campaign<'a> {
+        let resolve = |_: &Benchmark| Resolved {
+            sampling: SamplingSettings::default(),
+            noise_threshold: 0.01,
+            pinned: None,
+            pinned_samples: None,
+            past_visit: None,
+        };
+        Campaign::alone(vec![found(ids)], resolve, 1, launcher)
+    }
+
     #[test]
     fn an_interrupt_between_two_rounds_stops_the_looks_and_not_after_them() {
         let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
@@ -449,26 +481,66 @@ mod tests {
             observer: &Nobody,
             timeout: Duration::from_secs(1),
         };
-        let resolve = |_: &Benchmark| Resolved {
-            sampling: SamplingSettings::default(),
-            noise_threshold: 0.01,
-            pinned: None,
-            pinned_samples: None,
-            past_visit: None,
-        };
-        let targets = vec![found(&["a", "b", "c", "d"])];
-        let mut campaign = Campaign::alone(targets, resolve, 1, launcher);
+        let mut campaign = campaign(&["a", "b", "c", "d"], launcher);
         let mut looked_at = Vec::new();
         let ended = campaign.settle(0, 0, &[2, 0, 1, 3], &mut |key, _, _| {
             looked_at.push(key.id.clone());
             if looked_at.len() == 2 {
                 interrupt.ask();
             }
-            true
+            Some(Standing::Settled(Verdict::Unchanged))
         });
         assert_eq!(ended, Ended::Interrupted);
         assert_eq!(looked_at, ["c", "a"], "the signal came in the second look");
         let done: Vec<bool> = campaign.subjects().map(|subject| subject.done).collect();
         assert_eq!(done, [true, false, true, false]);
+    }
+
+    #[test]
+    fn a_time_budget_goes_to_those_in_doubt_first_and_nobody_loses_rounds_by_waiting() {
+        let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
+        let launcher = Launcher {
+            supervisor: &supervisor,
+            interrupt: &interrupt,
+            observer: &Nobody,
+            timeout: Duration::from_secs(1),
+        };
+        let mut campaign = campaign(&["a", "b", "c"], launcher);
+        let wanted = |campaign: &mut Campaign<'_>, round| {
+            let mut places = campaign.wanted(0, round);
+            places.sort_unstable();
+            places
+        };
+        let standing_of = |place| match place {
+            0 => Standing::Searching,
+            1 => Standing::Open,
+            _ => Standing::Settled(Verdict::Unchanged),
+        };
+        let ids = ["a", "b", "c"];
+        campaign.settle(0, 0, &[0, 1, 2], &mut |key, _, _| {
+            let place = ids.iter().position(|id| *id == key.id)?;
+            Some(standing_of(place))
+        });
+        assert_eq!(wanted(&mut campaign, 1), [0, 1], "there is time for both");
+        let mut campaign = campaign.within(Some(Duration::from_mins(1)));
+        assert_eq!(wanted(&mut campaign, 1), [1]);
+        // Where nobody looks, it goes on waiting.
+        campaign.settle(0, 1, &[1], &mut |_, _, _| None);
+        assert_eq!(wanted(&mut campaign, 2), [1]);
+        let left = |campaign: &Campaign<'_>, round| {
+            let all = campaign.subjects();
+            all.map(|subject| subject.visits_left(round, None))
+                .collect::<Vec<_>>()
+        };
+        let launches = SamplingSettings::default().launches;
+        assert_eq!(left(&campaign, 3), [launches - 1, launches - 3, 0]);
+        // It has waited for long enough.
+        campaign.targets[0].subjects[1].measured = 60;
+        assert_eq!(wanted(&mut campaign, 3), [0, 1]);
+        // Of what has no time left, nobody expects anything.
+        campaign.targets[0].subjects[1].measured = 2;
+        campaign.targets[0].late = Some(3);
+        assert!(campaign.is_over());
+        assert_eq!(wanted(&mut campaign, 3), [0, 1]);
     }
 }

@@ -27,6 +27,13 @@ pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
     }
 }
 
+/// The side that is sampled first in each quad of a round: a coin for every two quads, the other side in the second, which makes ABBA and BAAB of
+/// the two.
+pub(super) fn leaders(coin: &mut Draws, quads: usize) -> Vec<Side> {
+    let pairs = std::iter::repeat_with(|| order(coin));
+    pairs.flatten().take(quads).collect()
+}
+
 /// The order of the two sides in a round of sides that are launched one after the other: a coin for every two rounds, turned around in
 /// the second, which makes ABBA or BAAB of the two.
 pub(super) fn order_of_round(
@@ -70,5 +77,23 @@ mod tests {
         for side in Side::BOTH {
             assert!(firsts.contains(&side), "{side} is never the first");
         }
+    }
+
+    #[test]
+    fn of_two_quads_each_side_leads_one_and_a_coin_says_which() {
+        let stream = Stream {
+            seed: 7,
+            name: "quads",
+        };
+        let of = |quads| leaders(&mut Draws::new(stream, 0), quads);
+        let all = of(40);
+        assert_eq!(all.len(), 40);
+        let firsts: Vec<Side> = all.chunks(2).map(|two| two[0]).collect();
+        assert!(all.chunks(2).all(|two| two[0] != two[1]), "{all:?}");
+        for side in Side::BOTH {
+            assert!(firsts.contains(&side), "{side} never leads the first");
+        }
+        assert_eq!(of(1), all[..1]);
+        assert_eq!(of(0), []);
     }
 }

@@ -138,3 +138,57 @@ pub(super) fn quads(
     let fitting = (wanted_ns / quad_ns) as u64;
     (fitting / FEWEST_QUADS * FEWEST_QUADS).max(fewest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: f64 = 1e6;
+
+    fn quads_of(iteration_ns: f64, rounds: usize, overhead: Duration) -> u64 {
+        let settings = RoundSettings::default();
+        let layout = lay_out_rounds(&settings, iteration_ns);
+        quads(&settings, &layout, rounds, 2.0 * iteration_ns, overhead)
+    }
+
+    #[test]
+    fn samples_take_half_a_millisecond_or_an_iteration_and_lead_in_is_a_fifth() {
+        let settings = RoundSettings::default();
+        let of = |iteration_ns| {
+            let layout = lay_out_rounds(&settings, iteration_ns);
+            (layout.flat.map(|flat| flat.iterations), layout.lead_in)
+        };
+        assert_eq!(of(1000.0), (Some(500), 100));
+        assert_eq!(of(0.4 * MS), (Some(1), 0));
+        assert_eq!(of(50.0 * MS), (Some(1), 0));
+        // What takes no time at all has a limit, too.
+        assert_eq!(of(0.0), of(1e-3));
+    }
+
+    #[test]
+    fn a_round_has_two_quads_at_least_but_where_they_take_very_long() {
+        let at_once = Duration::ZERO;
+        // Four samples of 0.5 ms, and 0.1 ms before each: 8 of them in 20 ms.
+        assert_eq!(quads_of(1000.0, 0, at_once), 8);
+        assert_eq!(quads_of(1000.0, 29, at_once), 8);
+        assert_eq!(quads_of(1000.0, 30, at_once), 16, "40 ms");
+        assert_eq!(quads_of(20.0 * MS, 0, at_once), 2);
+        assert_eq!(quads_of(70.0 * MS, 0, at_once), 2);
+        assert_eq!(quads_of(80.0 * MS, 0, at_once), 1, "two take 0.64 s");
+    }
+
+    #[test]
+    fn sides_come_as_often_first_however_many_quads_fit() {
+        for micros in (100..40_000).step_by(37) {
+            let quads = quads_of(f64::from(micros) * 1e3, 0, Duration::ZERO);
+            assert!(quads.is_multiple_of(2), "{micros} us: {quads}");
+        }
+    }
+
+    #[test]
+    fn costly_launches_are_used_for_half_their_time() {
+        let launch = Duration::from_millis(96);
+        assert_eq!(quads_of(1000.0, 0, launch), 20, "48 ms");
+        assert_eq!(quads_of(1000.0, 0, launch / 10), 8);
+    }
+}

@@ -12,6 +12,8 @@ use super::subject::Subject;
 use super::target::Target;
 use perfcheck_analysis::model::{Bound, Event, VisitPlan};
 
+/// Others wait for a benchmark in doubt until it has had so many rounds.
+const ROUNDS_IN_DOUBT: u32 = 60;
 /// So much time is worth a word about an update.
 const WORTH_AN_UPDATE: Duration = Duration::from_secs(5);
 
@@ -47,8 +49,22 @@ impl Campaign<'_> {
         });
     }
 
-    /// Whether the time would be up before this round of a target had ended; then it has no later one either.
-    pub(super) fn is_late(&mut self, index: usize, round: u32) -> bool {
+    /// Whether nothing is left to visit, or no time for it.
+    pub(super) fn is_over(&self) -> bool {
+        let mut targets = self.targets.iter();
+        targets.all(|target| target.late.is_some() || target.open().next().is_none())
+    }
+
+    /// Whether the benchmarks that can wait do: a time budget is spent on those in doubt first.
+    pub(super) fn some_wait(&self) -> bool {
+        let in_time = self.targets.iter().filter(|target| target.late.is_none());
+        let mut open = in_time.flat_map(Target::open);
+        self.time_budget.is_some()
+            && open.any(|subject| !subject.can_wait && subject.measured < ROUNDS_IN_DOUBT)
+    }
+
+    /// Whether the time would be up before this round of a target, with visits to those in `wanted`, had ended; then it has no later one either.
+    pub(super) fn is_late(&mut self, index: usize, round: u32, wanted: &[usize]) -> bool {
         let Some(budget) = self.time_budget else {
             return false;
         };
@@ -56,9 +72,8 @@ impl Campaign<'_> {
         let next = if self.in_turn.is_none() {
             target.round_time
         } else {
-            // Benchmarks that are settled have left.
-            let visits: Duration = target.open().map(|subject| subject.visit).sum();
-            visits + target.link_time
+            let visits = wanted.iter().map(|place| target.subjects[*place].visit);
+            visits.sum::<Duration>() + target.link_time
         };
         let is_late = !next.is_zero() && self.began.elapsed() + next > budget;
         let late = &mut self.targets[index].late;

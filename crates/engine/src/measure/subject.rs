@@ -60,6 +60,10 @@ pub(super) struct Subject {
     pub(super) failures: u32,
     /// Whether it needs no more visits, or declines them.
     pub(super) done: bool,
+    /// Whether those in doubt go first.
+    pub(super) can_wait: bool,
+    /// The rounds that did so.
+    pub(super) waited: u32,
     /// Why it declines to be visited, if it does.
     pub(super) skipped: Option<String>,
     /// What its visits took so far, its share of the launches included.
@@ -90,6 +94,8 @@ impl Subject {
             measured: 0,
             failures: 0,
             done: false,
+            can_wait: false,
+            waited: 0,
             skipped: None,
             time: Duration::ZERO,
             rounds: Vec::new(),
@@ -181,7 +187,8 @@ impl Subject {
         if !self.is_open() {
             return 0;
         }
-        let had = round.max(self.measured + self.failures);
+        let passed = round.saturating_sub(self.waited);
+        let had = passed.max(self.measured + self.failures);
         let left = self.launches().saturating_sub(had);
         left.min(patience.map_or(u32::MAX, |most| self.affordable(most)))
     }

@@ -10,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use super::aside::{Aside, noted};
-use super::chance::order;
+use super::chance::{leaders, order};
 use super::plan::{RoundSettings, lay_out_rounds, quads};
 use super::schedule::{LaunchLayout, expected, lay_out, planned_iteration_ns};
 use super::subject::Resolved;
@@ -295,12 +295,7 @@ impl RoundSampling {
             })?;
         }
         let samples = layout.flat.map_or(0, |flat| flat.samples);
-        let mut leaders = Side::BOTH;
-        for quad in 0..samples as usize / 2 {
-            if quad % 2 == 0 {
-                leaders = order(&mut self.coin);
-            }
-            let leader = leaders[quad % 2];
+        for leader in leaders(&mut self.coin, samples as usize / 2) {
             let quad: &[usize] = match children {
                 [_] => &[0, 0],
                 [(first, _), ..] if *first == leader => &[0, 1, 1, 0],
@@ -395,6 +390,39 @@ fn spoilt_by_sleep(before: Duration, after: Duration) -> Result<(), ChildError> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perfcheck_analysis::model::Nanos;
+
+    #[test]
+    fn a_first_round_in_a_burst_is_laid_out_again_by_its_quickest_sample() {
+        let settings = RoundSettings::default();
+        let layout = lay_out_rounds(&settings, 300.0);
+        let turn = |of_one: &[u64]| Turn {
+            series: Series {
+                linear: Vec::new(),
+                warm_up: Sample {
+                    iterations: 1,
+                    elapsed: Nanos(1),
+                },
+                flat: of_one
+                    .iter()
+                    .map(|ns| Sample {
+                        iterations: 1000,
+                        elapsed: Nanos(1000 * ns),
+                    })
+                    .collect(),
+            },
+            throughput: Throughput::default(),
+            extras: Extras::default(),
+        };
+        let again = |base: &[u64], candidate: &[u64]| {
+            laid_out_again(&settings, &layout, &[turn(base), turn(candidate)])
+        };
+        assert_eq!(again(&[300, 320], &[290, 700]), None, "it was no burst");
+        assert_eq!(again(&[], &[]), None);
+        assert_eq!(again(&[0, 0], &[0, 0]), None, "the clock stood still");
+        let anew = again(&[300, 150], &[310, 300]);
+        assert_eq!(anew, Some(lay_out_rounds(&settings, 150.0)));
+    }
 
     #[test]
     fn d16_a_visit_in_which_the_machine_slept_is_discarded_and_the_launch_goes_on() {

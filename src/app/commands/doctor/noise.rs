@@ -70,7 +70,7 @@ pub(super) fn measure(
             Ok::<(), AppError>(())
         },
         // All of the time is wanted.
-        settled: &mut |_, _, _| false,
+        standing: &mut |_, _, _| None,
     };
     let (ended, spent) = campaign.run(&mut sink)?;
     if ended == Ended::Interrupted {

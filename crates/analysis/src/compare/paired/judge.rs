@@ -25,6 +25,8 @@ use crate::model::{FamilyRule, Side, Verdict};
 pub enum Standing {
     /// It does.
     Open,
+    /// Only so that slow paths are searched for: so far its speed is unchanged.
+    Searching,
     /// It can stop with this verdict.
     Settled(Verdict),
 }
@@ -41,9 +43,12 @@ pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
         let verdict = judge_by(&[*series], &plan, &method).remove(0).verdict;
         return Standing::Settled(verdict);
     }
-    Look::interim(series, plan, &method)
-        .and_then(|look| look.early_verdict(plan))
-        .map_or(Standing::Open, Standing::Settled)
+    let look = Look::interim(series, plan, &method);
+    look.map_or(Standing::Open, |look| match look.early_verdict(plan) {
+        Some(verdict) => Standing::Settled(verdict),
+        None if look.has_to_search(plan) => Standing::Searching,
+        None => Standing::Open,
+    })
 }
 
 /// Decides all of `all_series` as one family; the answers come in their order. The looks are replayed from the data.

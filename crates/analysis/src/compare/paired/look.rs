@@ -117,11 +117,9 @@ impl Look {
 
     /// The verdict if measuring stops here, at the levels that one benchmark of the family has for itself.
     pub(super) fn early_verdict(&self, plan: &Plan) -> Option<Verdict> {
-        let family = plan.family(1) as f64;
-        let slow = plan.slow_path_level() * self.share / family;
+        let slow = plan.slow_path_level() * self.share / plan.family(1) as f64;
         let speed = self.speed.as_ref()?;
-        let level = plan.floor_level() * self.share / family;
-        let (lower, upper) = (speed.lower(level), speed.upper(level));
+        let (lower, upper) = self.early_bounds(speed, plan);
         let suspected = self.slow_path.p_slower <= slow_path::SUSPICION;
         if lower > self.threshold || self.slow_path.p_slower <= slow {
             return Some(Verdict::Regressed);
@@ -129,14 +127,31 @@ impl Look {
         if upper < -self.threshold || self.slow_path.p_faster <= slow {
             return (!suspected).then_some(Verdict::Improved);
         }
-        let searched = self.rounds >= slow_path::FEWEST_ROUNDS;
-        if lower >= -self.threshold && upper <= self.threshold {
-            // Where it is too noisy, what more rounds could still show is a change.
-            if !self.is_too_noisy {
-                return (searched && !suspected).then_some(Verdict::Unchanged);
-            }
+        // Where it is too noisy, what more rounds could still show is a change.
+        if self.is_within(lower, upper) && !self.is_too_noisy {
+            let searched = self.rounds >= slow_path::FEWEST_ROUNDS;
+            return (searched && !suspected).then_some(Verdict::Unchanged);
         }
         (!suspected && self.is_hopeless(speed, plan)).then_some(Verdict::Inconclusive)
+    }
+
+    /// Whether a search for slow paths is all that it lacks to be unchanged.
+    pub(super) fn has_to_search(&self, plan: &Plan) -> bool {
+        let suspected = self.slow_path.p_slower <= slow_path::SUSPICION;
+        let is_within = self.speed.as_ref().is_some_and(|speed| {
+            let (lower, upper) = self.early_bounds(speed, plan);
+            self.is_within(lower, upper)
+        });
+        is_within && !suspected && !self.is_too_noisy && self.rounds < slow_path::FEWEST_ROUNDS
+    }
+
+    fn early_bounds(&self, speed: &SpeedTest, plan: &Plan) -> (f64, f64) {
+        let level = plan.floor_level() * self.share / plan.family(1) as f64;
+        (speed.lower(level), speed.upper(level))
+    }
+
+    fn is_within(&self, lower: f64, upper: f64) -> bool {
+        lower >= -self.threshold && upper <= self.threshold
     }
 
     /// What is said where controls have raised the threshold.

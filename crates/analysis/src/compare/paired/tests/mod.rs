@@ -4,6 +4,7 @@ mod calibration;
 mod controls;
 mod degenerate;
 mod family;
+mod hard;
 mod laws;
 mod looks;
 mod resolution;
@@ -333,6 +334,12 @@ fn every_note_reads_as_a_sentence_without_braces() {
             apart: 0.05,
             share: 0.4,
         },
+        Note::LongIterations {
+            iteration_ns: 2.1e7,
+        },
+        Note::ProcessesDiffer { by: 0.021 },
+        Note::SamplesDiffer { by: 0.3 },
+        Note::SeveralProcessors { processors: 1.9 },
     ];
     let texts = notes.map(|note| note.to_string());
     assert!(

@@ -1,0 +1,142 @@
+//! Benchmarks that are hard to decide about, and what is said of them.
+
+use super::*;
+use crate::compare::paired::rank_test::differences_of_round;
+use crate::compare::paired::series::Neighbours;
+
+#[test]
+fn the_quickest_of_two_quads_stand_for_them() {
+    let round = Neighbours {
+        base: vec![3.0, 4.0, 1.0, 2.0, 7.0, 9.0],
+        candidate: vec![2.0, 5.0, 6.0, 1.5, 7.5, 8.0],
+    };
+    // Of the third quad there is no second one.
+    assert_eq!(differences_of_round(&round), [0.5, 0.5]);
+    assert!(differences_of_round(&Neighbours::default()).is_empty());
+}
+
+/// What the place in ABBA costs does not look like a change where BAAB follows.
+#[test]
+fn a_cost_of_the_place_in_a_quad_is_no_change() {
+    // The first of a quad is 3 % slow, as where the other side has cooled the caches; sides lead in turn.
+    let rounds = rounds_of(30, |_, side, i| {
+        let (quad, first) = (i / 2, i % 2 == 0);
+        let leads = (side == Side::Base) == (quad % 2 == 0);
+        let noise = 1e-4 * (i % 7) as f64;
+        100.0 * if leads && first { 1.03 } else { 1.0 } * (1.0 + noise)
+    });
+    let comparison = judged(&rounds);
+    assert_eq!(comparison.verdict, Verdict::Unchanged, "{comparison:?}");
+    assert!(comparison.change.unwrap().estimate.abs() < 1e-3);
+}
+
+/// The numbers of the notes that say what differs.
+fn what_differs(comparison: &Comparison) -> (Option<f64>, Option<f64>) {
+    let find = |wanted: fn(&Note) -> Option<f64>| comparison.notes.iter().find_map(wanted);
+    let of_processes = find(|note| match note {
+        Note::ProcessesDiffer { by } => Some(*by),
+        _ => None,
+    });
+    let of_samples = find(|note| match note {
+        Note::SamplesDiffer { by } => Some(*by),
+        _ => None,
+    });
+    (of_processes, of_samples)
+}
+
+#[test]
+fn processes_that_differ_are_named_with_their_standard_deviation() {
+    let mut noise = Noise::new(5);
+    let speeds: Vec<f64> = (0..60).map(|_| 0.03 * noise.normal()).collect();
+    let rounds = rounds_of(30, |round, side, _| {
+        let process = 2 * round + usize::from(side == Side::Candidate);
+        100.0 * speeds[process].exp() * (1.0 + 0.002 * noise.exponential())
+    });
+    let comparison = judged(&rounds);
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    let (of_processes, of_samples) = what_differs(&comparison);
+    let by = of_processes.unwrap();
+    assert!((0.02..0.04).contains(&by), "{by}");
+    assert_eq!(of_samples, None);
+}
+
+#[test]
+fn samples_that_differ_are_named_with_their_standard_deviation() {
+    let mut noise = Noise::new(5);
+    let rounds = rounds_of(40, |_, _, _| 100.0 * (0.1 * noise.normal()).exp());
+    let comparison = judged(&rounds);
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    let (of_processes, of_samples) = what_differs(&comparison);
+    // That of the quickest of four on each side: 0.7 times as wide as one, and a difference.
+    let by = of_samples.unwrap();
+    assert!((0.07..0.13).contains(&by), "{by}");
+    assert_eq!(of_processes, None);
+}
+
+#[test]
+fn nothing_is_named_where_the_rounds_have_decided() {
+    for factor in [1.0, 1.05] {
+        let comparison = judged(&quiet(30, factor));
+        assert_eq!(what_differs(&comparison), (None, None), "{factor}");
+    }
+    // What differs by less than the threshold does not keep anybody from deciding.
+    let comparison = judged(&quiet(30, 1.01));
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    assert_eq!(what_differs(&comparison), (None, None));
+}
+
+#[test]
+fn long_iterations_are_named_where_nothing_is_decided() {
+    let rounds = |factor: f64| -> Vec<Round> {
+        let mut noise = Noise::new(8);
+        let mut side = |factor: f64| {
+            let time = |_| Nanos((2e7 * factor * (1.0 + 0.1 * noise.exponential())) as u64);
+            (0..4)
+                .map(time)
+                .map(|elapsed| Sample {
+                    iterations: 1,
+                    elapsed,
+                })
+                .collect()
+        };
+        let round = |_| Round {
+            layout: None,
+            base: side(1.0),
+            candidate: side(factor),
+            led: Vec::new(),
+        };
+        (0..20).map(round).collect()
+    };
+    let long = |comparison: &Comparison| {
+        has(
+            comparison,
+            |note| matches!(note, Note::LongIterations { iteration_ns } if (2e7..2.5e7).contains(iteration_ns)),
+        )
+    };
+    let undecided = judged(&rounds(1.0));
+    assert_eq!(undecided.verdict, Verdict::Inconclusive);
+    assert!(long(&undecided), "{:?}", undecided.notes);
+    let decided = judged(&rounds(1.5));
+    assert_eq!(decided.verdict, Verdict::Regressed);
+    assert!(!long(&decided), "{:?}", decided.notes);
+}
+
+#[test]
+fn the_threshold_that_would_do_holds_the_whole_interval() {
+    let mut noise = Noise::new(11);
+    let rounds = rounds_of(24, |_, _, _| 100.0 * (0.05 * noise.normal()).exp());
+    let undecided = judged(&rounds);
+    assert_eq!(undecided.verdict, Verdict::Inconclusive);
+    let threshold = undecided.sufficient_threshold().unwrap();
+    let tenths = threshold * 1000.0;
+    assert!((tenths - tenths.round()).abs() < 1e-9, "{threshold}");
+    let plan = plan(&[24]);
+    let again = judge_one(&rounds, threshold, &plan);
+    assert_eq!(again.verdict, Verdict::Unchanged, "{threshold}: {again:?}");
+    let less = judge_one(&rounds, threshold / 2.0, &plan);
+    assert_eq!(less.verdict, Verdict::Inconclusive);
+    // Where the estimate is beyond the threshold, a larger one would hide what may be real.
+    let beyond = judge_one(&quiet(24, 1.0101), 0.01, &plan);
+    assert_eq!(beyond.verdict, Verdict::Inconclusive);
+    assert_eq!(beyond.sufficient_threshold(), None);
+}
