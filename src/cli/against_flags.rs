@@ -52,7 +52,7 @@ pub(super) struct AgainstFlags {
     rounds: Option<u32>,
     /// Stop measuring after this time
     ///
-    /// Undecided benchmarks get the time that decided ones do not use.
+    /// Benchmarks in doubt are measured first, and get the time that decided ones do not use.
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
     /// Run executables as they were linked, instead of linking them again for each round with their functions at the same places on both sides

@@ -2,6 +2,7 @@
 //! changed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
 
 use super::cache_build::cache_directory;
 use super::measured::MeasuredInTurn;
@@ -12,13 +13,14 @@ use crate::app::options::Counting;
 use crate::report::{self, Progress};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, CountedInstructions, InstructionCount, Measurement, RunId, Side,
-    Statistic,
+    Benchmark, BenchmarkKey, BySide, CountedInstructions, InstructionCount, Measurement, RunId,
+    Side, Silence, Statistic,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::{NoValgrind, Valgrind};
 use perfcheck_engine::measure::{
-    CountError, DiscoveredTarget, Driver, Launcher, PairedTarget, ToCount, count_instructions,
+    CountError, CountResult, DiscoveredTarget, Driver, Launcher, PairedTarget, ToCount,
+    count_instructions,
 };
 use perfcheck_engine::sides::Stage;
 use perfcheck_engine::store::Store;
@@ -67,24 +69,30 @@ pub(super) fn count_in_turn(
         return Ok(());
     }
     let times = times(&measured.measured.candidate);
-    let mut counts = match CountsOfSide::open(request, left, &wanted, valgrind, world) {
-        Ok(counts) => counts,
+    let mut counter = match SideCounter::open(request, left, &wanted, valgrind, world) {
+        Ok(counter) => counter,
         Err(remark) => {
             measured.remarks.push(remark);
             return Ok(());
         }
     };
     announce(wanted.len(), request, world)?;
-    for side in Side::BOTH {
-        for pair in pairs {
-            let here = to_count(&pair.benchmarks, &wanted, &times);
-            counts.count(pair.targets.of(side), pair.drivers.of(side), here, world)?;
+    let mut found: BySide<Counts> = BySide::default();
+    for pair in pairs {
+        let here = to_count(&pair.benchmarks, &wanted, &times);
+        let sides = Side::BOTH.map(|side| (pair.targets.of(side), pair.drivers.of(side)));
+        for (side, counts) in Side::BOTH
+            .into_iter()
+            .zip(counter.count(&sides, &here, world)?)
+        {
+            found.of_mut(side).extend(counts);
         }
-        let found = std::mem::take(&mut counts.found);
-        let of_side = measured.measured.of_mut(side);
-        keep(store, *measured.runs.of(side), of_side, found)?;
     }
-    measured.remarks.extend(counts.remarks());
+    for (side, counts) in [(Side::Base, found.base), (Side::Candidate, found.candidate)] {
+        let of_side = measured.measured.of_mut(side);
+        keep(store, *measured.runs.of(side), of_side, counts)?;
+    }
+    measured.remarks.extend(counter.remarks());
     Ok(())
 }
 
@@ -133,18 +141,19 @@ pub(in crate::app) fn count_alone(
     }
     let wanted = keys(measurements);
     let times = times(measurements);
-    let mut counts = match CountsOfSide::open(request, left, &wanted, Valgrind::find(), world) {
-        Ok(counts) => counts,
+    let mut counter = match SideCounter::open(request, left, &wanted, Valgrind::find(), world) {
+        Ok(counter) => counter,
         Err(remark) => return Ok(vec![remark]),
     };
     announce(wanted.len(), request, world)?;
-    for found in targets {
-        let here = to_count(&found.benchmarks, &wanted, &times);
-        counts.count(&found.target, &found.driver, here, world)?;
+    let mut found = Counts::new();
+    for one in targets {
+        let here = to_count(&one.benchmarks, &wanted, &times);
+        let counts = counter.count(&[(&one.target, &one.driver)], &here, world)?;
+        found.extend(counts.into_iter().flatten());
     }
-    let found = std::mem::take(&mut counts.found);
     keep(store, run, measurements, found)?;
-    Ok(counts.remarks())
+    Ok(counter.remarks())
 }
 
 /// What an iteration took in warm-ups, the quickest of a benchmark, in nanoseconds.
@@ -167,7 +176,7 @@ fn keep(
     store: &mut Store,
     run: RunId,
     measurements: &mut [Measurement],
-    mut found: BTreeMap<BenchmarkKey, Vec<InstructionCount>>,
+    mut found: Counts,
 ) -> Result<(), AppError> {
     let mut counted = Vec::new();
     for measurement in measurements {
@@ -183,19 +192,21 @@ fn keep(
     Ok(store.record_instructions(run, &counted)?)
 }
 
-/// Counts of one side or run, and why there are none.
-struct CountsOfSide<'c> {
+/// What the processes of one side have counted.
+type Counts = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
+
+/// Counts executables, and keeps why benchmarks have no counts.
+struct SideCounter<'c> {
     request: &'c Request<'c>,
     left: &'c str,
     /// Has the files of the processes.
     stage: Stage,
     targets: usize,
-    found: BTreeMap<BenchmarkKey, Vec<InstructionCount>>,
     /// Reasons, and the benchmarks for which they hold.
     failed: BTreeMap<String, BTreeSet<BenchmarkKey>>,
 }
 
-impl<'c> CountsOfSide<'c> {
+impl<'c> SideCounter<'c> {
     /// A remark says why nothing can be counted.
     fn open(
         request: &'c Request<'c>,
@@ -216,41 +227,76 @@ impl<'c> CountsOfSide<'c> {
             left,
             stage,
             targets: 0,
-            found: BTreeMap::new(),
             failed: BTreeMap::new(),
         })
     }
 
-    /// Counts these benchmarks of `target`.
+    /// Counts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is.
     fn count(
         &mut self,
-        target: &BenchTarget,
-        driver: &Driver,
-        here: Vec<ToCount>,
+        sides: &[(&BenchTarget, &Driver)],
+        here: &[ToCount],
         world: &mut World<'_>,
-    ) -> Result<(), AppError> {
+    ) -> Result<Vec<Counts>, AppError> {
         if here.is_empty() {
-            return Ok(());
+            return Ok(vec![Counts::new(); sides.len()]);
         }
-        let directory = self.stage.base(self.targets);
-        self.targets += 1;
-        let mut target = target.clone();
-        self.request.instruct(&mut target);
+        let mut prepared = Vec::new();
+        for (target, driver) in sides {
+            let mut target = (*target).clone();
+            self.request.instruct(&mut target);
+            prepared.push((target, *driver, self.stage.base(self.targets)));
+            self.targets += 1;
+        }
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-        let launcher = Launcher {
-            supervisor: world.supervisor,
-            interrupt: world.interrupt,
-            observer: &progress,
-            timeout: self.request.timeout,
+        let (supervisor, interrupt) = (world.supervisor, world.interrupt);
+        let timeout = self.request.timeout;
+        let launcher = |observer| Launcher {
+            supervisor,
+            interrupt,
+            observer,
+            timeout,
         };
-        let counted = count_instructions(&target, driver, &here, &directory, launcher);
+        let counted = thread::scope(|scope| {
+            let Some(((target, driver, directory), others)) = prepared.split_last() else {
+                return Vec::new();
+            };
+            let others: Vec<_> = others
+                .iter()
+                .map(|(target, driver, directory)| {
+                    let count = move || {
+                        count_instructions(target, driver, here, directory, launcher(&Silence))
+                    };
+                    scope.spawn(count)
+                })
+                .collect();
+            let last = count_instructions(target, driver, here, directory, launcher(&progress));
+            let others = others.into_iter().map(|other| {
+                let ended = other.join();
+                ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            others.chain([last]).collect()
+        });
         drop(progress);
+        counted
+            .into_iter()
+            .map(|counted| self.found(counted, here))
+            .collect()
+    }
+
+    /// The counts of one side; notes why there are none.
+    fn found(
+        &mut self,
+        counted: Result<BTreeMap<BenchmarkKey, CountResult>, CountError>,
+        here: &[ToCount],
+    ) -> Result<Counts, AppError> {
+        let mut found = Counts::new();
         match counted {
             Ok(counted) => {
                 for (key, counted) in counted {
                     match counted {
                         Ok(counts) => {
-                            self.found.insert(key, counts);
+                            found.insert(key, counts);
                         }
                         Err(error) => self.failed(&error, [key]),
                     }
@@ -259,9 +305,9 @@ impl<'c> CountsOfSide<'c> {
             Err(error) if error.is_interrupt() => {
                 return Err(AppError::Interrupted(self.left.to_owned()));
             }
-            Err(error) => self.failed(&error, here.into_iter().map(|one| one.key)),
+            Err(error) => self.failed(&error, here.iter().map(|one| one.key.clone())),
         }
-        Ok(())
+        Ok(found)
     }
 
     fn failed(&mut self, error: &CountError, keys: impl IntoIterator<Item = BenchmarkKey>) {

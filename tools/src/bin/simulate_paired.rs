@@ -8,7 +8,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use perfcheck_analysis::compare::{Comparison, Guard, PairedMethod};
+use perfcheck_analysis::compare::{Comparison, Guard, PairedMethod, Plan};
 use perfcheck_analysis::model::{Nanos, Round, Sample, Verdict};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
@@ -17,6 +17,9 @@ use perfcheck_tools::proportion::exact_interval;
 use rayon::prelude::*;
 
 const SAMPLES: usize = 20;
+
+/// Rounds at most, where the user says nothing.
+const ROUNDS: u32 = 200;
 
 /// Length of a sample, in milliseconds.
 const SAMPLE_MS: f64 = 0.5;
@@ -222,8 +225,8 @@ fn tails(runs: u64, noises: &[Noise]) {
 }
 
 fn rates(runs: u64, noises: &[Noise]) {
-    const LOOKS: [u32; 6] = [10, 20, 30, 45, 60, 100];
-    println!("looks {LOOKS:?}, threshold 1 %, {runs} runs");
+    let looks = Plan::looks_up_to(ROUNDS);
+    println!("looks {looks:?}, threshold 1 %, {runs} runs");
     println!(
         "noise | true change | regressed %, 95 % interval | improved % | suspect % | unchanged % | inconclusive % | slow path % | mean rounds | interval covers %"
     );
@@ -231,9 +234,8 @@ fn rates(runs: u64, noises: &[Noise]) {
         for change in [0.0, 0.01, 0.02, 0.05, -0.02] {
             let factor = 1.0 + change;
             let found = simulated(runs, "rates", |numbers, seed| {
-                let most = LOOKS[LOOKS.len() - 1] as usize;
-                let rounds = series(noise, most, factor, false, numbers);
-                judged(&rounds, &LOOKS, 0.01, &PairedMethod::default(), seed)
+                let rounds = series(noise, ROUNDS as usize, factor, false, numbers);
+                judged(&rounds, &looks, 0.01, &PairedMethod::default(), seed)
             });
             let share = |test: &dyn Fn(&Comparison) -> bool| {
                 100.0 * found.iter().filter(|one| test(one)).count() as f64 / runs as f64
@@ -269,16 +271,16 @@ fn rates(runs: u64, noises: &[Noise]) {
 }
 
 fn slow(runs: u64, noises: &[Noise]) {
-    const LOOKS: [u32; 6] = [10, 20, 30, 45, 60, 100];
-    println!("looks {LOOKS:?}, threshold 1 %, {runs} runs");
+    let looks = Plan::looks_up_to(ROUNDS);
+    println!("looks {looks:?}, threshold 1 %, {runs} runs");
     println!(
         "noise | slow mode | regressed by a slow path % | otherwise regressed % | unchanged % | mean rounds"
     );
     for &noise in noises {
         for slow_mode in [false, true] {
             let found = simulated(runs, "slow", |numbers, seed| {
-                let rounds = series(noise, 100, 1.0, slow_mode, numbers);
-                judged(&rounds, &LOOKS, 0.01, &PairedMethod::default(), seed)
+                let rounds = series(noise, ROUNDS as usize, 1.0, slow_mode, numbers);
+                judged(&rounds, &looks, 0.01, &PairedMethod::default(), seed)
             });
             let share = |test: &dyn Fn(&Comparison) -> bool| {
                 100.0 * found.iter().filter(|one| test(one)).count() as f64 / runs as f64
