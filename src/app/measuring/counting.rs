@@ -45,7 +45,7 @@ impl Request<'_> {
     }
 }
 
-/// Counts on both sides of what was measured in turn, and stores it. `left`: what is left behind by an interrupt.
+/// SideCounts on both sides of what was measured in turn, and stores it. `left`: what is left behind by an interrupt.
 pub(super) fn count_in_turn(
     measured: &mut MeasuredInTurn,
     pairs: &[PairedTarget],
@@ -77,7 +77,7 @@ pub(super) fn count_in_turn(
         }
     };
     announce(wanted.len(), request, world)?;
-    let mut found: BySide<Counts> = BySide::default();
+    let mut found: BySide<SideCounts> = BySide::default();
     for pair in pairs {
         let here = to_count(&pair.benchmarks, &wanted, &times);
         let sides = Side::BOTH.map(|side| (pair.targets.of(side), pair.drivers.of(side)));
@@ -126,7 +126,7 @@ fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
     keys.collect()
 }
 
-/// Counts every benchmark that was measured alone, where that is wanted, and stores it.
+/// SideCounts every benchmark that was measured alone, where that is wanted, and stores it.
 pub(in crate::app) fn count_alone(
     run: RunId,
     measurements: &mut [Measurement],
@@ -146,7 +146,7 @@ pub(in crate::app) fn count_alone(
         Err(remark) => return Ok(vec![remark]),
     };
     announce(wanted.len(), request, world)?;
-    let mut found = Counts::new();
+    let mut found = SideCounts::new();
     for one in targets {
         let here = to_count(&one.benchmarks, &wanted, &times);
         let counts = counter.count(&[(&one.target, &one.driver)], &here, world)?;
@@ -176,7 +176,7 @@ fn keep(
     store: &mut Store,
     run: RunId,
     measurements: &mut [Measurement],
-    mut found: Counts,
+    mut found: SideCounts,
 ) -> Result<(), AppError> {
     let mut counted = Vec::new();
     for measurement in measurements {
@@ -193,9 +193,9 @@ fn keep(
 }
 
 /// What the processes of one side have counted.
-type Counts = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
+type SideCounts = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
 
-/// Counts executables, and keeps why benchmarks have no counts.
+/// SideCounts executables, and keeps why benchmarks have no counts.
 struct SideCounter<'c> {
     request: &'c Request<'c>,
     left: &'c str,
@@ -231,15 +231,15 @@ impl<'c> SideCounter<'c> {
         })
     }
 
-    /// Counts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is.
+    /// SideCounts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is.
     fn count(
         &mut self,
         sides: &[(&BenchTarget, &Driver)],
         here: &[ToCount],
         world: &mut World<'_>,
-    ) -> Result<Vec<Counts>, AppError> {
+    ) -> Result<Vec<SideCounts>, AppError> {
         if here.is_empty() {
-            return Ok(vec![Counts::new(); sides.len()]);
+            return Ok(vec![SideCounts::new(); sides.len()]);
         }
         let mut prepared = Vec::new();
         for (target, driver) in sides {
@@ -289,8 +289,8 @@ impl<'c> SideCounter<'c> {
         &mut self,
         counted: Result<BTreeMap<BenchmarkKey, CountResult>, CountError>,
         here: &[ToCount],
-    ) -> Result<Counts, AppError> {
-        let mut found = Counts::new();
+    ) -> Result<SideCounts, AppError> {
+        let mut found = SideCounts::new();
         match counted {
             Ok(counted) => {
                 for (key, counted) in counted {
