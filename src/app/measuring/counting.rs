@@ -45,7 +45,7 @@ impl Request<'_> {
     }
 }
 
-/// SideCounts on both sides of what was measured in turn, and stores it. `left`: what is left behind by an interrupt.
+/// Counts on both sides of what was measured in turn, and stores it. `left`: what is left behind by an interrupt.
 pub(super) fn count_in_turn(
     measured: &mut MeasuredInTurn,
     pairs: &[PairedTarget],
@@ -126,7 +126,7 @@ fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
     keys.collect()
 }
 
-/// SideCounts every benchmark that was measured alone, where that is wanted, and stores it.
+/// Counts every benchmark that was measured alone, where that is wanted, and stores it.
 pub(in crate::app) fn count_alone(
     run: RunId,
     measurements: &mut [Measurement],
@@ -195,7 +195,7 @@ fn keep(
 /// What the processes of one side have counted.
 type SideCounts = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
 
-/// SideCounts executables, and keeps why benchmarks have no counts.
+/// Counts executables, and keeps why benchmarks have no counts.
 struct SideCounter<'c> {
     request: &'c Request<'c>,
     left: &'c str,
@@ -231,7 +231,7 @@ impl<'c> SideCounter<'c> {
         })
     }
 
-    /// SideCounts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is.
+    /// Counts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is.
     fn count(
         &mut self,
         sides: &[(&BenchTarget, &Driver)],
