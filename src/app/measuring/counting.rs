@@ -77,7 +77,7 @@ pub(super) fn count_in_turn(
         }
     };
     announce(wanted.len(), request, world)?;
-    let mut found: BySide<SideCounts> = BySide::default();
+    let mut found: BySide<CountsByBenchmark> = BySide::default();
     for pair in pairs {
         let here = to_count(&pair.benchmarks, &wanted, &times);
         let sides = Side::BOTH.map(|side| (pair.targets.of(side), pair.drivers.of(side)));
@@ -146,7 +146,7 @@ pub(in crate::app) fn count_alone(
         Err(remark) => return Ok(vec![remark]),
     };
     announce(wanted.len(), request, world)?;
-    let mut found = SideCounts::new();
+    let mut found = CountsByBenchmark::new();
     for one in targets {
         let here = to_count(&one.benchmarks, &wanted, &times);
         let counts = counter.count(&[(&one.target, &one.driver)], &here, world)?;
@@ -176,7 +176,7 @@ fn keep(
     store: &mut Store,
     run: RunId,
     measurements: &mut [Measurement],
-    mut found: SideCounts,
+    mut found: CountsByBenchmark,
 ) -> Result<(), AppError> {
     let mut counted = Vec::new();
     for measurement in measurements {
@@ -193,7 +193,7 @@ fn keep(
 }
 
 /// What the processes of one side have counted.
-type SideCounts = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
+type CountsByBenchmark = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
 
 /// Counts executables, and keeps why benchmarks have no counts.
 struct SideCounter<'c> {
@@ -237,9 +237,9 @@ impl<'c> SideCounter<'c> {
         sides: &[(&BenchTarget, &Driver)],
         here: &[ToCount],
         world: &mut World<'_>,
-    ) -> Result<Vec<SideCounts>, AppError> {
+    ) -> Result<Vec<CountsByBenchmark>, AppError> {
         if here.is_empty() {
-            return Ok(vec![SideCounts::new(); sides.len()]);
+            return Ok(vec![CountsByBenchmark::new(); sides.len()]);
         }
         let mut prepared = Vec::new();
         for (target, driver) in sides {
@@ -289,8 +289,8 @@ impl<'c> SideCounter<'c> {
         &mut self,
         counted: Result<BTreeMap<BenchmarkKey, CountResult>, CountError>,
         here: &[ToCount],
-    ) -> Result<SideCounts, AppError> {
-        let mut found = SideCounts::new();
+    ) -> Result<CountsByBenchmark, AppError> {
+        let mut found = CountsByBenchmark::new();
         match counted {
             Ok(counted) => {
                 for (key, counted) in counted {
