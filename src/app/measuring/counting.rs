@@ -45,10 +45,12 @@ impl Request<'_> {
     }
 }
 
-/// Counts on both sides of what was measured in turn, and stores it. `left`: what is left behind by an interrupt.
+/// Counts on both sides of what was measured in turn, and stores it: at the same time, but for what is `apart` because its sides cannot run at once.
+/// `left`: what is left behind by an interrupt.
 pub(super) fn count_in_turn(
     measured: &mut MeasuredInTurn,
     pairs: &[PairedTarget],
+    apart: &BTreeSet<BenchmarkKey>,
     request: &Request<'_>,
     left: &str,
     store: &mut Store,
@@ -69,7 +71,7 @@ pub(super) fn count_in_turn(
         return Ok(());
     }
     let times = times(&measured.measured.candidate);
-    let mut counter = match SideCounter::open(request, left, &wanted, valgrind, world) {
+    let mut counter = match InstructionCounter::open(request, left, &wanted, valgrind, world) {
         Ok(counter) => counter,
         Err(remark) => {
             measured.remarks.push(remark);
@@ -81,10 +83,15 @@ pub(super) fn count_in_turn(
     for pair in pairs {
         let here = to_count(&pair.benchmarks, &wanted, &times);
         let sides = Side::BOTH.map(|side| (pair.targets.of(side), pair.drivers.of(side)));
-        for (side, counts) in Side::BOTH
-            .into_iter()
-            .zip(counter.count(&sides, &here, world)?)
-        {
+        let counted = if here.iter().any(|one| apart.contains(&one.key)) {
+            let [base, candidate] = sides;
+            let mut counted = counter.count(&[base], &here, world)?;
+            counted.extend(counter.count(&[candidate], &here, world)?);
+            counted
+        } else {
+            counter.count(&sides, &here, world)?
+        };
+        for (side, counts) in Side::BOTH.into_iter().zip(counted) {
             found.of_mut(side).extend(counts);
         }
     }
@@ -141,10 +148,11 @@ pub(in crate::app) fn count_alone(
     }
     let wanted = keys(measurements);
     let times = times(measurements);
-    let mut counter = match SideCounter::open(request, left, &wanted, Valgrind::find(), world) {
-        Ok(counter) => counter,
-        Err(remark) => return Ok(vec![remark]),
-    };
+    let mut counter =
+        match InstructionCounter::open(request, left, &wanted, Valgrind::find(), world) {
+            Ok(counter) => counter,
+            Err(remark) => return Ok(vec![remark]),
+        };
     announce(wanted.len(), request, world)?;
     let mut found = CountsByBenchmark::new();
     for one in targets {
@@ -196,7 +204,7 @@ fn keep(
 type CountsByBenchmark = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
 
 /// Counts executables, and keeps why benchmarks have no counts.
-struct SideCounter<'c> {
+struct InstructionCounter<'c> {
     request: &'c Request<'c>,
     left: &'c str,
     /// Has the files of the processes.
@@ -206,7 +214,7 @@ struct SideCounter<'c> {
     failed: BTreeMap<String, BTreeSet<BenchmarkKey>>,
 }
 
-impl<'c> SideCounter<'c> {
+impl<'c> InstructionCounter<'c> {
     /// A remark says why nothing can be counted.
     fn open(
         request: &'c Request<'c>,
@@ -231,7 +239,8 @@ impl<'c> SideCounter<'c> {
         })
     }
 
-    /// Counts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is.
+    /// Counts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is, and what
+    /// it prints.
     fn count(
         &mut self,
         sides: &[(&BenchTarget, &Driver)],

@@ -1,6 +1,6 @@
 //! Two builds measured in turn and stored as two runs that belong together: what runs, `bisect` and `doctor` have in common.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::counting::count_in_turn;
@@ -32,8 +32,8 @@ const TIME_OVER_SAMPLES: f64 = 1.6;
 const ROUNDS_WITH_BUDGET: u32 = 1000;
 /// Where so many rounds do not fit into the time, it is little.
 const ROUNDS_IN_LITTLE_TIME: u32 = 60;
-/// When is looked then. Of a hundred benchmarks, fewer than 18 rounds can settle none at the level of a first look.
-const LOOKS_IN_LITTLE_TIME: [u32; 4] = [20, 30, 60, 100];
+/// When is looked then. Of a hundred benchmarks, fewer than 20 rounds can settle none at the level of a first look.
+const LOOKS_IN_LITTLE_TIME: [u32; 5] = [20, 30, 60, 100, 200];
 /// Time of the samples of a round, where there is so little: what differs between processes is averaged by rounds.
 const SAMPLES_IN_LITTLE_TIME: Duration = Duration::from_millis(10);
 /// A share of stolen time that is worth a word.
@@ -176,6 +176,8 @@ impl<'a> InTurn<'a> {
         if spent.iter().any(|spent| !spent.in_turn) {
             heads.extend(store.launches(base)?);
         }
+        let apart = spent.iter().filter(|spent| !spent.in_turn);
+        let apart: BTreeSet<BenchmarkKey> = apart.map(|spent| spent.key.clone()).collect();
         let cores = self.environment.host.cores;
         let read = |run| (world.interrupt).while_computing(&left, || store.measurements(run, None));
         let mut measured = MeasuredInTurn {
@@ -195,7 +197,15 @@ impl<'a> InTurn<'a> {
                 .map(|spent| (spent.key, spent.time.as_secs_f64()))
                 .collect(),
         };
-        count_in_turn(&mut measured, &to_count, self.request, &left, store, world)?;
+        count_in_turn(
+            &mut measured,
+            &to_count,
+            &apart,
+            self.request,
+            &left,
+            store,
+            world,
+        )?;
         Ok(measured)
     }
 

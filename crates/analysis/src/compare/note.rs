@@ -187,9 +187,9 @@ pub enum Note {
         /// Their standard deviation, a fraction.
         by: f64,
     },
-    /// Neighbouring samples differ by more than processes do.
+    /// Within a round the differences of both sides vary by more than processes do.
     SamplesDiffer {
-        /// The standard deviation of the differences of neighbours, a fraction.
+        /// The standard deviation of the differences that two quads give, a fraction.
         by: f64,
     },
     /// The processes worked on several processors at once.
@@ -301,22 +301,22 @@ impl Note {
             ),
             Self::LongIterations { iteration_ns } => write!(
                 f,
-                "an iteration takes {:.0} ms, so a round has few samples: what would settle it is time, or a benchmark of less work",
+                "an iteration takes {:.1} ms, so a round holds few samples: measure longer, or benchmark less work",
                 iteration_ns / 1e6
             ),
             Self::ProcessesDiffer { by } => write!(
                 f,
-                "processes of the same build differ by {:.1} % (one standard deviation), as where their memory lies differs: what would settle it is more rounds",
+                "processes of the same build differ by {:.1} % (standard deviation), for example because their memory lies elsewhere: more rounds help",
                 by * 100.0
             ),
             Self::SamplesDiffer { by } => write!(
                 f,
-                "neighbouring samples differ by {:.1} % (one standard deviation): what would settle it is a quieter host, or more rounds",
+                "what is measured side by side within a round differs by {:.1} % (standard deviation): a quieter machine or more rounds help",
                 by * 100.0
             ),
             Self::SeveralProcessors { processors } => write!(
                 f,
-                "the bench worked on {processors:.1} processors at once, and where the system puts its threads decides how fast it is"
+                "the process used {processors:.1} processors on average, so its time depends on where the system puts its threads"
             ),
             Self::SeveralModes { side, apart, share } => write!(
                 f,

@@ -7,8 +7,8 @@ use super::row::{Method, Row, Verdicts};
 use super::stored::summarize_all;
 use crate::compare::{Comparison, HostClass, Note, PairedSeries, Plan, judge};
 use crate::model::{
-    BASE_FAILED, BenchmarkKey, BySide, DecisionSettings, Measurement, Round, Run, RunId, Sample,
-    Verdict, Work,
+    BASE_FAILED, BenchmarkKey, BySide, Conduct, DecisionSettings, Measurement, Round, Run, RunId,
+    Sample, Verdict, Work,
 };
 
 /// A benchmark that failed and has fewer whole rounds than this has no verdict.
@@ -96,7 +96,9 @@ impl<'m> RoundsEvidence<'_, 'm> {
             let had = comparison.extent.launches_candidate() as f64;
             Some(seconds / had * rounds as f64)
         });
-        let noise_threshold = comparison.sufficient_threshold();
+        let is_suspected = comparison.notes.contains(&Note::SlowPathSuspected);
+        let sufficient = comparison.sufficient_threshold();
+        let noise_threshold = sufficient.filter(|_| !is_suspected);
         (rounds.is_some() || noise_threshold.is_some()).then_some(Remark::Undecided {
             rounds,
             seconds,
@@ -163,18 +165,17 @@ fn base_failed(candidate: &Measurement) -> bool {
         && failures.all(|failure| failure.message.starts_with(BASE_FAILED))
 }
 
-/// That the processes which measured a benchmark worked on several processors at once, if they did.
+/// That the processes which measured a benchmark worked on several processors at once, if they did. Of one that needs no more than one processor all
+/// launches but the first are bound.
 fn several_processors(candidate: &Measurement) -> Option<Note> {
-    let launches = || {
-        candidate
-            .launches
-            .iter()
-            .filter_map(|launch| launch.conduct)
-    };
-    let asked: f64 = launches().map(|conduct| conduct.asked.as_f64()).sum();
-    let cpu: f64 = launches().map(|conduct| conduct.cpu.as_f64()).sum();
-    let processors = cpu / asked.max(1.0);
-    (processors >= SEVERAL_PROCESSORS).then_some(Note::SeveralProcessors { processors })
+    let conducts = candidate.launches.iter().filter_map(|one| one.conduct);
+    let (bound, free): (Vec<Conduct>, Vec<Conduct>) =
+        conducts.partition(|conduct| conduct.processor.is_some());
+    let asked: f64 = free.iter().map(|conduct| conduct.asked.as_f64()).sum();
+    let cpu: f64 = free.iter().map(|conduct| conduct.cpu.as_f64()).sum();
+    let processors = cpu / asked;
+    (free.len() > bound.len() && asked > 0.0 && processors >= SEVERAL_PROCESSORS)
+        .then_some(Note::SeveralProcessors { processors })
 }
 
 /// The rounds that both sides have.

@@ -165,9 +165,8 @@ impl<'a> Campaign<'a> {
             }
             let mut attempts = Attempts::new();
             for index in 0..self.targets.len() {
-                let wanted = self.wanted(index, round);
-                // Everybody has one round.
-                if wanted.is_empty() || round > 0 && self.is_late(index, round, &wanted) {
+                let wanted = self.choose(index, round);
+                if wanted.is_empty() {
                     continue;
                 }
                 let began = Instant::now();
@@ -267,8 +266,8 @@ impl<'a> Campaign<'a> {
         Ended::Complete
     }
 
-    /// The places of a target that this round visits, shuffled; to be taken from the end. Of the others that are open, the round says nothing.
-    fn wanted(&mut self, index: usize, round: u32) -> Vec<usize> {
+    /// The places of a target that this round visits, shuffled; to be taken from the end. For the others that are open the round does not count.
+    fn choose(&mut self, index: usize, round: u32) -> Vec<usize> {
         let some_wait = self.some_wait();
         let target = &mut self.targets[index];
         let mut wanted = Vec::new();
@@ -285,6 +284,10 @@ impl<'a> Campaign<'a> {
         let bench = &target.executables.candidate;
         let mut draws = chance::draws(self.seed, "order", bench, u64::from(round));
         draws.shuffle(&mut wanted);
+        // Everybody has one round.
+        if round > 0 {
+            self.keep_in_time(index, round, &mut wanted);
+        }
         wanted
     }
 
@@ -420,6 +423,7 @@ fn alike(launched: &LaunchedBenchmark) -> Vec<Sample> {
 mod tests {
     use super::*;
     use crate::cargo::BenchTarget;
+    use crate::measure::plan::RoundSettings;
     use crate::process::{Interrupt, Supervisor};
     use perfcheck_analysis::model::{
         AuthorSettings, Metric, Observer, SamplingSettings, TargetFacts, Throughput, Verdict,
@@ -497,6 +501,43 @@ mod tests {
     }
 
     #[test]
+    fn what_no_longer_fits_into_the_time_is_given_up_and_the_rest_goes_on() {
+        let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
+        let launcher = Launcher {
+            supervisor: &supervisor,
+            interrupt: &interrupt,
+            observer: &Nobody,
+            timeout: Duration::from_secs(1),
+        };
+        let mut campaign = campaign(&["a", "b", "c"], launcher);
+        campaign.in_turn = Some(PairedPlan {
+            rounds: 100,
+            round: RoundSettings::default(),
+            time_budget: None,
+            patience: None,
+            bind: true,
+            seed: 1,
+        });
+        for (subject, seconds) in campaign.targets[0].subjects.iter_mut().zip([20, 90, 50]) {
+            subject.visit = Duration::from_secs(seconds);
+        }
+        let all = campaign.choose(0, 1);
+        assert_eq!(all.len(), 3, "there is no budget");
+        let mut campaign = campaign.within(Some(Duration::from_mins(1)));
+        let mut first = campaign.choose(0, 0);
+        first.sort_unstable();
+        assert_eq!(first, [0, 1, 2], "everybody has one round");
+        let chosen = campaign.choose(0, 1);
+        assert!(chosen == [0] || chosen == [2], "{chosen:?}");
+        let subjects = &campaign.targets[0].subjects;
+        let done: Vec<bool> = subjects.iter().map(|subject| subject.done).collect();
+        assert_eq!(done, [false, true, false], "90 s can come no more");
+        let waited: Vec<u32> = subjects.iter().map(|subject| subject.waited).collect();
+        assert_eq!(waited.iter().sum::<u32>(), 1);
+        assert_eq!(waited[chosen[0]], 0);
+    }
+
+    #[test]
     fn a_time_budget_goes_to_those_in_doubt_first_and_nobody_loses_rounds_by_waiting() {
         let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
         let launcher = Launcher {
@@ -507,7 +548,7 @@ mod tests {
         };
         let mut campaign = campaign(&["a", "b", "c"], launcher);
         let wanted = |campaign: &mut Campaign<'_>, round| {
-            let mut places = campaign.wanted(0, round);
+            let mut places = campaign.choose(0, round);
             places.sort_unstable();
             places
         };
@@ -541,6 +582,5 @@ mod tests {
         campaign.targets[0].subjects[1].measured = 2;
         campaign.targets[0].late = Some(3);
         assert!(campaign.is_over());
-        assert_eq!(wanted(&mut campaign, 3), [0, 1]);
     }
 }

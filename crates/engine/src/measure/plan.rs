@@ -6,8 +6,8 @@ use super::schedule::{FlatSchedule, LaunchLayout, ramp};
 use super::subject::Resolved;
 use perfcheck_analysis::model::{Nanos, SamplingSettings, Turns};
 
-/// Quads of a round at least: ABBA and BAAB, in which both sides come as often first.
-const FEWEST_QUADS: u64 = 2;
+/// Quads that belong together: ABBA and BAAB, in which both sides come as often first.
+const QUADS_TOGETHER: u64 = 2;
 /// Of a benchmark whose two quads take longer than this, one is enough.
 const LONG_QUADS_NS: f64 = 6e8;
 /// A round samples at least this share of the time that its launches and set-up take.
@@ -110,7 +110,7 @@ pub(super) fn lay_out_rounds(settings: &RoundSettings, iteration_ns: f64) -> Lau
         linear: ramp(iteration_ns),
         flat: Some(FlatSchedule {
             iterations: iterations as u64,
-            samples: 2 * FEWEST_QUADS,
+            samples: 2 * QUADS_TOGETHER,
         }),
         lead_in: lead_in as u64,
     }
@@ -130,13 +130,13 @@ pub(super) fn quads(
     let wanted_ns = settings
         .time_after(rounds)
         .max(overhead.as_nanos() as f64 * SHARE_OF_OVERHEAD);
-    let fewest = if quad_ns * FEWEST_QUADS as f64 > LONG_QUADS_NS {
+    let fewest = if quad_ns * QUADS_TOGETHER as f64 > LONG_QUADS_NS {
         1
     } else {
-        FEWEST_QUADS
+        QUADS_TOGETHER
     };
     let fitting = (wanted_ns / quad_ns) as u64;
-    (fitting / FEWEST_QUADS * FEWEST_QUADS).max(fewest)
+    (fitting / QUADS_TOGETHER * QUADS_TOGETHER).max(fewest)
 }
 
 #[cfg(test)]

@@ -63,24 +63,23 @@ impl Campaign<'_> {
             && open.any(|subject| !subject.can_wait && subject.measured < ROUNDS_IN_DOUBT)
     }
 
-    /// Whether the time would be up before this round of a target, with visits to those in `wanted`, had ended; then it has no later one either.
-    pub(super) fn is_late(&mut self, index: usize, round: u32, wanted: &[usize]) -> bool {
+    /// Keeps those in `wanted` whose visits will have ended before the time is up. A launch of one side is for all of them.
+    pub(super) fn keep_in_time(&mut self, index: usize, round: u32, wanted: &mut Vec<usize>) {
         let Some(budget) = self.time_budget else {
-            return false;
+            return;
         };
-        let target = &self.targets[index];
-        let next = if self.in_turn.is_none() {
-            target.round_time
-        } else {
-            let visits = wanted.iter().map(|place| target.subjects[*place].visit);
-            visits.sum::<Duration>() + target.link_time
-        };
-        let is_late = !next.is_zero() && self.began.elapsed() + next > budget;
-        let late = &mut self.targets[index].late;
-        if is_late {
-            late.get_or_insert(round);
+        let left = budget.saturating_sub(self.began.elapsed());
+        let target = &mut self.targets[index];
+        if self.in_turn.is_some() {
+            target.keep_fitting(left.saturating_sub(target.link_time), wanted);
+            return;
         }
-        late.is_some()
+        if target.round_time > left {
+            target.late.get_or_insert(round);
+        }
+        if target.late.is_some() {
+            wanted.clear();
+        }
     }
 
     /// Tells what rounding up to whole seconds costs, where that is worth an update.
@@ -190,6 +189,25 @@ impl Campaign<'_> {
 }
 
 impl Target {
+    /// Keeps the last of `wanted` whose visits fit into `left` together. What does not fit alone is given up.
+    fn keep_fitting(&mut self, left: Duration, wanted: &mut Vec<usize>) {
+        let mut free = left;
+        let mut fitting = Vec::new();
+        while let Some(place) = wanted.pop() {
+            let subject = &mut self.subjects[place];
+            if let Some(less) = free.checked_sub(subject.visit) {
+                free = less;
+                fitting.push(place);
+            } else if subject.visit > left {
+                subject.done = true;
+            } else {
+                subject.waited += 1;
+            }
+        }
+        fitting.reverse();
+        *wanted = fitting;
+    }
+
     fn open(&self) -> impl Iterator<Item = &Subject> {
         self.subjects.iter().filter(|subject| subject.is_open())
     }

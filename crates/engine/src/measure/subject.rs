@@ -60,9 +60,9 @@ pub(super) struct Subject {
     pub(super) failures: u32,
     /// Whether it needs no more visits, or declines them.
     pub(super) done: bool,
-    /// Whether those in doubt go first.
+    /// Whether it only lacks the search for slow paths, so that those in doubt go first.
     pub(super) can_wait: bool,
-    /// The rounds that did so.
+    /// Rounds that went by without it.
     pub(super) waited: u32,
     /// Why it declines to be visited, if it does.
     pub(super) skipped: Option<String>,
@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// A launch of 100 ms and 400 ms, or a round of 5 ms before 40 ms of both sides.
+    /// A launch of 100 ms and 400 ms, or a round of 40 ms of both sides after 5 ms.
     fn visit_in_whole_seconds(turns: Turns, authors: AuthorSettings) -> Duration {
         let millis = |count| Nanos::from(Duration::from_millis(count));
         let (warm_up, measurement) = match turns {

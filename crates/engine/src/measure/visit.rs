@@ -26,8 +26,10 @@ const CALIBRATION_SAMPLES: u64 = 20;
 const CALIBRATION_SHARE: f64 = 5.0;
 /// A first warm-up that took so many times what the ramp takes was hit by a burst: all samples of the run would be that much too short.
 const HIT_WARM_UP: f64 = 2.0;
-/// The same of the first round.
+/// Iterations of a round that were laid out for so many times what its quickest sample takes: a burst hit the first round.
 const HIT_ROUND: f64 = 1.5;
+/// Rounds that may show it. A burst lasts longer than one.
+const ROUNDS_LAID_OUT_AGAIN: usize = 10;
 /// Rounds of a benchmark in which allocations are counted: enough for a test over launches, and no time lost in the others.
 const COUNTED_ROUNDS: usize = 5;
 /// A machine that was suspended for longer than this during a visit has spoilt it.
@@ -148,7 +150,7 @@ pub(super) fn visit(
         Sampling::Round(round) => {
             let layout = round.lay_out(children, &warm, request.layout, began)?;
             round.sample(children, &warm, &layout, &mut turns)?;
-            if children.len() > 1 {
+            if children.len() > 1 && round.had < ROUNDS_LAID_OUT_AGAIN {
                 let again = laid_out_again(&round.settings, &layout, &turns);
                 *request.layout = again.or(request.layout.take());
             }

@@ -103,7 +103,7 @@ pub(super) fn measure(
 
 /// More rounds than the time allows: each has its samples at least.
 fn most_rounds(time: Duration, benchmarks: usize) -> u32 {
-    let of_one = RoundSettings::default().time.as_f64() * benchmarks.max(1) as f64;
+    let of_one = RoundSettings::default().short_time.as_f64() * benchmarks.max(1) as f64;
     (time.as_nanos() as f64 / of_one).ceil().max(1.0) as u32
 }
 

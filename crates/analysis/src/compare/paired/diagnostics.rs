@@ -26,6 +26,9 @@ const MODE_GAP: f64 = 0.03;
 /// An iteration beyond this is long: a round of 20 ms has no more than ten samples a side.
 const LONG_ITERATION_NS: f64 = 1e6;
 
+/// Rounds without which nothing is said of what makes them differ.
+const FEWEST_TELLING_ROUNDS: usize = 5;
+
 /// The standard deviation of the normal distribution over its median absolute deviation.
 const NORMAL_OVER_MEDIAN_DISTANCE: f64 = 1.482_602_218_505_602;
 
@@ -151,22 +154,25 @@ fn long_iterations(rounds: &[Round]) -> Option<Note> {
 }
 
 /// Whether processes or neighbouring samples make the rounds differ, if by more than the threshold. The median of n differences has a variance of
-/// about pi / (2 n) times theirs; what the rounds have beyond that is the processes'.
+/// about pi / (2 n) times theirs; what the rounds have beyond that is the processes'. Rounds with one difference cannot tell.
 fn what_differs(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     let mut of_rounds = Vec::new();
-    let mut within = Vec::new();
+    let mut steps = Vec::new();
     let mut explained = Vec::new();
     for round in &usable.rounds {
         let differences = differences_of_round(round);
-        let middle = median(&differences)?;
-        of_rounds.push(middle);
         if differences.len() > 1 {
-            within.extend(differences.iter().map(|difference| difference - middle));
+            of_rounds.push(median(&differences)?);
+            steps.extend(differences.windows(2).map(|two| two[1] - two[0]));
+            explained.push(std::f64::consts::FRAC_PI_2 / differences.len() as f64);
         }
-        explained.push(std::f64::consts::FRAC_PI_2 / differences.len() as f64);
+    }
+    if of_rounds.len() < FEWEST_TELLING_ROUNDS {
+        return None;
     }
     let of_rounds = robust_deviation(&of_rounds)?;
-    let of_samples = robust_deviation(&within).unwrap_or(0.0);
+    // A step is the difference of two.
+    let of_samples = robust_deviation(&steps)? / std::f64::consts::SQRT_2;
     let by_samples = of_samples * of_samples * mean(&explained)?;
     let by_processes = of_rounds * of_rounds - by_samples;
     let is_more = |by: f64| by > threshold;

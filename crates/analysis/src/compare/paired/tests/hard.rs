@@ -73,6 +73,28 @@ fn samples_that_differ_are_named_with_their_standard_deviation() {
     assert_eq!(of_processes, None);
 }
 
+/// As of iterations of some milliseconds.
+#[test]
+fn few_samples_a_round_are_not_taken_for_processes() {
+    let mut noise = Noise::new(5);
+    let mut rounds = |count: usize, samples: usize| {
+        let mut all = rounds_of(count, |_, _, _| 100.0 * (0.1 * noise.normal()).exp());
+        for round in &mut all {
+            round.base.truncate(samples);
+            round.candidate.truncate(samples);
+        }
+        all
+    };
+    let one_difference = judged(&rounds(40, 4));
+    assert_eq!(one_difference.verdict, Verdict::Inconclusive);
+    assert_eq!(what_differs(&one_difference), (None, None));
+    let two_differences = judged(&rounds(100, 8));
+    assert_eq!(two_differences.verdict, Verdict::Inconclusive);
+    let (of_processes, of_samples) = what_differs(&two_differences);
+    assert_eq!(of_processes, None);
+    assert!(of_samples.is_some(), "{:?}", two_differences.notes);
+}
+
 #[test]
 fn nothing_is_named_where_the_rounds_have_decided() {
     for factor in [1.0, 1.05] {
@@ -139,4 +161,7 @@ fn the_threshold_that_would_do_holds_the_whole_interval() {
     let beyond = judge_one(&quiet(24, 1.0101), 0.01, &plan);
     assert_eq!(beyond.verdict, Verdict::Inconclusive);
     assert_eq!(beyond.sufficient_threshold(), None);
+    // What is within it already needs no other.
+    let within = judge_one(&quiet(24, 1.0), 0.01, &plan);
+    assert_eq!(within.sufficient_threshold(), None);
 }
