@@ -1,21 +1,15 @@
 //! Code that asks the system and waits.
 
-use arena_hard::waits::{Blocks, CurrentThread, Socket};
+use arena_hard::{WAITS, Workload};
 use perfcheck::Suite;
 
 fn waits(suite: &mut Suite) {
-    suite.bench("tokio1", |b| {
-        let mut work = CurrentThread::set_up();
-        b.iter(|| work.run());
-    });
-    suite.bench("socket", |b| {
-        let mut work = Socket::set_up();
-        b.iter(|| work.run());
-    });
-    suite.bench("file", |b| {
-        let mut work = Blocks::set_up();
-        b.iter(|| work.run());
-    });
+    for Workload { name, set_up } in WAITS {
+        suite.bench(name, |b| {
+            let mut work = set_up();
+            b.iter(|| work());
+        });
+    }
 }
 
 perfcheck::main!(waits);
