@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""The same workloads under Criterion 0.8 and tango 0.9: two executables, built as base and as candidate, compared as each tool compares.
+"""The same workloads under other tools: two executables, built as base and as candidate, compared as each tool compares.
 
     peers.py RESULTS.jsonl [--cycles N] [--peers criterion,tango,criterion-under-us,native] [--conditions quiet,noisy]
+    peers.py RESULTS.jsonl --kinds threads,millis,memory,waits [--peers criterion,tango,zenbench,zenbench-iterate]
 
 `criterion-under-us` is the very executables of `criterion`, compared by `cargo perfcheck --against-executable`; `native` is the same comparison with
-benches on the crate `perfcheck`.
+benches on the crate `perfcheck`. `zenbench` compares in its mode for decisions, `zenbench-iterate` in the one for trying out.
 
-A cycle measures, for each condition, the base against itself, +2 % and +5 %, in seeded random order, by each peer. It gives a line of JSON for
-every verdict, as arena.py writes them, with the peer as label: table.py reads both. Run it again and it goes on where it stopped.
-A cycle takes about three minutes with both peers; twelve give 36 verdicts a cell and 72 with both conditions.
+A cycle measures, for each condition, the base against itself, +2 % and +5 %, in seeded random order, by each peer; with `--kinds` the base against
+itself and what the row `hard-slower` of arena.py has, for each kind. It gives a line of JSON for every verdict, as arena.py writes them, with the
+peer as label: table.py reads both. Run it again and it goes on where it stopped.
+A cycle takes about three minutes with Criterion and tango; twelve give 36 verdicts a cell and 72 with both conditions.
 """
 
 import argparse
+import dataclasses
 import json
 import os
 import random
@@ -21,25 +24,48 @@ import subprocess
 import time
 from pathlib import Path
 
-from arena import HERE, MAIN, Noise, Results
+from arena import HARD, HERE, MAIN, Noise, Results, rows
+from make_repo import SPEEDS
 
-COSTS = {"identical": 1000, "plus2": 1020, "plus5": 1050}
 CRATE = HERE / "peers"
 TOOL = HERE.parent.parent / "target/release/cargo-perfcheck"
 SECONDS = 2
 
 
-def build(bin_directory):
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """The base and another build of the same benchmarks, to be compared."""
+    row: str
+    # Per mille of the base.
+    cost: int
+    # Of hard workloads.
+    kind: str | None = None
+
+    def names(self):
+        return HARD[self.kind] if self.kind else MAIN
+
+    def executable(self, bin_directory, peer, build):
+        return bin_directory / f"{'hard_' if self.kind else ''}{peer}-{build}"
+
+    def environment(self):
+        return {"ARENA_KIND": self.kind} if self.kind else {}
+
+
+EASY_PAIRS = [Pair("identical", 1000), Pair("plus2", 1020), Pair("plus5", 1050)]
+HARD_PAIRS = [Pair(name, SPEEDS.get(row.tree, 1000), kind)
+              for name in ("hard-same", "hard-slower") for row in rows((), ())[name] for kind in row.targets]
+
+
+def build(bin_directory, pairs):
     """Every cost as an executable of its own. The base has a copy, so that both sides are files of their own everywhere."""
     bin_directory.mkdir(parents=True, exist_ok=True)
-    for cost in sorted(set(COSTS.values())):
+    for cost in sorted({1000} | {pair.cost for pair in pairs}):
         command = ["cargo", "bench", "--no-run", "--quiet", "--manifest-path", str(CRATE / "Cargo.toml"), "--message-format", "json"]
         made = subprocess.run(command, env=os.environ | {"ARENA_PER_MILLE": str(cost)}, check=True, text=True, stdout=subprocess.PIPE)
         for message in map(json.loads, made.stdout.splitlines()):
             if message.get("executable") and message["target"]["kind"] == ["bench"]:
-                shutil.copy2(message["executable"], bin_directory / f"{message['target']['name']}-{cost}")
-    for peer in ("criterion", "tango", "native"):
-        shutil.copy2(bin_directory / f"{peer}-1000", bin_directory / f"{peer}-base")
+                for name in [str(cost)] + ["base"] * (cost == 1000):
+                    shutil.copy2(message["executable"], bin_directory / f"{message['target']['name']}-{name}")
 
 
 def run(words, directory, **environment):
@@ -48,18 +74,19 @@ def run(words, directory, **environment):
     return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", done.stdout).replace("\r", "\n"), done.returncode
 
 
-def criterion(bin_directory, cost):
+def criterion(bin_directory, pair):
     """Baseline and candidate one after the other. The words on stdout are the verdict, the file has the change."""
     home = bin_directory / "criterion-home"
     shutil.rmtree(home, ignore_errors=True)
     flags = ["--bench", "--noplot", "--color", "never", "--warm-up-time", 0.5, "--measurement-time", SECONDS]
-    run([bin_directory / "criterion-base", *flags, "--save-baseline", "base"], bin_directory, CRITERION_HOME=str(home))
-    told, exit_code = run([bin_directory / f"criterion-{cost}", *flags, "--baseline", "base"], bin_directory, CRITERION_HOME=str(home))
+    environment = pair.environment() | {"CRITERION_HOME": str(home)}
+    run([pair.executable(bin_directory, "criterion", "base"), *flags, "--save-baseline", "base"], bin_directory, **environment)
+    told, exit_code = run([pair.executable(bin_directory, "criterion", pair.cost), *flags, "--baseline", "base"], bin_directory, **environment)
     found, name = {}, None
     phrases = {"has regressed": "regressed", "has improved": "improved", "within noise": "unchanged", "No change": "unchanged"}
     for line in told.splitlines():
         word = line.split(" ", 1)[0]
-        name = word if word in MAIN else name
+        name = word if word in pair.names() else name
         for phrase, verdict in phrases.items():
             if phrase in line and name:
                 mean = json.loads((home / name / "change" / "estimates.json").read_text())["mean"]
@@ -69,28 +96,79 @@ def criterion(bin_directory, cost):
     return found, exit_code
 
 
-def tango(bin_directory, cost):
+def tango(bin_directory, pair):
     """Both at once. A star marks what it holds to be a change."""
-    told, exit_code = run([bin_directory / f"tango-{cost}", "--color", "never", "compare", bin_directory / "tango-base",
-                           "-t", SECONDS, "--bench"], bin_directory)
+    words = [pair.executable(bin_directory, "tango", pair.cost), "--color", "never", "compare",
+             pair.executable(bin_directory, "tango", "base"), "-t", SECONDS, "--bench"]
+    told, exit_code = run(words, bin_directory, **pair.environment())
     found = {}
     for line in told.splitlines():
         seen = re.match(r"(\w+)\s+\[.*\]\s+([-+0-9.]+)%(\*?)", line)
-        if seen and seen[1] in MAIN:
+        if seen and seen[1] in pair.names():
             change = float(seen[2]) / 100
             verdict = "unchanged" if not seen[3] else "regressed" if change > 0 else "improved"
             found[seen[1]] = {"verdict": verdict, "change": change, "lower": None, "upper": None}
     return found, exit_code
 
 
+def zenbench_runs(bin_directory, pair):
+    """Runs a build of the pair where nothing is left of another trial."""
+    home = bin_directory / "zenbench-home"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir()
+    environment = pair.environment() | {"XDG_CACHE_HOME": str(home / "cache")}
+    return home, lambda build, *flags: run([pair.executable(bin_directory, "zenbench", build), "--bench", *flags], home, **environment)
+
+
+def zenbench(bin_directory, pair):
+    """Five processes of the base, then five of the candidate. It refuses where it saw other load, and decides nothing then."""
+    _, measure = zenbench_runs(bin_directory, pair)
+    flags = ["--mode=confirm", "--workload-id=hard", "--rounds=30"]
+    told, exit_code = measure("base", *flags, "--save-baseline=base")
+    refused = "cannot promote baseline" in told
+    if not refused:
+        told, exit_code = measure(pair.cost, *flags, "--baseline=base")
+        refused = "UNCONFIRMED" in told
+    if refused:
+        nothing = {"verdict": "inconclusive", "change": None, "lower": None, "upper": None}
+        return dict.fromkeys(pair.names(), nothing), exit_code
+    verdicts = {"regression": "regressed", "improvement": "improved", "equivalent": "unchanged", "non_inferior": "unchanged",
+                "inconclusive": "inconclusive"}
+    found = {}
+    for line in told.splitlines():
+        seen = re.match(r"\s*(\w+)::\1: ([-+0-9.]+)% \[([-+0-9.]+)%, ([-+0-9.]+)%\] (\w+) ", line)
+        if seen:
+            change, lower, upper = (float(bound) / 100 for bound in seen.groups()[1:4])
+            found[seen[1]] = {"verdict": verdicts[seen[5]], "change": change, "lower": lower, "upper": upper}
+    return found, exit_code
+
+
+def zenbench_iterate(bin_directory, pair):
+    """A process of each, which it compares but calls no decision: it says slower or faster of more than 1 % and two standard errors."""
+    home, measure = zenbench_runs(bin_directory, pair)
+    told, _ = measure("base")
+    baselines = home / ".zenbench" / "baselines"
+    baselines.mkdir()
+    # It saves no baseline in this mode; what it keeps of each run is one.
+    shutil.copy2(home / re.search(r"evidence → (\S+)", told)[1], baselines / "base.json")
+    told, exit_code = measure(pair.cost, "--baseline=base")
+    verdicts = {"▲ slower": "regressed", "▼ faster": "improved", "unchanged": "unchanged"}
+    found = {}
+    for line in told.splitlines():
+        seen = re.match(r"\s*(\w+) +[0-9.]+ns → +[0-9.]+ns +([-+0-9.]+)% +(▲ slower|▼ faster|unchanged)", line)
+        if seen:
+            found[seen[1]] = {"verdict": verdicts[seen[3]], "change": float(seen[2]) / 100, "lower": None, "upper": None}
+    return found, exit_code
+
+
 def in_turn(bench):
     """`cargo perfcheck` on this bench target, built with the cost, against the executable of the base."""
 
-    def compare(bin_directory, cost):
+    def compare(bin_directory, pair):
         store = bin_directory / "store.db"
         words = [TOOL, "perfcheck", "--manifest-path", CRATE / "Cargo.toml", "--bench", bench, "--measure-identical", "--store", store,
                  "--against-executable", bin_directory / f"{bench}-base", "--message-format", "json", "--quiet"]
-        told, exit_code = run(words, bin_directory, ARENA_PER_MILLE=str(cost))
+        told, exit_code = run(words, bin_directory, ARENA_PER_MILLE=str(pair.cost))
         messages = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
         compared = [message for message in messages if message["reason"] == "benchmark-compared"]
         found = {message["benchmark"]["id"]: {"verdict": message["verdict"], "seconds": message["seconds"],
@@ -102,46 +180,58 @@ def in_turn(bench):
     return compare
 
 
-PEERS = {"criterion": criterion, "tango": tango, "criterion-under-us": in_turn("criterion"), "native": in_turn("native")}
+EASY_PEERS = {"criterion": criterion, "tango": tango, "criterion-under-us": in_turn("criterion"), "native": in_turn("native")}
+HARD_PEERS = {"criterion": criterion, "tango": tango, "zenbench": zenbench, "zenbench-iterate": zenbench_iterate}
 
 
-def trial(peer, row, condition, cycle, bin_directory):
-    key = f"{peer}/{row}/{condition}/{cycle}"
+def key(peer, pair, condition, cycle):
+    return "/".join(filter(None, (peer, pair.row, pair.kind, condition, str(cycle))))
+
+
+def trial(peers, peer, pair, condition, cycle, bin_directory):
     started, began = time.time(), time.monotonic()
-    found, exit_code = PEERS[peer](bin_directory, COSTS[row])
-    wall = time.monotonic() - began
-    common = {"trial": key, "label": peer, "row": row, "tree": str(COSTS[row]), "against": "1000", "condition": condition,
-              "truth": (COSTS[row] - 1000) / 10, "wall": round(wall, 3), "seconds": round(wall / len(MAIN), 3), "rounds": None,
-              "exit_code": exit_code, "benchmarks": len(found), "started": round(started, 3)}
-    if set(found) != set(MAIN):
+    found, exit_code = peers[peer](bin_directory, pair)
+    wall, names = time.monotonic() - began, pair.names()
+    common = {"trial": key(peer, pair, condition, cycle), "label": peer, "row": pair.row, "tree": str(pair.cost), "against": "1000",
+              "condition": condition, "truth": (pair.cost - 1000) / 10, "wall": round(wall, 3), "seconds": round(wall / len(names), 3),
+              "rounds": None, "exit_code": exit_code, "benchmarks": len(found), "started": round(started, 3)}
+    if set(found) != set(names):
         return [common | {"workload": None, "verdict": "error", "stderr": f"found {sorted(found)}"}]
-    return [common | {"workload": name} | found[name] for name in MAIN]
+    return [common | {"workload": name} | found[name] for name in names]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
     parser.add_argument("--cycles", type=int, default=12)
-    parser.add_argument("--peers", default="criterion,tango")
+    parser.add_argument("--kinds", help=f"hard workloads in place of {', '.join(MAIN)}: {','.join(HARD)} or some of them")
+    parser.add_argument("--peers", help="default: criterion,tango; with --kinds all but ours")
     parser.add_argument("--conditions", default="quiet,noisy")
-    parser.add_argument("--rows", default=",".join(COSTS))
+    parser.add_argument("--rows", help="default: all")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.kinds:
+        peers, pairs = HARD_PEERS, [pair for pair in HARD_PAIRS if pair.kind in options.kinds.split(",")]
+    else:
+        peers, pairs = EASY_PEERS, EASY_PAIRS
+    chosen = options.peers.split(",") if options.peers else list(peers) if options.kinds else ["criterion", "tango"]
+    pairs = [pair for pair in pairs if not options.rows or pair.row in options.rows.split(",")]
+    if not pairs or not set(chosen) <= set(peers):
+        parser.error(f"no such rows, kinds or peers; of these workloads the peers are {', '.join(peers)}")
     bin_directory = options.results.with_suffix(".bin").resolve()
-    build(bin_directory)
+    build(bin_directory, pairs)
     results, rng = Results(options.results), random.Random(f"peers/{options.seed}")
     for cycle in range(options.cycles):
-        order = [(peer, row, condition) for peer in options.peers.split(",") for row in options.rows.split(",")
-                 for condition in options.conditions.split(",")]
+        order = [(peer, pair, condition) for peer in chosen for pair in pairs for condition in options.conditions.split(",")]
         rng.shuffle(order)
-        for peer, row, condition in order:
-            if f"{peer}/{row}/{condition}/{cycle}" in results.done:
+        for peer, pair, condition in order:
+            if key(peer, pair, condition, cycle) in results.done:
                 continue
             if condition == "noisy":
                 with Noise(rng.getrandbits(16)):
-                    lines = trial(peer, row, condition, cycle, bin_directory)
+                    lines = trial(peers, peer, pair, condition, cycle, bin_directory)
             else:
-                lines = trial(peer, row, condition, cycle, bin_directory)
+                lines = trial(peers, peer, pair, condition, cycle, bin_directory)
             results.add(lines)
             print(f"{lines[0]['trial']} {lines[0]['wall']:.1f} s", *(f"{line['workload']}={line['verdict']}" for line in lines), flush=True)
 

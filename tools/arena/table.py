@@ -6,6 +6,7 @@
 Rates come with exact 95 % intervals (Clopper and Pearson 1934). A change is `regressed` or `improved`. A false alarm is a change where the
 work is the same; in a pair of layouts that a long run (row `layout-long`) called changed, alarms in that direction are counted
 apart, and it is not expected to be called `unchanged`. Seconds are those that measuring took, both sides, for one verdict.
+The hard workloads have a table of their own, with all tools side by side.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import json
 import math
 import statistics
 from pathlib import Path
+
+from arena import HARD
 
 CHANGES = ("regressed", "improved")
 ORDER = ["alu", "sort", "alloc", "mem", "hash", "parse", "slow_path"]
@@ -197,6 +200,24 @@ def pair_table(lines, differing):
               f"| {sum(line['verdict'] == 'unchanged' for line in group)} | {median} | {told} | {'yes' if key in differing else ''} |")
 
 
+def hard_table(lines):
+    """What each tool said of the hard workloads, and in how long."""
+    chosen = [line for line in lines if line["row"] in ("hard-same", "hard-slower")]
+    if not chosen:
+        return
+    kinds = {workload: kind for kind, workloads in HARD.items() for workload in workloads}
+    groups = by([line | {"kind": kinds[line["workload"]]} for line in chosen], "kind", "condition", "label")
+    print("\n## Hard workloads\n")
+    print("| kind | condition | tool | same: called changed | same: called `unchanged` | slower: found | slower: called faster | seconds, mean | median |")
+    print("|---|---|---|---:|---:|---:|---:|---:|---:|")
+    for kind, condition, label in sorted(groups, key=lambda key: (list(HARD).index(key[0]), key[1] != "quiet", key[2])):
+        group = groups[kind, condition, label]
+        same, slower = ([line["verdict"] for line in group if line["row"] == row] for row in ("hard-same", "hard-slower"))
+        counts = [(same, CHANGES), (same, ("unchanged",)), (slower, ("regressed",)), (slower, ("improved",))]
+        cells = " | ".join(f"{sum(word in wanted for word in said)} of {len(said)}" for said, wanted in counts)
+        print(f"| {kind} | {condition} | {label or 'cargo perfcheck'} | {cells} | {seconds(group)} |")
+
+
 def is_about(differing, line):
     return (line["label"], line["tree"], line["workload"]) in differing
 
@@ -215,7 +236,7 @@ def main():
     lines, failed = read(options.results)
     benches = {"main": ORDER[:3], "more": ORDER[3:6], "slow_path": ORDER[6:]}
     wanted = {name for target in options.targets.split(",") for name in benches[target]}
-    lines = [line for line in lines if line["workload"] in wanted]
+    every_line, lines = lines, [line for line in lines if line["workload"] in wanted]
     differing = layouts_that_differ(lines)
     for label in sorted({line["label"] for line in lines}):
         here = [line for line in lines if line["label"] == label]
@@ -228,6 +249,7 @@ def main():
         if not options.goals_only:
             verdict_table(here)
             pair_table(here, differing)
+    hard_table(every_line)
     for line in failed:
         print(f"\nFailed: {line['trial']}, exit {line['exit_code']}: {line['stderr'].splitlines()[-1] if line['stderr'] else 'no words'}")
 
