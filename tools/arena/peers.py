@@ -147,10 +147,10 @@ def zenbench_iterate(bin_directory, pair):
     """A process of each, which it compares but calls no decision: it says slower or faster of more than 1 % and two standard errors."""
     home, measure = zenbench_runs(bin_directory, pair)
     told, _ = measure("base")
-    baselines = home / ".zenbench" / "baselines"
+    # It saves no baseline in this mode; what it keeps of every run is one, but for the directory.
+    kept, baselines = json.loads((home / re.search(r"evidence → (\S+)", told)[1]).read_text()), home / ".zenbench" / "baselines"
     baselines.mkdir()
-    # It saves no baseline in this mode; what it keeps of each run is one.
-    shutil.copy2(home / re.search(r"evidence → (\S+)", told)[1], baselines / "base.json")
+    (baselines / "base.json").write_text(json.dumps(kept | {"data_root": str(home / ".zenbench" / "data")}))
     told, exit_code = measure(pair.cost, "--baseline=base")
     verdicts = {"▲ slower": "regressed", "▼ faster": "improved", "unchanged": "unchanged"}
     found = {}
