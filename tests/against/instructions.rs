@@ -167,6 +167,37 @@ fn an_iteration_has_the_instructions_that_callgrind_counts_by_hand() {
 }
 
 #[test]
+fn sides_that_cannot_live_together_are_counted_one_after_the_other() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.write("src/lib.rs", LIBRARY);
+    let lock = machine.home().join("lock");
+    let declarations = r#"
+        suite.bench("work", |b| {
+            // Held until the process ends.
+            let file = std::fs::File::create(LOCK).expect("created");
+            file.try_lock().expect("somebody else has the lock");
+            std::mem::forget(file);
+            b.iter(|| planted::work(planted::TURNS));
+        });
+    "#;
+    project.benchmarks(&declarations.replace("LOCK", &format!("{lock:?}")));
+    project.commit();
+    project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
+    let words = ["--against", "HEAD", "--rounds", "5"];
+    let run = project.measure(&words).args(["--metric", "instructions"]);
+    let run = run.with_valgrind().run().expect_code(1);
+    assert!(run.stderr.contains("cannot run at once"), "{run}");
+    let work = compared(&run, "work");
+    assert_eq!(work["verdict"], "regressed", "{run}");
+    assert_eq!(work["instructions"]["exact"], true, "{run}");
+}
+
+#[test]
 fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() {
     if !has_valgrind() {
         return;
