@@ -66,7 +66,7 @@ fn what_does_not_vary_is_told_exactly_and_as_early_as_there_is_a_look() {
             .expect("2 %");
         assert_eq!(
             (&two["rounds"], &two["rounds_at_most"]),
-            (&10.into(), &100.into())
+            (&10.into(), &200.into())
         );
         let smallest = one["smallest_change"].as_f64().expect("a number");
         assert!(smallest > 0.01 && smallest < 0.013, "{smallest}");
