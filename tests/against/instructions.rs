@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::against::project::{Project, compared};
+use crate::against::project::{Project, compared, holding_a_lock};
 use crate::commands::scripted::{QUICK, finish, message};
 use crate::support::{Finished, Machine, Perfcheck, skipped, write_program};
 
@@ -175,17 +175,11 @@ fn sides_that_cannot_live_together_are_counted_one_after_the_other() {
     let project = Project::without_benches(&machine);
     project.add_target("costs");
     project.write("src/lib.rs", LIBRARY);
-    let lock = machine.home().join("lock");
-    let declarations = r#"
-        suite.bench("work", |b| {
-            // Held until the process ends.
-            let file = std::fs::File::create(LOCK).expect("created");
-            file.try_lock().expect("somebody else has the lock");
-            std::mem::forget(file);
-            b.iter(|| planted::work(planted::TURNS));
-        });
-    "#;
-    project.benchmarks(&declarations.replace("LOCK", &format!("{lock:?}")));
+    project.benchmarks(&holding_a_lock(
+        &machine,
+        "work",
+        "b.iter(|| planted::work(planted::TURNS))",
+    ));
     project.commit();
     project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
     let words = ["--against", "HEAD", "--rounds", "5"];

@@ -179,6 +179,21 @@ pub fn compared(finished: &Finished, id: &str) -> Value {
     message(finished, "benchmark-compared", id)
 }
 
+/// A benchmark that two processes cannot run at once: it takes a lock, which is held until its process ends.
+pub fn holding_a_lock(machine: &Machine, id: &str, body: &str) -> String {
+    let lock = machine.home().join("lock").display().to_string();
+    format!(
+        r#"
+        suite.bench({id:?}, |b| {{
+            let file = std::fs::File::create({lock:?}).expect("created");
+            file.try_lock().expect("somebody else has the lock");
+            std::mem::forget(file);
+            {body};
+        }});
+        "#
+    )
+}
+
 /// The remarks about a benchmark, one after the other.
 #[track_caller]
 pub fn remarks(finished: &Finished, id: &str) -> String {

@@ -5,7 +5,7 @@ use perfcheck_engine::store::Store;
 use serde_json::Value;
 use std::fs;
 
-use crate::against::project::{Project, compared, remarks};
+use crate::against::project::{Project, compared, holding_a_lock, remarks};
 use crate::commands::scripted::{QUICK, finish, verdict, verdicts};
 use crate::support::{Finished, Machine, testbench};
 
@@ -280,17 +280,11 @@ fn sides_that_cannot_live_together_are_launched_in_turn() {
     let machine = Machine::new();
     let project = Project::without_benches(&machine);
     project.add_target("costs");
-    let lock = machine.home().join("lock");
-    let declarations = r#"
-        suite.bench("cost", |b| {
-            // Held until the process ends, whose system gives it back.
-            let file = std::fs::File::create(LOCK).expect("created");
-            file.try_lock().expect("somebody else has the lock");
-            std::mem::forget(file);
-            takes(b, planted::NANOSECONDS);
-        });
-    "#;
-    project.benchmarks(&declarations.replace("LOCK", &format!("{lock:?}")));
+    project.benchmarks(&holding_a_lock(
+        &machine,
+        "cost",
+        "takes(b, planted::NANOSECONDS)",
+    ));
     project.commit();
     project.takes(200);
     let run = project

@@ -24,8 +24,6 @@ use perfcheck_engine::measure::{
 };
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
-/// Rounds at most, where the user says nothing.
-pub(in crate::app) const ROUNDS: u32 = 200;
 /// A round takes about so many times as long as its samples: launches, warm-up and lead-in.
 const TIME_OVER_SAMPLES: f64 = 1.6;
 /// Rounds at most, where the user gives a time.
@@ -61,8 +59,8 @@ pub(in crate::app) fn plan(
     planned: usize,
     seed: u64,
 ) -> Plan {
-    let in_time = |time| fitting(time, planned).clamp(ROUNDS, ROUNDS_WITH_BUDGET);
-    let usual = || effort.time_budget.map_or(ROUNDS, in_time);
+    let in_time = |time| fitting(time, planned).clamp(Plan::USUAL_ROUNDS, ROUNDS_WITH_BUDGET);
+    let usual = || effort.time_budget.map_or(Plan::USUAL_ROUNDS, in_time);
     Plan {
         looks: if is_little(effort, planned) {
             LOOKS_IN_LITTLE_TIME.to_vec()
@@ -261,7 +259,12 @@ impl<'a> InTurn<'a> {
             pairs,
             threshold,
             PairedPlan {
-                rounds: self.plan.looks.last().copied().unwrap_or(ROUNDS),
+                rounds: self
+                    .plan
+                    .looks
+                    .last()
+                    .copied()
+                    .unwrap_or(Plan::USUAL_ROUNDS),
                 round: RoundSettings {
                     warm_up: match warm_up {
                         Some(WarmUpGoal::Time(time)) => time,
@@ -392,7 +395,7 @@ mod tests {
         let little = (LOOKS_IN_LITTLE_TIME.to_vec(), true);
         assert_eq!(looks(None, Some(60), 83), little);
         assert_eq!(looks(None, Some(2), 1), little);
-        let usual = (Plan::looks_up_to(ROUNDS), false);
+        let usual = (Plan::looks_up_to(Plan::USUAL_ROUNDS), false);
         assert_eq!(looks(None, None, 83), usual);
         assert_eq!(looks(None, Some(60), 10), usual);
         assert_eq!(looks(None, Some(60), 1), (Plan::looks_up_to(937), false));

@@ -61,8 +61,8 @@ fn undecided(rounds: Option<u64>, seconds: Option<f64>, noise_threshold: Option<
         format!("about {rounds} rounds{time} would settle it (`--rounds {rounds}`)")
     });
     let threshold = noise_threshold.map(|threshold| {
-        let percent = format!("{:.1} %", threshold * 100.0);
-        format!("a noise threshold of {percent} would make it `unchanged`")
+        let threshold = units::percent(threshold);
+        format!("a noise threshold of {threshold} would make it `unchanged`")
     });
     [rounds, threshold]
         .into_iter()

@@ -18,9 +18,6 @@ use rayon::prelude::*;
 
 const SAMPLES: usize = 20;
 
-/// Rounds at most, where the user says nothing.
-const ROUNDS: u32 = 200;
-
 /// Length of a sample, in milliseconds.
 const SAMPLE_MS: f64 = 0.5;
 
@@ -225,7 +222,7 @@ fn tails(runs: u64, noises: &[Noise]) {
 }
 
 fn rates(runs: u64, noises: &[Noise]) {
-    let looks = Plan::looks_up_to(ROUNDS);
+    let looks = Plan::looks_up_to(Plan::USUAL_ROUNDS);
     println!("looks {looks:?}, threshold 1 %, {runs} runs");
     println!(
         "noise | true change | regressed %, 95 % interval | improved % | suspect % | unchanged % | inconclusive % | slow path % | mean rounds | interval covers %"
@@ -234,7 +231,7 @@ fn rates(runs: u64, noises: &[Noise]) {
         for change in [0.0, 0.01, 0.02, 0.05, -0.02] {
             let factor = 1.0 + change;
             let found = simulated(runs, "rates", |numbers, seed| {
-                let rounds = series(noise, ROUNDS as usize, factor, false, numbers);
+                let rounds = series(noise, Plan::USUAL_ROUNDS as usize, factor, false, numbers);
                 judged(&rounds, &looks, 0.01, &PairedMethod::default(), seed)
             });
             let share = |test: &dyn Fn(&Comparison) -> bool| {
@@ -271,7 +268,7 @@ fn rates(runs: u64, noises: &[Noise]) {
 }
 
 fn slow(runs: u64, noises: &[Noise]) {
-    let looks = Plan::looks_up_to(ROUNDS);
+    let looks = Plan::looks_up_to(Plan::USUAL_ROUNDS);
     println!("looks {looks:?}, threshold 1 %, {runs} runs");
     println!(
         "noise | slow mode | regressed by a slow path % | otherwise regressed % | unchanged % | mean rounds"
@@ -279,7 +276,7 @@ fn slow(runs: u64, noises: &[Noise]) {
     for &noise in noises {
         for slow_mode in [false, true] {
             let found = simulated(runs, "slow", |numbers, seed| {
-                let rounds = series(noise, ROUNDS as usize, 1.0, slow_mode, numbers);
+                let rounds = series(noise, Plan::USUAL_ROUNDS as usize, 1.0, slow_mode, numbers);
                 judged(&rounds, &looks, 0.01, &PairedMethod::default(), seed)
             });
             let share = |test: &dyn Fn(&Comparison) -> bool| {

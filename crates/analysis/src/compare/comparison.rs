@@ -122,14 +122,16 @@ impl Comparison {
     }
 
     /// The noise threshold, a fraction rounded up to a tenth of a per cent, that the whole interval lies within; `None` where the change is beyond
-    /// the threshold in force, so that it may be real, or where the interval is within that.
+    /// the threshold in force, so that it may be real, where a slow path is suspected, or where the interval is within that.
     pub fn sufficient_threshold(&self) -> Option<f64> {
         let change = self.change?;
         let in_force = self.noise_threshold.ln_1p();
         let is_small = change.estimate.ln_1p().abs() <= in_force;
         let widest = change.lower.ln_1p().abs().max(change.upper.ln_1p().abs());
         let threshold = (widest.exp_m1() * 1000.0).ceil() / 1000.0;
-        (is_small && widest > in_force && threshold.is_finite()).then_some(threshold)
+        let is_suspected = self.notes.contains(&Note::SlowPathSuspected);
+        (is_small && !is_suspected && widest > in_force && threshold.is_finite())
+            .then_some(threshold)
     }
 
     /// Whether the estimate is slower than noise by more than the comparison's own uncertainty, although that shows nothing at its level: beyond the

@@ -96,9 +96,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
             let had = comparison.extent.launches_candidate() as f64;
             Some(seconds / had * rounds as f64)
         });
-        let is_suspected = comparison.notes.contains(&Note::SlowPathSuspected);
-        let sufficient = comparison.sufficient_threshold();
-        let noise_threshold = sufficient.filter(|_| !is_suspected);
+        let noise_threshold = comparison.sufficient_threshold();
         (rounds.is_some() || noise_threshold.is_some()).then_some(Remark::Undecided {
             rounds,
             seconds,

@@ -254,10 +254,9 @@ impl<'a> Campaign<'a> {
             if subject.is_open() {
                 let threshold = subject.resolved.noise_threshold;
                 let found = standing(&subject.benchmark.key, threshold, &subject.rounds);
-                subject.can_wait = match found {
-                    None => subject.can_wait,
-                    Some(standing) => standing == Standing::Searching,
-                };
+                if let Some(found) = found {
+                    subject.can_wait = found == Standing::Searching;
+                }
                 subject.done = matches!(found, Some(Standing::Settled(_)))
                     || subject.has_had_enough(patience)
                     || subject.visits_left(round + 1, None) == 0;
@@ -426,14 +425,8 @@ mod tests {
     use crate::measure::plan::RoundSettings;
     use crate::process::{Interrupt, Supervisor};
     use perfcheck_analysis::model::{
-        AuthorSettings, Metric, Observer, SamplingSettings, TargetFacts, Throughput, Verdict,
+        AuthorSettings, Metric, SamplingSettings, Silence, TargetFacts, Throughput, Verdict,
     };
-
-    struct Nobody;
-
-    impl Observer for Nobody {
-        fn observe(&self, _: &Event<'_>) {}
-    }
 
     fn found(ids: &[&str]) -> DiscoveredTarget {
         let benchmark = |id: &&str| Benchmark {
@@ -465,7 +458,17 @@ mod tests {
         }
     }
 
-    fn campaign<'a>(ids: &[&str], launcher: Launcher<'a>) -> Campaign<'a> {
+    fn campaign<'a>(
+        ids: &[&str],
+        supervisor: &'a Supervisor,
+        interrupt: &'a Interrupt,
+    ) -> Campaign<'a> {
+        let launcher = Launcher {
+            supervisor,
+            interrupt,
+            observer: &Silence,
+            timeout: Duration::from_secs(1),
+        };
         let resolve = |_: &Benchmark| Resolved {
             sampling: SamplingSettings::default(),
             noise_threshold: 0.01,
@@ -479,13 +482,7 @@ mod tests {
     #[test]
     fn an_interrupt_between_two_rounds_stops_the_looks_and_not_after_them() {
         let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
-        let launcher = Launcher {
-            supervisor: &supervisor,
-            interrupt: &interrupt,
-            observer: &Nobody,
-            timeout: Duration::from_secs(1),
-        };
-        let mut campaign = campaign(&["a", "b", "c", "d"], launcher);
+        let mut campaign = campaign(&["a", "b", "c", "d"], &supervisor, &interrupt);
         let mut looked_at = Vec::new();
         let ended = campaign.settle(0, 0, &[2, 0, 1, 3], &mut |key, _, _| {
             looked_at.push(key.id.clone());
@@ -503,13 +500,7 @@ mod tests {
     #[test]
     fn what_no_longer_fits_into_the_time_is_given_up_and_the_rest_goes_on() {
         let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
-        let launcher = Launcher {
-            supervisor: &supervisor,
-            interrupt: &interrupt,
-            observer: &Nobody,
-            timeout: Duration::from_secs(1),
-        };
-        let mut campaign = campaign(&["a", "b", "c"], launcher);
+        let mut campaign = campaign(&["a", "b", "c"], &supervisor, &interrupt);
         campaign.in_turn = Some(PairedPlan {
             rounds: 100,
             round: RoundSettings::default(),
@@ -540,13 +531,7 @@ mod tests {
     #[test]
     fn a_time_budget_goes_to_those_in_doubt_first_and_nobody_loses_rounds_by_waiting() {
         let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
-        let launcher = Launcher {
-            supervisor: &supervisor,
-            interrupt: &interrupt,
-            observer: &Nobody,
-            timeout: Duration::from_secs(1),
-        };
-        let mut campaign = campaign(&["a", "b", "c"], launcher);
+        let mut campaign = campaign(&["a", "b", "c"], &supervisor, &interrupt);
         let wanted = |campaign: &mut Campaign<'_>, round| {
             let mut places = campaign.choose(0, round);
             places.sort_unstable();

@@ -12,9 +12,9 @@ use super::noise;
 use super::options::DoctorOptions;
 use crate::app::context::World;
 use crate::app::error::{AppError, first_line};
-use crate::app::measuring::in_turn::ROUNDS;
 use crate::app::options::OutputOptions;
 use crate::report::{self, DoctorFindings};
+use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::DecisionSettings;
 use perfcheck_engine::cargo::{CargoOptions, Toolchain};
@@ -53,7 +53,7 @@ pub fn doctor(
         state,
         happenings: meanwhile,
         noise,
-        usual_rounds: ROUNDS,
+        usual_rounds: Plan::USUAL_ROUNDS,
         usual_threshold: DecisionSettings::PAIRED_NOISE_THRESHOLD,
         power: noise::POWER,
         confidence_level: noise::CONFIDENCE_LEVEL,

@@ -7,10 +7,9 @@ use super::options::DoctorOptions;
 use super::workloads::WORKLOADS_ARGUMENT;
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::app::measuring::in_turn::ROUNDS;
 use crate::app::measuring::recorded::Recorded;
 use crate::report::{NoiseFindings, Progress, Resolvable};
-use perfcheck_analysis::compare::{Demand, PairedSeries, Resolution};
+use perfcheck_analysis::compare::{Demand, PairedSeries, Plan, Resolution};
 use perfcheck_analysis::model::{DecisionSettings, LaunchRecord, TargetFacts};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::measure::{
@@ -93,8 +92,9 @@ pub(super) fn measure(
             rounds: rounds.len(),
             seconds: spent.time.as_secs_f64(),
             difference: resolution.map(|found| found.difference),
-            smallest_change: resolution
-                .and_then(|found| found.smallest_change(ROUNDS, &demand(usual_threshold()))),
+            smallest_change: resolution.and_then(|found| {
+                found.smallest_change(Plan::USUAL_ROUNDS, &demand(usual_threshold()))
+            }),
             resolvable: resolution.map_or_else(Vec::new, |found| resolvable(&found, of_one)),
         }
     });

@@ -9,7 +9,7 @@ use crate::compare::description::ChangeDescription;
 use crate::compare::launch_values::Location;
 use crate::compare::note::Note;
 use crate::model::{Round, Sample, Side, Verdict};
-use perfcheck_stats::{derived_seed, mean, median, sample_variance};
+use perfcheck_stats::{Description, derived_seed, mean, median, sample_variance};
 
 /// Rounds that a diagnostic needs.
 const FEWEST_ROUNDS: usize = 10;
@@ -28,9 +28,6 @@ const LONG_ITERATION_NS: f64 = 1e6;
 
 /// Rounds without which nothing is said of what makes them differ.
 const FEWEST_TELLING_ROUNDS: usize = 5;
-
-/// The standard deviation of the normal distribution over its median absolute deviation.
-const NORMAL_OVER_MEDIAN_DISTANCE: f64 = 1.482_602_218_505_602;
 
 /// A mode has at least this share of the rounds.
 const MODE_SHARE: f64 = 0.2;
@@ -170,9 +167,9 @@ fn what_differs(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     if of_rounds.len() < FEWEST_TELLING_ROUNDS {
         return None;
     }
-    let of_rounds = robust_deviation(&of_rounds)?;
+    let of_rounds = Description::of(&of_rounds)?.mad_scaled();
     // A step is the difference of two.
-    let of_samples = robust_deviation(&steps)? / std::f64::consts::SQRT_2;
+    let of_samples = Description::of(&steps)?.mad_scaled() / std::f64::consts::SQRT_2;
     let by_samples = of_samples * of_samples * mean(&explained)?;
     let by_processes = of_rounds * of_rounds - by_samples;
     let is_more = |by: f64| by > threshold;
@@ -183,13 +180,6 @@ fn what_differs(usable: &UsableRounds, threshold: f64) -> Option<Note> {
     } else {
         is_more(of_samples).then_some(Note::SamplesDiffer { by: of_samples })
     }
-}
-
-/// What the standard deviation would be of normal values with this median distance from their median.
-fn robust_deviation(values: &[f64]) -> Option<f64> {
-    let middle = median(values)?;
-    let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-    Some(median(&distances)? * NORMAL_OVER_MEDIAN_DISTANCE)
 }
 
 /// The correlation of each round's difference with that of the next, if there is one.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::diagnostics;
 use super::floor_test;
-use super::look::Look;
+use super::look::{Look, Standing};
 use super::plan::{PairedMethod, Plan};
 use super::series::PairedSeries;
 use super::slow_path;
@@ -19,17 +19,6 @@ use crate::compare::grounds::{Directions, FamilyTest, LookGrounds, SlowPathGroun
 use crate::compare::launch_values::Location;
 use crate::compare::note::Note;
 use crate::model::{FamilyRule, Side, Verdict};
-
-/// Whether a benchmark needs more rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// It does.
-    Open,
-    /// Only so that slow paths are searched for: so far its speed is unchanged.
-    Searching,
-    /// It can stop with this verdict.
-    Settled(Verdict),
-}
 
 /// Whether `series` can stop after its rounds: at an interim look if that settles it, at the last look in any case.
 pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
@@ -44,11 +33,7 @@ pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
         return Standing::Settled(verdict);
     }
     let look = Look::interim(series, plan, &method);
-    look.map_or(Standing::Open, |look| match look.early_verdict(plan) {
-        Some(verdict) => Standing::Settled(verdict),
-        None if look.has_to_search(plan) => Standing::Searching,
-        None => Standing::Open,
-    })
+    look.map_or(Standing::Open, |look| look.standing(plan))
 }
 
 /// Decides all of `all_series` as one family; the answers come in their order. The looks are replayed from the data.

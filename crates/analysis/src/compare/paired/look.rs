@@ -18,6 +18,17 @@ const MOST_RAISED: f64 = 3.0;
 /// The .95 quantile of the normal distribution.
 const NORMAL_95: f64 = 1.645;
 
+/// Whether a benchmark needs more rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It does.
+    Open,
+    /// Only so that slow paths are searched for: so far its speed is unchanged.
+    Searching,
+    /// It can stop with this verdict.
+    Settled(Verdict),
+}
+
 /// What is known after so many rounds.
 pub(super) struct Look {
     pub rounds: usize,
@@ -79,7 +90,7 @@ impl Look {
         for look in plan.interim_looks(rounds) {
             let spent = plan.spent(look, method);
             let look = Self::at(series, look, spent - before, plan, method);
-            if look.settles(plan) {
+            if matches!(look.standing(plan), Standing::Settled(_)) {
                 return look;
             }
             before = spent;
@@ -111,47 +122,37 @@ impl Look {
         })
     }
 
-    pub(super) fn settles(&self, plan: &Plan) -> bool {
-        self.early_verdict(plan).is_some()
-    }
-
-    /// The verdict if measuring stops here, at the levels that one benchmark of the family has for itself.
-    pub(super) fn early_verdict(&self, plan: &Plan) -> Option<Verdict> {
-        let slow = plan.slow_path_level() * self.share / plan.family(1) as f64;
-        let speed = self.speed.as_ref()?;
-        let (lower, upper) = self.early_bounds(speed, plan);
-        let suspected = self.slow_path.p_slower <= slow_path::SUSPICION;
+    /// Whether it is settled if measuring stops here, at the levels that one benchmark of the family has for itself.
+    pub(super) fn standing(&self, plan: &Plan) -> Standing {
+        let Some(speed) = &self.speed else {
+            return Standing::Open;
+        };
+        let family = plan.family(1) as f64;
+        let slow = plan.slow_path_level() * self.share / family;
+        let level = plan.floor_level() * self.share / family;
+        let (lower, upper) = (speed.lower(level), speed.upper(level));
         if lower > self.threshold || self.slow_path.p_slower <= slow {
-            return Some(Verdict::Regressed);
+            return Standing::Settled(Verdict::Regressed);
+        }
+        if self.slow_path.p_slower <= slow_path::SUSPICION {
+            return Standing::Open;
         }
         if upper < -self.threshold || self.slow_path.p_faster <= slow {
-            return (!suspected).then_some(Verdict::Improved);
+            return Standing::Settled(Verdict::Improved);
         }
         // Where it is too noisy, what more rounds could still show is a change.
-        if self.is_within(lower, upper) && !self.is_too_noisy {
-            let searched = self.rounds >= slow_path::FEWEST_ROUNDS;
-            return (searched && !suspected).then_some(Verdict::Unchanged);
+        if lower >= -self.threshold && upper <= self.threshold && !self.is_too_noisy {
+            return if self.rounds >= slow_path::FEWEST_ROUNDS {
+                Standing::Settled(Verdict::Unchanged)
+            } else {
+                Standing::Searching
+            };
         }
-        (!suspected && self.is_hopeless(speed, plan)).then_some(Verdict::Inconclusive)
-    }
-
-    /// Whether a search for slow paths is all that it lacks to be unchanged.
-    pub(super) fn has_to_search(&self, plan: &Plan) -> bool {
-        let suspected = self.slow_path.p_slower <= slow_path::SUSPICION;
-        let is_within = self.speed.as_ref().is_some_and(|speed| {
-            let (lower, upper) = self.early_bounds(speed, plan);
-            self.is_within(lower, upper)
-        });
-        is_within && !suspected && !self.is_too_noisy && self.rounds < slow_path::FEWEST_ROUNDS
-    }
-
-    fn early_bounds(&self, speed: &SpeedTest, plan: &Plan) -> (f64, f64) {
-        let level = plan.floor_level() * self.share / plan.family(1) as f64;
-        (speed.lower(level), speed.upper(level))
-    }
-
-    fn is_within(&self, lower: f64, upper: f64) -> bool {
-        lower >= -self.threshold && upper <= self.threshold
+        if self.is_hopeless(speed, plan) {
+            Standing::Settled(Verdict::Inconclusive)
+        } else {
+            Standing::Open
+        }
     }
 
     /// What is said where controls have raised the threshold.

@@ -17,7 +17,8 @@ mod series;
 mod slow_path;
 mod speed_test;
 
-pub use judge::{Standing, judge, judge_by, standing};
+pub use judge::{judge, judge_by, standing};
+pub use look::Standing;
 pub use plan::{Guard, HostNoise, PairedMethod, Plan};
 pub use resolution::{Demand, Resolution, RoundsNeeded};
 pub use series::PairedSeries;

@@ -111,6 +111,9 @@ impl Default for PairedMethod {
 }
 
 impl Plan {
+    /// Rounds of a benchmark at most, where nobody says anything.
+    pub const USUAL_ROUNDS: u32 = 200;
+
     /// The looks of a measurement of so many rounds.
     pub fn looks_up_to(rounds: u32) -> Vec<u32> {
         let earlier = LOOKS.into_iter().filter(|look| *look < rounds);

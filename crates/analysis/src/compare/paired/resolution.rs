@@ -12,7 +12,7 @@ use crate::compare::estimate::Estimate;
 use perfcheck_stats::{normal, student_t};
 
 /// Plans that are tried, by their largest number of rounds; the first is the usual one.
-const PLANS: [u32; 5] = [200, 300, 450, 600, 1000];
+const PLANS: [u32; 5] = [Plan::USUAL_ROUNDS, 300, 450, 600, 1000];
 
 /// Standard errors that are added to an estimated deviation: it is larger in one of ten cases.
 const CAUTION: f64 = 1.2816;
