@@ -15,7 +15,7 @@ mod viewer;
 
 pub use clock::{ago, moment, now, suspended, to_rfc3339};
 pub use control::ControlProbe;
-pub use examine::{Activity, RealFiles, SystemFiles, machine_state};
+pub use examine::{Activity, RealFiles, SystemFiles, last_level_cache, machine_state};
 pub use git::{Checkout, HOOK_VARIABLES};
 pub use machine::{detect, load};
 pub use revisions::{GitError, PresentFiles, Revision};

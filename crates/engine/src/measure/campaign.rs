@@ -15,6 +15,7 @@ use super::driver::Driver;
 use super::launch::{OpenLaunch, begun};
 use super::launcher::Launcher;
 use super::plan::PairedPlan;
+use super::shared_cache::SharedCache;
 use super::sides::OneOrTwo;
 use super::subject::{Resolved, Subject};
 use super::target::{Coexistence, PairedTarget, Target};
@@ -72,6 +73,7 @@ pub struct Campaign<'a> {
     /// Settles a benchmark, once more where a launch tells what its author set.
     pub(super) resolve: Box<dyn Fn(&Benchmark) -> Resolved + 'a>,
     pub(super) control: Option<ControlProbe>,
+    pub(super) shared_cache: SharedCache,
     /// Visits that have ended.
     pub(super) done: usize,
     /// For all launches together.
@@ -104,6 +106,7 @@ impl<'a> Campaign<'a> {
             launcher,
             resolve: Box::new(resolve),
             control: None,
+            shared_cache: SharedCache::of_host(),
             done: 0,
             time_budget: None,
             began: Instant::now(),

@@ -17,7 +17,8 @@
 //! ```
 //!
 //! One side and two differ in what is asked of a child: a launch of one side has the schedules of `schedule.rs`, a round of two those of
-//! `plan.rs`, which are short and in quads, and `laying_out.rs` gives both sides another layout of their code. `seat.rs` binds both sides to a processor, and `progress.rs` knows that rounds are no promise.
+//! `plan.rs`, which are short and in quads, and `laying_out.rs` gives both sides another layout of their code. `seat.rs` binds both sides to a processor, `shared_cache.rs`
+//! keeps one side's data from filling the cache of both, and `progress.rs` knows that rounds are no promise.
 //! All that is left to chance is drawn in `chance.rs`. Beside the loop, without a clock: `rehearsal.rs` runs benchmarks of Criterion, `counting.rs` counts instructions.
 //!
 //! Must not decide what a result means, nor print. Invariant: the processes of a run do the same things in the
@@ -42,6 +43,7 @@ mod progress;
 mod rehearsal;
 mod schedule;
 mod seat;
+mod shared_cache;
 mod sides;
 mod subject;
 mod target;

@@ -274,6 +274,7 @@ impl Campaign<'_> {
             id: &id,
             layout: &mut subject.layout,
             sampling,
+            shared_cache: &mut self.shared_cache,
         };
         let seat = Seat::take(children, choice);
         watch.bound(seat.processor());

@@ -13,6 +13,7 @@ use super::aside::{Aside, noted};
 use super::chance::{leaders, order};
 use super::plan::{RoundSettings, lay_out_rounds, quads};
 use super::schedule::{LaunchLayout, expected, lay_out, planned_iteration_ns};
+use super::shared_cache::SharedCache;
 use super::subject::Resolved;
 use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
 use crate::host;
@@ -63,6 +64,7 @@ pub(super) struct VisitRequest<'a> {
     /// Laid out by the first visit of a run, repeated by the others.
     pub(super) layout: &'a mut Option<LaunchLayout>,
     pub(super) sampling: Sampling,
+    pub(super) shared_cache: &'a mut SharedCache,
 }
 
 /// How much is asked. A launch of a side alone takes all samples of a phase by one request, with no word in between. In a round the other
@@ -132,6 +134,12 @@ pub(super) fn visit(
             }
         }
         return Ok(Visited::Skipped(reason));
+    }
+    if let Sampling::Round(_) = request.sampling
+        && children.len() > 1
+    {
+        let processes = children.iter_mut().map(|(_, child)| child.id());
+        request.shared_cache.level(processes);
     }
     let suspended = host::suspended();
     let warm = each(children, |_, session| {

@@ -18,4 +18,4 @@ pub use core_dumps::without_core_dumps;
 pub use group::{Leftovers, ProcessGroup, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use reaper::{REAPER_ARGUMENT, reap};
-pub use usage::{Usage, stolen};
+pub use usage::{Usage, private_memory, stolen};

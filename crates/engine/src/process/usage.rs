@@ -96,6 +96,14 @@ mod linux {
         Some(time(ticks.parse().ok()?))
     }
 
+    /// Bytes of memory that the process `pid` has to itself, as far as they are in memory.
+    pub fn private_memory(pid: u32) -> Option<u64> {
+        let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+        let mut pages = statm.split_whitespace().skip(1).map(str::parse::<u64>);
+        let (resident, shared) = (pages.next()?.ok()?, pages.next()?.ok()?);
+        Some(resident.checked_sub(shared)? * rustix::param::page_size() as u64)
+    }
+
     fn time(ticks: u64) -> Duration {
         let per_second = rustix::param::clock_ticks_per_second().max(1);
         Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second))
@@ -103,7 +111,7 @@ mod linux {
 }
 
 #[cfg(target_os = "linux")]
-pub use linux::stolen;
+pub use linux::{private_memory, stolen};
 
 #[cfg(not(target_os = "linux"))]
 impl Usage {
@@ -111,6 +119,12 @@ impl Usage {
     pub fn of(_: u32) -> Option<Self> {
         None
     }
+}
+
+/// Nothing is known here.
+#[cfg(not(target_os = "linux"))]
+pub fn private_memory(_: u32) -> Option<u64> {
+    None
 }
 
 /// Nothing is known here.
@@ -126,6 +140,18 @@ mod tests {
     use std::time::Duration;
 
     use super::Usage;
+
+    #[test]
+    fn what_we_allocate_is_private_memory() {
+        let of_us = || super::private_memory(std::process::id()).expect("alive");
+        let before = of_us();
+        // Other tests free memory meanwhile, but not so much.
+        let bytes = 256 << 20;
+        let memory = vec![1_u8; bytes];
+        assert!(of_us() > before + bytes as u64 / 2);
+        drop(memory);
+        assert_eq!(super::private_memory(u32::MAX), None, "no such process");
+    }
 
     #[test]
     fn our_own_threads_and_time_are_seen() {

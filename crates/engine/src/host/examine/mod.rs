@@ -14,4 +14,5 @@ mod timer;
 
 pub use activity::Activity;
 pub use files::{RealFiles, SystemFiles};
+pub use processors::last_level_cache;
 pub use state::machine_state;

@@ -39,6 +39,22 @@ pub(super) fn processors(files: &dyn SystemFiles, online: &[u32]) -> ProcessorSt
     }
 }
 
+/// Bytes of the largest cache of the first processor, which is the last one before memory.
+pub fn last_level_cache(files: &dyn SystemFiles) -> Option<u64> {
+    let caches = format!("{CPU}/cpu0/cache");
+    let sizes = files.names(&caches).into_iter().filter_map(|name| {
+        let size = files.line(&format!("{caches}/{name}/size"))?;
+        let (number, unit) = size.split_at(size.find(|c: char| !c.is_ascii_digit())?);
+        let bytes_of_unit = match unit {
+            "K" => 1 << 10,
+            "M" => 1 << 20,
+            _ => return None,
+        };
+        number.parse::<u64>().ok()?.checked_mul(bytes_of_unit)
+    });
+    sizes.max()
+}
+
 /// Whether cores are of different kinds: Intel names two, elsewhere capacities or frequencies tell.
 fn hybrid(files: &dyn SystemFiles, online: &[u32]) -> Option<bool> {
     let kinds = ["/sys/devices/cpu_core/cpus", "/sys/devices/cpu_atom/cpus"];
@@ -62,6 +78,18 @@ fn hybrid(files: &dyn SystemFiles, online: &[u32]) -> Option<bool> {
 mod tests {
     use super::super::files::tests::Texts;
     use super::*;
+
+    #[test]
+    fn the_last_cache_is_the_largest() {
+        let texts = Texts::of([
+            ("/sys/devices/system/cpu/cpu0/cache/index0/size", "48K\n"),
+            ("/sys/devices/system/cpu/cpu0/cache/index2/size", "1024K\n"),
+            ("/sys/devices/system/cpu/cpu0/cache/index3/size", "32M\n"),
+            ("/sys/devices/system/cpu/cpu0/cache/index4/size", "many\n"),
+        ]);
+        assert_eq!(last_level_cache(&texts), Some(32 << 20));
+        assert_eq!(last_level_cache(&Texts::of([])), None, "it is not told");
+    }
 
     #[test]
     fn what_a_cpuset_leaves_and_what_shares_a_core_are_counted() {
