@@ -151,7 +151,7 @@ fn slow_path(found: &SlowPathGrounds, verdict: Verdict) -> Statement {
         "the candidate takes a slow path that the base does not"
     } else if test.shows_faster() {
         "the base takes a slow path that the candidate does not"
-    } else if found.p <= found.suspicion {
+    } else if found.is_suspected() {
         "not shown, but too near to it to say `unchanged`"
     } else {
         "nothing of the kind shows"

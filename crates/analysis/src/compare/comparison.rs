@@ -129,7 +129,7 @@ impl Comparison {
         let is_small = change.estimate.ln_1p().abs() <= in_force;
         let widest = change.lower.ln_1p().abs().max(change.upper.ln_1p().abs());
         let threshold = (widest.exp_m1() * 1000.0).ceil() / 1000.0;
-        let is_suspected = self.notes.contains(&Note::SlowPathSuspected);
+        let is_suspected = (self.look()).is_some_and(|look| look.slow_path.is_suspected());
         (is_small && !is_suspected && widest > in_force && threshold.is_finite())
             .then_some(threshold)
     }

@@ -1,6 +1,7 @@
 //! Benchmarks that are hard to decide about, and what is said of them.
 
 use super::*;
+use crate::compare::Basis;
 use crate::compare::paired::rank_test::differences_of_round;
 use crate::compare::paired::series::Neighbours;
 
@@ -161,6 +162,13 @@ fn the_threshold_that_would_do_holds_the_whole_interval() {
     let beyond = judge_one(&quiet(24, 1.0101), 0.01, &plan);
     assert_eq!(beyond.verdict, Verdict::Inconclusive);
     assert_eq!(beyond.sufficient_threshold(), None);
+    // A slow path that is suspected keeps it from being unchanged at any threshold.
+    let mut suspected = undecided;
+    let Basis::Look(look) = &mut suspected.basis else {
+        unreachable!("it was judged at a look");
+    };
+    look.slow_path.p = look.slow_path.suspicion;
+    assert_eq!(suspected.sufficient_threshold(), None);
     // What is within it already needs no other.
     let within = judge_one(&quiet(24, 1.0), 0.01, &plan);
     assert_eq!(within.sufficient_threshold(), None);
