@@ -186,9 +186,7 @@ impl SlowPathGrounds {
     pub fn is_suspected(&self) -> bool {
         self.p <= self.suspicion
     }
-}
 
-impl SlowPathGrounds {
     /// p of the test for a slow path of `side`, adjusted for looks and family.
     pub fn adjusted_p(&self, side: Side) -> f64 {
         match side {
