@@ -47,9 +47,16 @@ class Row:
     trials: int
     arguments: tuple = ()
     targets: tuple = ("main",)
+    # Of which benchmarks, by how their names begin; of all where there is none.
+    filters: tuple = ()
     # A command for each benchmark, for goals that speak of the time of one.
     alone: bool = False
     conditions: tuple = CONDITIONS
+
+    def benchmarks(self, target):
+        """Of each command the benchmark that it is about, None where it is about all."""
+        wanted = [name for name in TARGETS[target] if not self.filters or name.startswith(self.filters)]
+        return wanted if self.alone else [None]
 
 
 def rows(layouts, links):
@@ -75,8 +82,11 @@ def rows(layouts, links):
         "hard-same": [Row("base", "base", 20, ("--measure-identical", *threshold), targets) for threshold, targets in hard],
         "hard-slower": [Row(tag, "base", 20, threshold, targets) for (threshold, targets), tag in zip(hard, slower)],
         # A second and less for each.
-        "budget-50": Row("one-10", "base", 10, ("--time-budget", "60s", "--measure-identical", "m0", "m1", "m2", "m3", "m4"), ("many",)),
+        "budget-50": Row("one-10", "base", 10, ("--time-budget", "60s", "--measure-identical"), ("many",), ("m0", "m1", "m2", "m3", "m4")),
         "budget-83": Row("one-10", "base", 10, ("--time-budget", "60s", "--measure-identical"), ("many",)),
+        # The same ten, in one command and in a command each.
+        "ten": Row("base", "base", 5, ("--measure-identical",), ("many",), ("m0",)),
+        "ten-alone": Row("base", "base", 5, ("--measure-identical",), ("many",), ("m0",), alone=True),
         "edited": [Row(f"edited-{percent}", "base", 10, (), ("code",)) for percent in (2, 5, 10)],
     }
     return {name: entry if isinstance(entry, list) else [entry] for name, entry in table.items()}
@@ -113,7 +123,7 @@ def schedule(options, layouts, links):
             raise SystemExit(f"arena.py: no row {name!r}; there are {', '.join(table)}")
         for row in table[name]:
             for target in options.targets.split(",") if options.targets and row.targets == ("main",) else row.targets:
-                for benchmark in TARGETS[target] if row.alone else (None,):
+                for benchmark in row.benchmarks(target):
                     for condition in (c for c in row.conditions if c in options.conditions.split(",")):
                         count = options.trials or row.trials
                         for number in range(count):
@@ -177,7 +187,7 @@ def command(options, trial):
     words = [str(options.tool), "perfcheck", "--manifest-path", str(workspace / "Cargo.toml"), "--bench", trial.target,
              "--against", trial.row.against, "--store", str(options.store), "--seed", str(trial.seed()),
              "--message-format", "json", "--quiet", *trial.row.arguments, *options.arguments]
-    return words + (["--exact", trial.benchmark] if trial.benchmark else [])
+    return words + (["--exact", trial.benchmark] if trial.benchmark else list(trial.row.filters))
 
 
 def measure(options, trial):
@@ -226,7 +236,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repo", type=Path)
     parser.add_argument("results", type=Path)
-    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, code-plus2, code-plus5, edited, hard-same, hard-slower, budget-50, budget-83")
+    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, code-plus2, code-plus5, edited, hard-same, hard-slower, budget-50, budget-83, ten, ten-alone")
     parser.add_argument("--trials", type=int, help="commands for each row, pair and condition, in place of a full series")
     parser.add_argument("--conditions", default=",".join(CONDITIONS))
     parser.add_argument("--targets", help="main, more, code or several, in place of main")

@@ -6,7 +6,7 @@
 Rates come with exact 95 % intervals (Clopper and Pearson 1934). A change is `regressed` or `improved`. A false alarm is a change where the
 work is the same; in a pair of layouts that a long run (row `layout-long`) called changed, alarms in that direction are counted
 apart, and it is not expected to be called `unchanged`. Seconds are those that measuring took, both sides, for one verdict.
-The hard workloads have a table of their own, with all tools side by side.
+The hard workloads have a table of their own, with all tools side by side. So do many benchmarks of one command.
 """
 
 import argparse
@@ -218,6 +218,28 @@ def hard_table(lines):
         print(f"| {kind} | {condition} | {label or 'cargo perfcheck'} | {cells} | {seconds(group)} |")
 
 
+def many_table(lines):
+    """Many benchmarks: within a budget, and in one command beside a command each."""
+    budgets = by([line for line in lines if line["row"].startswith("budget-")], "row", "condition", "label")
+    if budgets:
+        print("\n## A budget for many\n")
+        print("| row | condition | tool | +10 % found | others: `unchanged` | others: called changed | wall seconds of a command, median |")
+        print("|---|---|---|---:|---:|---:|---:|")
+    for row, condition, label in sorted(budgets):
+        group = budgets[row, condition, label]
+        slow, others = ([line["verdict"] for line in group if bool(line["truth"]) == is_slow] for is_slow in (True, False))
+        walls = {line["trial"]: line["wall"] for line in group}
+        print(f"| {row} | {condition} | {label or 'cargo perfcheck'} | {slow.count('regressed')} of {len(slow)} | {others.count('unchanged')} of {len(others)} "
+              f"| {sum(word in CHANGES for word in others)} | {statistics.median(walls.values()):.1f} |")
+    together, alone = (by([line for line in lines if line["row"] == row], "condition", "label") for row in ("ten", "ten-alone"))
+    for condition, label in sorted(set(together) & set(alone)):
+        of_one = statistics.median({line["trial"]: line["wall"] for line in together[condition, label]}.values())
+        each = by(alone[condition, label], "workload")
+        of_all = sum(statistics.median(line["wall"] for line in group) for group in each.values())
+        print(f"\nTen benchmarks, {condition}, {label or 'cargo perfcheck'}: {of_one:.1f} s in one command, {of_all:.1f} s in {len(each)} commands "
+              f"(medians), ratio {of_one / of_all:.2f}.")
+
+
 def is_about(differing, line):
     return (line["label"], line["tree"], line["workload"]) in differing
 
@@ -250,6 +272,7 @@ def main():
             verdict_table(here)
             pair_table(here, differing)
     hard_table(every_line)
+    many_table(every_line)
     for line in failed:
         print(f"\nFailed: {line['trial']}, exit {line['exit_code']}: {line['stderr'].splitlines()[-1] if line['stderr'] else 'no words'}")
 

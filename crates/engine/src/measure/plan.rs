@@ -93,21 +93,29 @@ impl RoundSettings {
         };
         time.as_f64()
     }
+
+    /// How much longer the later rounds are than the mean of the first ones, after so many.
+    pub(super) fn growth_after(&self, rounds: u32) -> Duration {
+        let growth = Duration::from(self.time).saturating_sub(self.short_time.into());
+        let short = rounds.min(SHORT_ROUNDS as u32);
+        growth.mul_f64(f64::from(short) / f64::from(rounds.max(1)))
+    }
 }
 
-/// Lays the samples of a benchmark's rounds out, for both sides alike. `iteration_ns`: time of an iteration of the quicker side. How many samples
-/// there are is for [`quads`] to say.
-pub(super) fn lay_out_rounds(settings: &RoundSettings, iteration_ns: f64) -> LaunchLayout {
-    let iteration_ns = iteration_ns.max(1e-3);
-    let iterations = (settings.sample.as_f64() / iteration_ns).round().max(1.0);
+/// Lays the samples of a benchmark's rounds out, for both sides alike. `sides_ns`: time of an iteration of each side; the samples of the quicker one have
+/// the length that they should have. How many samples there are is for [`quads`] to say.
+pub(super) fn lay_out_rounds(settings: &RoundSettings, sides_ns: [f64; 2]) -> LaunchLayout {
+    let quicker_ns = sides_ns[0].min(sides_ns[1]).max(1e-3);
+    let slower_ns = sides_ns[0].max(sides_ns[1]).max(1e-3);
+    let iterations = (settings.sample.as_f64() / quicker_ns).round().max(1.0);
     let lead_in = if iterations > 1.0 {
         (iterations * settings.lead_in).round()
     } else {
         0.0
     };
     LaunchLayout {
-        iteration_ns,
-        linear: ramp(iteration_ns),
+        iteration_ns: [quicker_ns, slower_ns],
+        linear: ramp(quicker_ns),
         flat: Some(FlatSchedule {
             iterations: iterations as u64,
             samples: 2 * QUADS_TOGETHER,
@@ -126,7 +134,9 @@ pub(super) fn quads(
     overhead: Duration,
 ) -> u64 {
     let iterations = layout.flat.map_or(1, |flat| flat.iterations) + layout.lead_in;
-    let quad_ns = 2.0 * iterations as f64 * total_ns.max(1e-3);
+    // Whatever a warm-up says, an iteration takes no less than what its samples were laid out for.
+    let total_ns = total_ns.max(2.0 * layout.iteration_ns[0]);
+    let quad_ns = 2.0 * iterations as f64 * total_ns;
     let wanted_ns = settings
         .time_after(rounds)
         .max(overhead.as_nanos() as f64 * SHARE_OF_OVERHEAD);
@@ -147,7 +157,7 @@ mod tests {
 
     fn quads_of(iteration_ns: f64, rounds: usize, overhead: Duration) -> u64 {
         let settings = RoundSettings::default();
-        let layout = lay_out_rounds(&settings, iteration_ns);
+        let layout = lay_out_rounds(&settings, [iteration_ns; 2]);
         quads(&settings, &layout, rounds, 2.0 * iteration_ns, overhead)
     }
 
@@ -155,7 +165,7 @@ mod tests {
     fn samples_take_half_a_millisecond_or_an_iteration_and_lead_in_is_a_fifth() {
         let settings = RoundSettings::default();
         let of = |iteration_ns| {
-            let layout = lay_out_rounds(&settings, iteration_ns);
+            let layout = lay_out_rounds(&settings, [iteration_ns; 2]);
             (layout.flat.map(|flat| flat.iterations), layout.lead_in)
         };
         assert_eq!(of(1000.0), (Some(500), 100));
@@ -178,11 +188,33 @@ mod tests {
     }
 
     #[test]
+    fn a_warm_up_that_took_no_time_makes_no_round_longer() {
+        let settings = RoundSettings::default();
+        let layout = lay_out_rounds(&settings, [1000.0; 2]);
+        let of = |total_ns| quads(&settings, &layout, 0, total_ns, Duration::ZERO);
+        assert_eq!((of(0.0), of(f64::NAN), of(2000.0)), (8, 8, 8));
+    }
+
+    #[test]
     fn sides_come_as_often_first_however_many_quads_fit() {
         for micros in (100..40_000).step_by(37) {
             let quads = quads_of(f64::from(micros) * 1e3, 0, Duration::ZERO);
             assert!(quads.is_multiple_of(2), "{micros} us: {quads}");
         }
+    }
+
+    #[test]
+    fn the_rounds_to_come_are_longer_than_the_short_ones_that_were() {
+        let settings = RoundSettings::default();
+        let growth = |rounds| settings.growth_after(rounds).as_millis();
+        assert_eq!(growth(0), 0, "the plan says how long those are");
+        assert_eq!((growth(1), growth(30)), (20, 20));
+        assert_eq!(growth(60), 10, "half of the mean is of long rounds");
+        let alike = RoundSettings {
+            short_time: settings.time,
+            ..settings
+        };
+        assert_eq!(alike.growth_after(20), Duration::ZERO);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::campaign::Campaign;
-use super::driver::TimesTold;
+use super::driver::{Driver, TimesTold};
 use super::launch::OpenLaunch;
 use super::subject::Subject;
 use super::target::Target;
@@ -154,7 +154,9 @@ impl Campaign<'_> {
             let visits_left = |subject: &Subject| subject.visits_left(round, patience);
             let open = || target.open().filter(|subject| visits_left(subject) > 0);
             left += open()
-                .map(|subject| subject.visit * visits_left(subject))
+                .map(|subject| {
+                    (subject.visit + self.growth(target, subject)) * visits_left(subject)
+                })
                 .sum::<Duration>();
             let rounds = open().map(visits_left).max().unwrap_or(0);
             left += if self.in_turn.is_none() {
@@ -168,6 +170,14 @@ impl Campaign<'_> {
         match (&self.in_turn, self.time_budget) {
             (Some(_), Some(budget)) => left.min(budget.saturating_sub(self.began.elapsed())),
             _ => left,
+        }
+    }
+
+    /// How much longer the visits to come are than those that a benchmark has had: of our rounds the later ones are.
+    fn growth(&self, target: &Target, subject: &Subject) -> Duration {
+        match (&self.in_turn, &target.drivers.candidate) {
+            (Some(plan), Driver::Own) => plan.round.growth_after(subject.measured),
+            _ => Duration::ZERO,
         }
     }
 

@@ -33,8 +33,8 @@ pub struct FlatSchedule {
 /// The schedule of a launch, after its warm-up: the same for all launches of a run. Of two sides it is the same for both in each round.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LaunchLayout {
-    /// The time of an iteration that it was laid out for, in nanoseconds.
-    pub(super) iteration_ns: f64,
+    /// The time of an iteration that it was laid out for, in nanoseconds: of the quicker side and of the slower one, or of the only one twice.
+    pub(super) iteration_ns: [f64; 2],
     /// Counts of the linear phase: d, 2d, ..., Nd; may be empty.
     pub(super) linear: Vec<u64>,
     /// The flat phase, if there is one.
@@ -109,7 +109,7 @@ pub(super) fn lay_out(
                 pin(own, pinned, samples, iteration_ns, time_ns)
             });
             LaunchLayout {
-                iteration_ns,
+                iteration_ns: [iteration_ns; 2],
                 linear,
                 flat: Some(flat),
                 lead_in: 0,
@@ -143,7 +143,7 @@ fn linear_layout(samples: u64, time_ns: f64, iteration_ns: f64) -> LaunchLayout 
     let total = samples as f64 * (samples + 1) as f64 / 2.0;
     let first = (time_ns / iteration_ns / total).ceil().max(1.0) as u64;
     LaunchLayout {
-        iteration_ns,
+        iteration_ns: [iteration_ns; 2],
         linear: (1..=samples).map(|step| step * first).collect(),
         flat: None,
         lead_in: 0,
@@ -166,7 +166,7 @@ fn flat_layout(
         pin(own, pinned, Some(samples), iteration_ns, time_ns)
     });
     LaunchLayout {
-        iteration_ns,
+        iteration_ns: [iteration_ns; 2],
         linear: Vec::new(),
         flat: Some(flat),
         lead_in: 0,

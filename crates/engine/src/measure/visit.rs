@@ -265,23 +265,22 @@ impl RoundSampling {
     ) -> Result<LaunchLayout, SideError> {
         let apart = children.len() == 1;
         let is_first = layout.is_none();
-        let mut quickest_ns = f64::INFINITY;
+        let mut sides_ns = [f64::INFINITY; 2];
         // Sides that are apart both do so in their first round, though the first one's layout serves both.
         if is_first || apart && self.had == 0 {
             let of_sides = each(children, |place, session| {
                 calibrate(session, &self.settings, warm[place])
             })?;
-            quickest_ns = of_sides.into_iter().fold(quickest_ns, f64::min);
+            sides_ns = both(&of_sides);
         }
-        let laid_out = layout.get_or_insert_with(|| lay_out_rounds(&self.settings, quickest_ns));
+        let laid_out = layout.get_or_insert_with(|| lay_out_rounds(&self.settings, sides_ns));
         if is_first || !apart {
             let overhead = (began.elapsed() + self.launching) * if apart { 2 } else { 1 };
-            // What slows a warm-up down slows set-up and drops down alike.
-            let total_ns = |warm: &WarmUp| {
-                let body_ns = warm.body.per_iteration().max(1e-3);
-                warm.total_per_iteration() / body_ns * laid_out.iteration_ns
-            };
-            let both_ns = warm.iter().map(total_ns).sum::<f64>() * if apart { 2.0 } else { 1.0 };
+            // What slows a warm-up down slows set-up and drops down alike: how much they add is told by its share of them.
+            let added =
+                |warm: &WarmUp| warm.total_per_iteration() / warm.body.per_iteration().max(1e-3);
+            let added = warm.iter().map(added).sum::<f64>() / warm.len() as f64;
+            let both_ns = added * laid_out.iteration_ns.iter().sum::<f64>();
             let quads = quads(&self.settings, laid_out, self.had, both_ns, overhead);
             if let Some(flat) = &mut laid_out.flat {
                 flat.samples = 2 * quads;
@@ -332,10 +331,18 @@ fn laid_out_again(
     layout: &LaunchLayout,
     turns: &[Turn],
 ) -> Option<LaunchLayout> {
-    let samples = turns.iter().flat_map(|turn| &turn.series.flat);
-    let times = samples.copied().map(Sample::per_iteration);
-    let quickest_ns = times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
-    (quickest_ns * HIT_ROUND < layout.iteration_ns).then(|| lay_out_rounds(settings, quickest_ns))
+    let quickest = |turn: &Turn| {
+        let times = turn.series.flat.iter().copied().map(Sample::per_iteration);
+        times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min)
+    };
+    let sides_ns = both(&turns.iter().map(quickest).collect::<Vec<_>>());
+    let quickest_ns = sides_ns[0].min(sides_ns[1]);
+    (quickest_ns * HIT_ROUND < layout.iteration_ns[0]).then(|| lay_out_rounds(settings, sides_ns))
+}
+
+/// What each side has; twice that of the only one.
+fn both(of_sides: &[f64]) -> [f64; 2] {
+    [of_sides[0], of_sides[of_sides.len() - 1]]
 }
 
 /// The quickest time of an iteration in a few short samples. A warm-up that a burst has hit would make all samples of the run too short.
@@ -405,7 +412,7 @@ mod tests {
     #[test]
     fn a_first_round_in_a_burst_is_laid_out_again_by_its_quickest_sample() {
         let settings = RoundSettings::default();
-        let layout = lay_out_rounds(&settings, 300.0);
+        let layout = lay_out_rounds(&settings, [300.0; 2]);
         let turn = |of_one: &[u64]| Turn {
             series: Series {
                 linear: Vec::new(),
@@ -431,7 +438,7 @@ mod tests {
         assert_eq!(again(&[], &[]), None);
         assert_eq!(again(&[0, 0], &[0, 0]), None, "the clock stood still");
         let anew = again(&[300, 150], &[310, 300]);
-        assert_eq!(anew, Some(lay_out_rounds(&settings, 150.0)));
+        assert_eq!(anew, Some(lay_out_rounds(&settings, [150.0, 300.0])));
     }
 
     #[test]
