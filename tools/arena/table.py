@@ -19,6 +19,8 @@ from pathlib import Path
 from arena import HARD
 
 CHANGES = ("regressed", "improved")
+# Seconds at which the frontier is read.
+FRONTIER = (1, 2, 5, 10, 20, 30)
 ORDER = ["alu", "sort", "alloc", "mem", "hash", "parse", "slow_path"]
 
 
@@ -218,6 +220,25 @@ def hard_table(lines):
         print(f"| {kind} | {condition} | {label or 'cargo perfcheck'} | {cells} | {seconds(group)} |")
 
 
+def frontier_table(lines):
+    """Which share of the right verdicts was there after so many seconds. Most tools take the same time for all."""
+    kinds = {workload: kind for kind, workloads in HARD.items() for workload in workloads}
+    right = {"hard-same": "unchanged", "hard-slower": "regressed"}
+    chosen = [line | {"kind": kinds[line["workload"]]} for line in lines if line["row"] in right]
+    if not chosen:
+        return
+    print("\n## Right verdicts of the hard workloads within so many seconds\n")
+    print("| kind | row | condition | tool | of | " + " | ".join(f"{limit} s" for limit in FRONTIER) + " | ever |")
+    print("|---|---|---|---|---:|" + "---:|" * (len(FRONTIER) + 1))
+    groups = by(chosen, "kind", "row", "condition", "label")
+    for key in sorted(groups, key=lambda key: (list(HARD).index(key[0]), key[1], key[2] != "quiet", key[3])):
+        kind, row, condition, label = key
+        taken = [line["seconds"] for line in groups[key] if line["verdict"] == right[row]]
+        cells = [sum(seconds <= limit for seconds in taken) for limit in FRONTIER] + [len(taken)]
+        shares = " | ".join(f"{100 * cell / len(groups[key]):.0f} %" for cell in cells)
+        print(f"| {kind} | {row} | {condition} | {label or 'cargo perfcheck'} | {len(groups[key])} | {shares} |")
+
+
 def many_table(lines):
     """Many benchmarks: within a budget, and in one command beside a command each."""
     budgets = by([line for line in lines if line["row"].startswith("budget-")], "row", "condition", "label")
@@ -272,6 +293,7 @@ def main():
             verdict_table(here)
             pair_table(here, differing)
     hard_table(every_line)
+    frontier_table(every_line)
     many_table(every_line)
     for line in failed:
         print(f"\nFailed: {line['trial']}, exit {line['exit_code']}: {line['stderr'].splitlines()[-1] if line['stderr'] else 'no words'}")
