@@ -55,10 +55,10 @@ fn main() -> process::ExitCode {
             return ExitCode::Usage.number().into();
         }
     };
-    match parsed.color {
-        "always" => ColorChoice::Always.write_global(),
-        "never" => ColorChoice::Never.write_global(),
-        _ => {}
+    match parsed.common.output.color {
+        clap::ColorChoice::Always => ColorChoice::Always.write_global(),
+        clap::ColorChoice::Never => ColorChoice::Never.write_global(),
+        clap::ColorChoice::Auto => {}
     }
     let variables = Variables::read();
     let commands = Commands::new(variables.github_actions, variables.ci);

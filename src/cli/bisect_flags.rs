@@ -2,13 +2,12 @@
 
 use clap::Args;
 
-use super::against_flags::BenchesFromFlag;
 use super::cargo_flags::CompilationFlags;
 use super::command::{Command, Parsed};
 use super::paired_flags::PairedFlags;
-use super::run_flags::OutputFlags;
 use super::store_flags::StoreFlags;
-use crate::app::{BisectOptions, StoreOptions};
+use crate::app::{BENCH_SOURCES, BisectOptions, OutputOptions, StoreOptions, choice};
+use perfcheck_engine::sides::BenchesFrom;
 
 const AFTER_HELP: &str = "\
 Builds commits between the good and the bad one and measures each side by side with the good one, until it finds the first slow
@@ -36,15 +35,15 @@ pub(super) struct BisectArguments {
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     bad: String,
     /// Build commits with these benchmarks: their own, or those of the work tree
-    #[arg(long, value_name = "SIDE", default_value = "revision")]
-    benches_from: BenchesFromFlag,
+    #[arg(long, value_name = "SIDE", default_value = "revision", value_parser = choice(BENCH_SOURCES))]
+    benches_from: BenchesFrom,
     /// Start again instead of continuing after an interruption
     #[arg(long)]
     restart: bool,
     #[command(flatten)]
     store: StoreFlags,
     #[command(flatten)]
-    output: OutputFlags,
+    output: OutputOptions,
     #[command(flatten)]
     build: CompilationFlags,
     #[command(flatten)]
@@ -53,20 +52,18 @@ pub(super) struct BisectArguments {
 
 impl BisectArguments {
     pub(super) fn translate(self) -> Parsed {
-        let color = self.output.color.word();
         let cargo = self.build.options(&self.output);
         Parsed {
-            color,
             common: StoreOptions {
                 store: self.store.store,
-                output: self.output.options(),
+                output: self.output,
                 cargo,
             },
             command: Command::Bisect(Box::new(BisectOptions {
                 good: self.good,
                 bad: self.bad,
                 bench: self.bench,
-                benches_from: self.benches_from.into(),
+                benches_from: self.benches_from,
                 restart: self.restart,
                 paired: self.paired.options(),
             })),

@@ -8,8 +8,7 @@ use std::time::Duration;
 use super::cargo_flags::CompilationFlags;
 use super::command::{Command, Parsed};
 use super::paired_flags::PairedFlags;
-use super::run_flags::OutputFlags;
-use crate::app::{DoctorOptions, SelfTestOptions, StoreOptions};
+use crate::app::{DoctorOptions, OutputOptions, SelfTestOptions, StoreOptions};
 use crate::settings::positive_duration;
 use perfcheck_analysis::model::parse_slowdown;
 use perfcheck_engine::cargo::CargoOptions;
@@ -78,7 +77,7 @@ pub(super) struct DoctorArguments {
     #[arg(long, conflicts_with = "time")]
     quick: bool,
     #[command(flatten)]
-    output: OutputFlags,
+    output: OutputOptions,
     #[command(flatten)]
     build: CompilationFlags,
     #[command(flatten)]
@@ -120,8 +119,6 @@ pub(super) fn refuse_flags_of_benches(
 
 impl DoctorArguments {
     pub(super) fn translate(self) -> Parsed {
-        let color = self.output.color.word();
-        let output = self.output.options();
         let paired = self.paired.options();
         let (cargo, command) = if self.benches {
             let cargo = CargoOptions {
@@ -152,10 +149,9 @@ impl DoctorArguments {
             common: StoreOptions {
                 // Nothing is stored.
                 store: None,
-                output,
+                output: self.output,
                 cargo,
             },
-            color,
         }
     }
 }

@@ -34,7 +34,7 @@ pub use doctor::{DoctorOptions, WORKLOADS_ARGUMENT, doctor, run_workloads};
 pub use explain::{ExplainOptions, explain};
 pub use export::{ExportOptions, export};
 pub use history::{HistoryBranch, HistoryOptions, history, overview};
-pub use import::{ImportOptions, StatedFact, import};
+pub use import::{ImportOptions, import};
 pub use init::{CiSystem, CrateOrigin, InitOptions, init};
 pub use list::{ListOptions, list};
 pub use merge::{MergeOptions, merge};
