@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::app::{
-    Against, AgainstOptions, BENCH_SOURCES, Counting, Effort, LEAST_ROUNDS, choice, range,
+    Against, AgainstOptions, BENCH_SOURCES, Counting, Effort, choice, range,
 };
 use crate::settings::positive_duration;
+use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::limits;
 use perfcheck_engine::sides::BenchesFrom;
 
@@ -72,7 +73,7 @@ impl AgainstFlags {
         let rounds = if self.is_side_by_side() {
             rounds
         } else {
-            rounds.map(|rounds| rounds.max(LEAST_ROUNDS))
+            rounds.map(|rounds| rounds.max(Plan::FEWEST_ROUNDS))
         };
         Effort {
             rounds,

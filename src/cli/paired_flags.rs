@@ -3,8 +3,9 @@
 use clap::Args;
 use std::time::Duration;
 
-use crate::app::{ComparisonOptions, Counting, Effort, PairedOptions};
+use crate::app::{ComparisonOptions, Counting, Effort, PairedOptions, range};
 use crate::settings::{fraction_below_one, positive_duration, significance_level};
+use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::parse_duration;
 
 /// How long is measured, and how it is decided.
@@ -12,7 +13,7 @@ use perfcheck_analysis::model::parse_duration;
 #[command(next_help_heading = "Measurement options")]
 pub(super) struct PairedFlags {
     /// Measure at most N rounds of one process on each side [default: 200, or half a minute]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(Plan::FEWEST_ROUNDS..=10_000)))]
     rounds: Option<u32>,
     /// Stop a comparison after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]

@@ -41,7 +41,7 @@ pub use merge::{MergeOptions, merge};
 pub use prune::{PruneOptions, prune, remove_runs};
 pub use push::{CreateOptions, PushOptions, create, push, then_push};
 pub use report::{PageOptions, report};
-pub use run::{AgainstOptions, LEAST_ROUNDS, RunOptions, run};
+pub use run::{AgainstOptions, RunOptions, run};
 pub use runs::runs;
 pub use self_test::{SelfTestOptions, self_test};
 pub use show::{RunView, show};
