@@ -2,14 +2,14 @@
 
 use super::memory::{Memory, Outcome};
 use super::options::BisectOptions;
-use super::search::{Finding, Next, bounds, most_steps, next};
+use super::search::{Next, bounds, most_steps, next};
 use super::step::{BuiltBenchmark, Ledger, Workshop, skipped};
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::measuring::cache_build::cache_directory;
 use crate::app::naming::{candidates, list};
 use crate::app::options::StoreOptions;
-use crate::report::{self, BisectFindings, BisectOutcome, BisectStep, ProgressMode, Progressed};
+use crate::report::{self, BisectFindings, BisectOutcome, BisectStep, Finding, ProgressMode};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, Environment};
@@ -271,11 +271,7 @@ impl<'a> Bisection<'a> {
             commit: checkout.describe(&self.commits[place].commit),
             place: place + 1,
             of: self.commits.len(),
-            progressed: match outcome.finding {
-                Finding::Fast => Progressed::Fast,
-                Finding::Slow => Progressed::Slow,
-                Finding::Skipped => Progressed::Skipped,
-            },
+            finding: outcome.finding,
             verdict: outcome.verdict,
             change: outcome.change.map(Into::into),
             threshold: outcome.threshold,
