@@ -202,7 +202,7 @@ fn add_first_rows(
     let sentences = sentences.map(|sentence| format!("- {}", remark(&sentence)));
     let more = add_sentences(text, sentences, MOST_WITH_RULES);
     if more > 0 {
-        line(text, &format!("- and {more} more rules were broken"));
+        line(text, &format!("- and {more} more limits were exceeded"));
     }
     if !exceeded.is_empty() {
         line(text, "");
@@ -322,7 +322,7 @@ fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
         _ => format!("{symbol} {verdict}"),
     };
     let word = match sentences::exceeded(row, findings).next() {
-        Some(_) => format!("{word}, **rule broken**"),
+        Some(_) => format!("{word}, **limit exceeded**"),
         None => word,
     };
     match (verdict, smallest) {

@@ -44,7 +44,7 @@ pub(crate) use pivot::PivotRowMessage;
 pub use pivot::{PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable};
 pub(crate) use prune::PruneFinished;
 pub use prune::{PruneLine, RunFate};
-pub(crate) use run::RuleViolated;
+pub(crate) use run::LimitExceeded;
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
 pub use statistics::BenchmarkStatistics;
 pub(crate) use statistics::BenchmarkStatisticsMessage;
