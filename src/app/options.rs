@@ -9,13 +9,14 @@ use super::error::AppError;
 use super::words::{ORDERS, OutlierWords, choice, outliers, range, statistics, words};
 use crate::report::{MessageFormat, RowOrder, Verbosity, View};
 use crate::settings::{
-    Tables, WorkspaceOnly, confidence_level, fraction_below_one, significance_level,
+    Tables, WorkspaceOnly, confidence_level, fraction_below_one, positive_duration,
+    significance_level,
 };
-use perfcheck_analysis::compare::Fact;
+use perfcheck_analysis::compare::{Fact, Plan};
 use perfcheck_analysis::findings::{Limit, Order};
 use perfcheck_analysis::model::{
     Analysis, DecisionSettings, FamilyRule, Observations, QuantileRule, RankP,
-    SampleFilter, Statistic, StatisticSet, System, Test, Thresholds, Verdict, limits,
+    SampleFilter, Statistic, StatisticSet, System, Test, Thresholds, Verdict, limits, parse_duration,
 };
 use perfcheck_engine::cargo::CargoOptions;
 
@@ -452,16 +453,20 @@ impl ComparisonOptions {
 
 /// How much may be measured where two builds are measured in turn; nothing said: the usual rounds, and no more than half a minute where they
 /// are costly.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Effort {
-    /// Rounds at most.
+    /// Measure at most N rounds of one process on each side [default: 200, or half a minute]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(Plan::FEWEST_ROUNDS..=10_000)))]
     pub rounds: Option<u32>,
-    /// Time of all rounds together.
+    /// Stop a comparison after this time
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub time_budget: Option<Duration>,
-    /// Whether executables run as they were built, with no other layout of their code.
+    /// Run executables as they were linked, instead of linking them again for each round with their functions at the same places on both sides
+    #[arg(long)]
     pub as_built: bool,
-    /// Of which benchmarks instructions are counted.
-    pub instructions: Counting,
+    // Only a run counts instructions.
+    #[arg(skip = Counting::Never)]
+    pub(crate) instructions: Counting,
 }
 
 /// Of which benchmarks instructions are counted, where no verdict and no limit is about them.
@@ -486,13 +491,34 @@ impl Effort {
     }
 }
 
-/// How the commands that measure two builds in turn do so.
-#[derive(Debug, Clone)]
+/// How the commands that measure two builds in turn do so, beside a plain run.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Measurement options")]
 pub struct PairedOptions {
-    /// How much is measured.
-    pub effort: Effort,
-    /// The part of every deadline that does not depend on the request.
+    #[command(flatten)]
+    pub(crate) effort: Effort,
+    /// Extra time allowed before a benchmark counts as hung
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
-    /// How it is decided.
-    pub comparison: ComparisonOptions,
+    /// Ignore relative changes up to this, e.g. 0.5% [default: 1%]
+    #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
+    pub noise_threshold: Option<f64>,
+    /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%]
+    #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = significance_level)]
+    pub significance_level: Option<f64>,
+    /// Seed everything random [default: random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+impl PairedOptions {
+    /// How the measurement is decided.
+    pub(super) fn comparison(&self) -> ComparisonOptions {
+        ComparisonOptions {
+            noise_threshold: self.noise_threshold,
+            significance_level: self.significance_level,
+            seed: self.seed,
+            ..ComparisonOptions::default()
+        }
+    }
 }

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use super::cargo_flags::CompilationFlags;
 use super::command::{Command, Parsed};
-use super::paired_flags::PairedFlags;
-use crate::app::{DoctorOptions, OutputOptions, SelfTestOptions, StoreOptions};
+use crate::app::{DoctorOptions, OutputOptions, PairedOptions, SelfTestOptions, StoreOptions};
 use crate::settings::positive_duration;
 use perfcheck_analysis::model::parse_slowdown;
 use perfcheck_engine::cargo::CargoOptions;
@@ -81,7 +80,7 @@ pub(super) struct DoctorArguments {
     #[command(flatten)]
     build: CompilationFlags,
     #[command(flatten)]
-    paired: PairedFlags,
+    paired: PairedOptions,
 }
 
 /// Refuses flags that have no effect: most of them are about `--benches`, and a few about the machine alone.
@@ -119,7 +118,7 @@ pub(super) fn refuse_flags_of_benches(
 
 impl DoctorArguments {
     pub(super) fn translate(self) -> Parsed {
-        let paired = self.paired.options();
+        let paired = self.paired;
         let (cargo, command) = if self.benches {
             let cargo = CargoOptions {
                 benches: self.bench,
@@ -140,7 +139,7 @@ impl DoctorArguments {
             let options = DoctorOptions {
                 time: self.time.unwrap_or(usual),
                 rounds: paired.effort.rounds,
-                seed: paired.comparison.seed,
+                seed: paired.seed,
             };
             (CargoOptions::default(), Command::Doctor(options))
         };

@@ -17,7 +17,6 @@ mod init_flags;
 mod list_flags;
 mod merge_flags;
 mod mistyped;
-mod paired_flags;
 mod run_flags;
 mod show_flags;
 mod store_commands;

@@ -51,7 +51,7 @@ fn search(
     let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
     context.require_local_store()?;
-    context.tables.layers.command_line.noise_threshold = options.paired.comparison.noise_threshold;
+    context.tables.layers.command_line.noise_threshold = options.paired.noise_threshold;
     let (good, commits) = range(&context, options)?;
     let workshop = Workshop {
         options,
@@ -62,11 +62,7 @@ fn search(
             build: Toolchain::detect(&common.cargo)?.facts,
         },
         load,
-        seed: options
-            .paired
-            .comparison
-            .seed
-            .unwrap_or_else(host::fresh_seed),
+        seed: options.paired.seed.unwrap_or_else(host::fresh_seed),
         context,
         seen: Vec::new(),
     };
@@ -369,7 +365,7 @@ fn question(workshop: &Workshop<'_>, good: &BuiltBenchmark, bad: &Revision) -> S
         options.benches_from,
         good.target.executable_hash,
         paired
-            .comparison
+            .comparison()
             .decision_in_turn(&workshop.context.tables.workspace),
         paired.effort,
     )
