@@ -15,8 +15,8 @@ use crate::settings::{
 use perfcheck_analysis::compare::{Fact, Plan};
 use perfcheck_analysis::findings::{Limit, Order};
 use perfcheck_analysis::model::{
-    Analysis, DecisionSettings, FamilyRule, Observations, QuantileRule, RankP,
-    SampleFilter, Statistic, StatisticSet, System, Test, Thresholds, Verdict, limits, parse_duration,
+    Analysis, DecisionSettings, FamilyRule, Observations, QuantileRule, RankP, SampleFilter,
+    Statistic, StatisticSet, System, Test, Thresholds, Verdict, limits, parse_duration,
 };
 use perfcheck_engine::cargo::CargoOptions;
 
@@ -405,7 +405,8 @@ impl ComparisonOptions {
                 "`--observations` is about another test than the tool's own, which has one way\n  help: add `--test welch` or another one; `--help` lists them".to_owned(),
             ));
         }
-        if self.analysis.rank_p.is_some() && !matches!(analysis.test, Test::MannWhitney | Test::Kruskal)
+        if self.analysis.rank_p.is_some()
+            && !matches!(analysis.test, Test::MannWhitney | Test::Kruskal)
         {
             return Err(AppError::Usage(
                 "`--rank-p` goes with `--test mann-whitney`, and with `--test kruskal` behind its gate".to_owned(),

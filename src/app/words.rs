@@ -53,11 +53,7 @@ pub const SAMPLING_MODES: Choices<SamplingMode> = &[
 
 /// What `--benches-from` takes.
 pub const BENCH_SOURCES: Choices<BenchesFrom> = &[
-    (
-        "revision",
-        "Use the revision's own",
-        BenchesFrom::Revision,
-    ),
+    ("revision", "Use the revision's own", BenchesFrom::Revision),
     (
         "worktree",
         "Use those of the work tree",

@@ -4,9 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::app::{
-    Against, AgainstOptions, BENCH_SOURCES, Counting, Effort, choice, range,
-};
+use crate::app::{Against, AgainstOptions, BENCH_SOURCES, Counting, Effort, choice, range};
 use crate::settings::positive_duration;
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::limits;

@@ -23,8 +23,8 @@ use super::show_flags::ShowArguments;
 use super::store_commands::StoreCommand;
 use super::store_flags::{OnStore, StoreFlags};
 use crate::app::{
-    AcceptOptions, ComparisonOptions, ExplainOptions, OutputOptions, PageOptions,
-    ReportOptions, RunOptions, StoreOptions,
+    AcceptOptions, ComparisonOptions, ExplainOptions, OutputOptions, PageOptions, ReportOptions,
+    RunOptions, StoreOptions,
 };
 use perfcheck_analysis::model::{SuitePart, parse_duration};
 use perfcheck_engine::measure::Filter;

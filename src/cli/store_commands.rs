@@ -96,9 +96,7 @@ impl StoreCommand {
             Self::Prune(arguments) => arguments.with(Command::Prune),
             Self::Init(options) => Parsed::without_workspace(Command::CreateStore(options)),
             Self::Push(arguments) => arguments.with(Command::Push),
-            Self::Import(arguments) => {
-                arguments.with(|options| Command::Import(Box::new(options)))
-            }
+            Self::Import(arguments) => arguments.with(|options| Command::Import(Box::new(options))),
             Self::Export(arguments) => arguments.with(Command::Export),
         }
     }

@@ -253,7 +253,9 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
         verdicts.advice = vec![text.clone(); 100];
         let markdown = written(ReportKind::Markdown, &findings);
         assert!(markdown.len() < 60_000, "{} of {text}", markdown.len());
-        assert!(markdown.contains("more limits were exceeded") && markdown.contains("more remarks"));
+        assert!(
+            markdown.contains("more limits were exceeded") && markdown.contains("more remarks")
+        );
         assert!(markdown.contains("more notes") && markdown.contains("Machine and build"));
         let elements = |tag: &str| markdown.matches(tag).count();
         assert_eq!(elements("<details>"), elements("</details>"));

@@ -6,8 +6,8 @@ use super::placing::{PlacedRuns, PlacingRules};
 use crate::app::error::AppError;
 use crate::app::naming::shell_quoted;
 use crate::report::{
-    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors, SinceBaseline,
-    TrendOfRuns,
+    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
+    SinceBaseline, TrendOfRuns,
 };
 use perfcheck_analysis::compare::{
     Circumstances, Course, CoursePoint, CourseRules, Difference, Fact, RunSeries, differences,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::escape;
 use crate::report::layout::{Column, Table};
 use crate::report::messages::{
-    BisectFindings, BisectOutcome, BisectStep, JsonMessage, Finding, write_message,
+    BisectFindings, BisectOutcome, BisectStep, Finding, JsonMessage, write_message,
 };
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
@@ -283,10 +283,7 @@ mod tests {
     #[test]
     fn that_there_is_nothing_to_find_is_said_with_the_change() {
         let (fast, open) = (Finding::Fast, Finding::Skipped);
-        let [fast, open] = [fast, open].map(|finding| BisectStep {
-            finding,
-            ..slow()
-        });
+        let [fast, open] = [fast, open].map(|finding| BisectStep { finding, ..slow() });
         insta::assert_snapshot!(
             answered(BisectOutcome::NotSlower, vec![fast])
                 + &answered(BisectOutcome::Undecided, vec![open])

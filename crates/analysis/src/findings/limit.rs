@@ -60,7 +60,9 @@ impl Limit {
     /// Reads `[PATTERN=]STATISTIC:BOUND`. The error says what was expected.
     pub fn read(text: &str, scope: Scope) -> Result<Self, String> {
         let (head, limit) = text.rsplit_once(':').ok_or_else(|| {
-            format!("`{text}` is no limit such as `median:5%`, `parse/*=p99:2ms` or `allocations:0`")
+            format!(
+                "`{text}` is no limit such as `median:5%`, `parse/*=p99:2ms` or `allocations:0`"
+            )
         })?;
         let (pattern, word) = match head.rsplit_once('=') {
             Some((pattern, word)) => (Some(pattern.trim()), word.trim()),

@@ -208,7 +208,8 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
         )
     });
     let elsewhere = history.points.iter();
-    let elsewhere = elsewhere.filter(|point| point.left_out == Some(LeftOutReason::OtherBranch.into()));
+    let elsewhere =
+        elsewhere.filter(|point| point.left_out == Some(LeftOutReason::OtherBranch.into()));
     let elsewhere = match elsewhere.count() {
         0 => None,
         runs => Some(format!(
