@@ -8,7 +8,7 @@ use cargo_perfcheck::cli::{self, Command, Parsed};
 use cargo_perfcheck::escape::{Commands, Guarded, Visible};
 use cargo_perfcheck::report::{Charset, InCharset, MessageFormat, ProgressMode, write_error};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_engine::host::{TerminalCharacters, Variables};
+use perfcheck_engine::host::Variables;
 use perfcheck_engine::link::stand_in;
 use perfcheck_engine::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
 use std::io::{self, IsTerminal, Write};
@@ -55,10 +55,10 @@ fn main() -> process::ExitCode {
             return ExitCode::Usage.number().into();
         }
     };
-    match parsed.color {
-        "always" => ColorChoice::Always.write_global(),
-        "never" => ColorChoice::Never.write_global(),
-        _ => {}
+    match parsed.common.output.color {
+        clap::ColorChoice::Always => ColorChoice::Always.write_global(),
+        clap::ColorChoice::Never => ColorChoice::Never.write_global(),
+        clap::ColorChoice::Auto => {}
     }
     let variables = Variables::read();
     let commands = Commands::new(variables.github_actions, variables.ci);
@@ -77,9 +77,10 @@ fn main() -> process::ExitCode {
 
 /// What a stream takes. A file takes everything: who reads it knows what it is.
 fn charset(variables: &Variables, is_terminal: bool) -> Charset {
-    match variables.terminal {
-        TerminalCharacters::Ascii if is_terminal => Charset::Ascii,
-        _ => Charset::Unicode,
+    if variables.shows_unicode || !is_terminal {
+        Charset::Unicode
+    } else {
+        Charset::Ascii
     }
 }
 

@@ -11,13 +11,14 @@ mod measuring;
 mod naming;
 mod options;
 mod stored;
+mod words;
 
 pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CiSystem, CompareOptions,
     CompareView, CrateOrigin, CreateOptions, Dimension, DoctorOptions, ExplainOptions,
     ExportOptions, GroupPattern, HistoryBranch, HistoryOptions, ImportOptions, InitOptions,
-    LEAST_ROUNDS, ListOptions, MergeOptions, PageOptions, PivotRequest, PivotValue, PruneOptions,
-    PushOptions, RunOptions, RunView, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT,
+    ListOptions, MergeOptions, PageOptions, PivotRequest, PivotValue, PruneOptions,
+    PushOptions, RunOptions, RunView, SelfTestOptions, Versus, WORKLOADS_ARGUMENT,
     accept, adopt, baseline, bisect, compare, create, doctor, explain, export, history, import,
     init, list, merge, overview, prune, push, remove_runs, report, run, run_workloads, runs,
     self_test, show, then_push,
@@ -27,6 +28,7 @@ pub use deliver::{ReportOptions, WantedKind, WantedReport};
 pub use error::AppError;
 pub use measuring::Against;
 pub use options::{
-    AnalysisOptions, ComparisonOptions, Counting, Effort, FailOn, OutputOptions, PairedOptions,
-    StoreOptions,
+    AnalysisOptions, ComparisonOptions, Counting, Effort, FailOn, FailureOptions, OutputOptions,
+    PairedOptions, StoreOptions,
 };
+pub use words::{BENCH_SOURCES, OutlierWords, SAMPLING_MODES, choice, outliers, range, words};

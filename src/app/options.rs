@@ -1,16 +1,22 @@
 //! What the user asked for, in plain values.
 
+use clap::{ArgAction, Args, ColorChoice, ValueEnum};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use super::error::AppError;
+use super::words::{ORDERS, OutlierWords, choice, outliers, range, statistics, words};
 use crate::report::{MessageFormat, RowOrder, Verbosity, View};
-use crate::settings::{Tables, WorkspaceOnly};
-use perfcheck_analysis::compare::Fact;
+use crate::settings::{
+    Tables, WorkspaceOnly, confidence_level, fraction_below_one, positive_duration,
+    significance_level,
+};
+use perfcheck_analysis::compare::{Fact, Plan};
 use perfcheck_analysis::findings::{Limit, Order};
 use perfcheck_analysis::model::{
-    Analysis, DecisionSettings, FamilyRule, Observations, Outliers, QuantileRule, RankP,
-    SampleFilter, Statistic, System, Test, Thresholds, Verdict,
+    Analysis, DecisionSettings, FamilyRule, Observations, QuantileRule, RankP, SampleFilter,
+    Statistic, StatisticSet, System, Test, Thresholds, Verdict, limits, parse_duration,
 };
 use perfcheck_engine::cargo::CargoOptions;
 
@@ -25,25 +31,53 @@ pub struct StoreOptions {
     pub cargo: CargoOptions,
 }
 
-/// How to print.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What is printed and how.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct OutputOptions {
-    /// Results only.
+    /// Hide progress, and results that need no attention
+    #[arg(short, long)]
     pub quiet: bool,
-    /// How much of the results.
-    pub verbosity: Verbosity,
-    /// Show benchmarks with these verdicts alone.
-    pub only: Option<Vec<Verdict>>,
-    /// For people or for machines.
+    /// Show all notes and columns, and build verbosely (-vv: more)
+    #[arg(short, long, action = ArgAction::Count, conflicts_with = "quiet")]
+    pub verbose: u8,
+    /// Color the output
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        env = "CARGO_TERM_COLOR",
+        hide_env = true
+    )]
+    pub color: ColorChoice,
+    /// Print in this format
+    #[arg(
+        id = "message_format",
+        long = "message-format",
+        value_name = "FMT",
+        default_value = "human"
+    )]
     pub format: MessageFormat,
-    /// In which order; `None` where the user chose none.
+    /// Sort results; by name unless verdicts fill more than a screen, then the worst first
+    #[arg(long, value_name = "ORDER", value_parser = choice(ORDERS))]
     pub sort: Option<Order>,
+    // Not every command has rows with verdicts.
+    #[arg(skip)]
+    pub(crate) only: Option<Vec<Verdict>>,
 }
 
 impl OutputOptions {
+    /// How much of the results is shown.
+    pub(super) fn verbosity(&self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, 0) => Verbosity::Usual,
+            (false, _) => Verbosity::Verbose,
+        }
+    }
+
     /// How results are laid out on stdout.
     pub(super) fn view(&self) -> View {
-        View::of_stdout(self.verbosity, self.sort, self.only.clone())
+        View::of_stdout(self.verbosity(), self.sort, self.only.clone())
     }
 
     /// The order of results.
@@ -81,43 +115,119 @@ impl OutputOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailOn(pub Vec<Verdict>);
 
-/// Which of the published systems' statistics are wanted; `None`: as the method says, else the project's own.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+impl FromStr for FailOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(Vec::new()));
+        }
+        text.split(',')
+            .map(|word| word.trim().parse::<Verdict>())
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+/// What makes the exit status 1.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Comparison options")]
+pub struct FailureOptions {
+    /// Exit 1 on these verdicts, or `none` [default: regressed]
+    ///
+    /// Commas separate several verdicts.
+    #[arg(long, value_name = "VERDICTS", value_parser = FailOn::from_str)]
+    pub fail_on: Option<FailOn>,
+    /// Fail beyond a limit, e.g. median:5%, allocations:0 (repeatable)
+    #[arg(long = "limit", value_name = "LIMIT", value_parser = Limit::from_str, long_help = LIMIT_HELP)]
+    pub limits: Vec<Limit>,
+}
+
+const LIMIT_HELP: &str = "\
+Fail (exit status 1) where a statistic exceeds a limit: [PATTERN=]STATISTIC:BOUND; may be given more than once
+
+A limit in percent is about the change against the reference and fails if the whole interval of the change lies above it. Any other limit is about the value itself and fails if its whole interval lies above. PATTERN is a glob on ids.
+
+STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; p50, p95, p99, p99.9, max (of single operations).
+
+  --limit median:5%            no benchmark more than 5 % slower
+  --limit 'parse/*=p99:2ms'    99 % of the operations of `parse/...` within 2 ms
+  --limit instructions:1%      no benchmark with more than 1 % more instructions
+  --limit allocations:0        no allocations
+  --limit bytes:1KiB           at most 1024 bytes an iteration
+
+`limit = [\"median:5%\"]` in a table of Cargo.toml does the same.";
+
+/// Which of the published systems' statistics are wanted; `None`: as the method says, else the tool's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Args)]
+#[command(next_help_heading = "Statistics of other systems")]
 pub struct AnalysisOptions {
-    /// The system whose conventions hold where nothing else is said.
+    /// Decide about stored runs by this test [default: bootstrap-t]
+    #[arg(long, value_name = "TEST", value_parser = words::<Test>(Test::WORDS), conflicts_with = "ignore_drift", hide_default_value = true)]
+    test: Option<Test>,
+    /// Ignore drift between runs, as Criterion does: more sensitive, with more false alarms
+    #[arg(long, help_heading = "Comparison options")]
+    ignore_drift: bool,
+    /// Decide as another system does
+    ///
+    /// Other flags change single conventions of it. By default the tool decides by its own statistics.
+    #[arg(long, help_heading = "Comparison options", value_name = "SYSTEM", value_parser = words::<System>(System::WORDS), conflicts_with = "ignore_drift")]
     pub method: Option<System>,
-    /// Which test decides.
-    pub test: Option<Test>,
-    /// What counts as one observation of it.
+    /// Print every setting of --method, with overrides from flags and Cargo.toml; measure nothing
+    #[arg(long)]
+    pub explain: bool,
+    /// Count these as single observations of the test [default: launches]
+    #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(Observations::WORDS))]
     pub observations: Option<Observations>,
-    /// What is done about outliers before the summary, and whether first samples go before that.
-    pub outliers: Option<(Outliers, bool)>,
-    /// What stands for a launch.
+    /// Leave these outliers out of the summary; tests are of all samples [default: none]
+    #[arg(long, value_name = "POLICY[,first]", value_parser = OutlierWords(outliers))]
+    pub outliers: Option<SampleFilter>,
+    /// Summarize a process, and a side, by this statistic [default: mean; of ranks median]
+    #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = statistics(StatisticSet::Centers))]
     pub center: Option<Statistic>,
-    /// The definition of quantiles.
+    /// Define quantiles of the summary, of medians and of p95-ratio so
+    #[arg(long, value_name = "DEFINITION", value_parser = words::<QuantileRule>(QuantileRule::WORDS))]
     pub quantile: Option<QuantileRule>,
-    /// What is done about many benchmarks.
+    /// Correct for the number of benchmarks by this rule [default: holm]
+    #[arg(long, value_name = "RULE", value_parser = words::<FamilyRule>(FamilyRule::WORDS))]
     pub correction: Option<FamilyRule>,
-    /// How the p of ranks is found.
-    pub p: Option<RankP>,
-    /// What the verdicts are about.
-    pub subject: Option<Statistic>,
+    /// Compute the p of mann-whitney so [default: auto]
+    #[arg(long, value_name = "METHOD", value_parser = words::<RankP>(RankP::WORDS))]
+    pub rank_p: Option<RankP>,
+    /// Judge this metric [default: time]
+    #[arg(long, value_name = "METRIC", value_parser = statistics(StatisticSet::Metrics))]
+    pub metric: Option<Statistic>,
 }
 
 impl AnalysisOptions {
+    /// Which test decides, if the command line says it.
+    pub(super) fn test(&self) -> Option<Test> {
+        self.test.or(self.ignore_drift.then_some(Test::TScore))
+    }
+
+    /// The same, decided by ranks of single samples.
+    pub(super) fn by_ranks_of_samples(self) -> Self {
+        Self {
+            test: Some(Test::MannWhitney),
+            observations: Some(Observations::Samples),
+            ..self
+        }
+    }
+
     /// What was said, over `base`.
     fn over(&self, base: Analysis) -> Analysis {
-        let (outliers, drop_first) = self.outliers.unwrap_or((base.outliers, base.drop_first));
+        let said = self.outliers.map(|said| (said.outliers, said.drop_first));
+        let (outliers, drop_first) = said.unwrap_or((base.outliers, base.drop_first));
         Analysis {
-            test: self.test.unwrap_or(base.test),
+            test: self.test().unwrap_or(base.test),
             observations: self.observations.unwrap_or(base.observations),
             outliers,
             drop_first,
             center: self.center.or(base.center),
             quantile: self.quantile.or(base.quantile),
             correction: self.correction.unwrap_or(base.correction),
-            p: self.p.unwrap_or(base.p),
-            subject: self.subject.unwrap_or(base.subject),
+            p: self.rank_p.unwrap_or(base.p),
+            subject: self.metric.unwrap_or(base.subject),
         }
     }
 
@@ -129,28 +239,31 @@ impl AnalysisOptions {
 }
 
 /// How a comparison is decided; `None`: as the workspace says, else the default.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Comparison options")]
 pub struct ComparisonOptions {
-    /// Relative change that counts as noise, a fraction.
+    /// Ignore changes up to this [default: 1%; of stored numbers 2%]
+    #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
     pub noise_threshold: Option<f64>,
-    /// One-sided, family-wise level.
+    /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%; two-sided with --test, 5%]
+    #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = significance_level)]
     pub significance_level: Option<f64>,
-    /// Level of descriptive intervals.
+    /// Set the level of intervals of times, and of mean and median changes [default: 95%]
+    #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]
     pub confidence_level: Option<f64>,
-    /// Bootstrap resamples.
+    /// Draw N bootstrap resamples [default: 100000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::RESAMPLES)))]
     pub resamples: Option<u32>,
-    /// Which of the published systems' statistics decide.
-    pub analysis: AnalysisOptions,
-    /// Rules that benchmarks must keep, beside those of the workspace.
-    pub limits: Vec<Limit>,
-    /// Verdicts that make the exit status 1.
-    pub fail_on: Option<FailOn>,
-    /// Facts that may differ.
+    #[command(flatten)]
+    pub(crate) failure: FailureOptions,
+    /// Compare although these facts differ, e.g. rustc,profile
+    #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
     pub allow_different: Vec<Fact>,
-    /// Base seed.
+    /// Seed everything random: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
+    #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Whether the settings in force are to be told, and nothing else is to be done.
-    pub explain: bool,
+    #[command(flatten)]
+    pub(crate) analysis: AnalysisOptions,
 }
 
 impl ComparisonOptions {
@@ -158,15 +271,14 @@ impl ComparisonOptions {
     pub(super) fn filter(&self, workspace: &WorkspaceOnly) -> Option<SampleFilter> {
         let of_method = |system: System| {
             let analysis = system.decision().analysis;
-            (analysis.outliers, analysis.drop_first)
+            SampleFilter {
+                outliers: analysis.outliers,
+                drop_first: analysis.drop_first,
+                ..SampleFilter::default()
+            }
         };
         let said = self.analysis.outliers;
-        let (outliers, drop_first) = said.or_else(|| self.analysis.method.map(of_method))?;
-        let filter = SampleFilter {
-            outliers,
-            drop_first,
-            ..SampleFilter::default()
-        };
+        let filter = said.or_else(|| self.analysis.method.map(of_method))?;
         Some(filter.at(&self.decision(workspace).thresholds))
     }
 
@@ -252,14 +364,14 @@ impl ComparisonOptions {
 
     /// The verdicts that make the exit status 1.
     pub(super) fn fail_on(&self, workspace: &WorkspaceOnly) -> Vec<Verdict> {
-        let said = self.fail_on.clone().map(|fail_on| fail_on.0);
+        let said = self.failure.fail_on.clone().map(|fail_on| fail_on.0);
         said.or_else(|| workspace.fail_on.clone())
             .unwrap_or_else(|| vec![Verdict::Regressed])
     }
 
-    /// Rules that benchmarks must keep: those of the workspace, then those of the command line.
+    /// The limits of the workspace, then those of the command line.
     pub(super) fn limits<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = &'a Limit> {
-        tables.limits.iter().chain(&self.limits)
+        tables.limits.iter().chain(&self.failure.limits)
     }
 
     /// Whether something of the published systems was asked for that two builds measured in turn do not have.
@@ -293,7 +405,8 @@ impl ComparisonOptions {
                 "`--observations` is about another test than the tool's own, which has one way\n  help: add `--test welch` or another one; `--help` lists them".to_owned(),
             ));
         }
-        if self.analysis.p.is_some() && !matches!(analysis.test, Test::MannWhitney | Test::Kruskal)
+        if self.analysis.rank_p.is_some()
+            && !matches!(analysis.test, Test::MannWhitney | Test::Kruskal)
         {
             return Err(AppError::Usage(
                 "`--rank-p` goes with `--test mann-whitney`, and with `--test kruskal` behind its gate".to_owned(),
@@ -341,27 +454,31 @@ impl ComparisonOptions {
 
 /// How much may be measured where two builds are measured in turn; nothing said: the usual rounds, and no more than half a minute where they
 /// are costly.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Effort {
-    /// Rounds at most.
+    /// Measure at most N rounds of one process on each side [default: 200, or half a minute]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(Plan::FEWEST_ROUNDS..=10_000)))]
     pub rounds: Option<u32>,
-    /// Time of all rounds together.
+    /// Stop a comparison after this time
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub time_budget: Option<Duration>,
-    /// Whether executables run as they were built, with no other layout of their code.
+    /// Run executables as they were linked, instead of linking them again for each round with their functions at the same places on both sides
+    #[arg(long)]
     pub as_built: bool,
-    /// Of which benchmarks instructions are counted.
-    pub instructions: Counting,
+    // Only a run counts instructions.
+    #[arg(skip = Counting::Never)]
+    pub(crate) instructions: Counting,
 }
 
 /// Of which benchmarks instructions are counted, where no verdict and no limit is about them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Counting {
-    /// Of none.
+    /// Never count
     Never,
-    /// Of those whose time has changed, where two builds are measured in turn.
+    /// Count where the time changed against another build
     #[default]
     Changed,
-    /// Of all.
+    /// Count every benchmark
     Always,
 }
 
@@ -375,13 +492,34 @@ impl Effort {
     }
 }
 
-/// How the commands that measure two builds in turn do so.
-#[derive(Debug, Clone)]
+/// How the commands that measure two builds in turn do so, beside a plain run.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Measurement options")]
 pub struct PairedOptions {
-    /// How much is measured.
-    pub effort: Effort,
-    /// The part of every deadline that does not depend on the request.
+    #[command(flatten)]
+    pub(crate) effort: Effort,
+    /// Extra time allowed before a benchmark counts as hung
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
-    /// How it is decided.
-    pub comparison: ComparisonOptions,
+    /// Ignore relative changes up to this, e.g. 0.5% [default: 1%]
+    #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
+    pub noise_threshold: Option<f64>,
+    /// Limit the false-alarm rate of all benchmarks together, one-sided [default: 1%]
+    #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = significance_level)]
+    pub significance_level: Option<f64>,
+    /// Seed everything random [default: random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+impl PairedOptions {
+    /// How the measurement is decided.
+    pub(super) fn comparison(&self) -> ComparisonOptions {
+        ComparisonOptions {
+            noise_threshold: self.noise_threshold,
+            significance_level: self.significance_level,
+            seed: self.seed,
+            ..ComparisonOptions::default()
+        }
+    }
 }

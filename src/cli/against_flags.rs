@@ -1,12 +1,12 @@
 //! Flags of measuring two builds in turn.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::run_flags::range;
-use crate::app::{Against, AgainstOptions, Counting, Effort, LEAST_ROUNDS};
+use crate::app::{Against, AgainstOptions, BENCH_SOURCES, Counting, Effort, choice, range};
 use crate::settings::positive_duration;
+use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::limits;
 use perfcheck_engine::sides::BenchesFrom;
 
@@ -30,9 +30,10 @@ pub(super) struct AgainstFlags {
         long,
         value_name = "SIDE",
         default_value = "revision",
-        requires = "against-what"
+        requires = "against-what",
+        value_parser = choice(BENCH_SOURCES)
     )]
-    benches_from: BenchesFromFlag,
+    benches_from: BenchesFrom,
     /// Measure identical executables, too, which shows this machine's noise
     #[arg(long)]
     pub(super) measure_identical: bool,
@@ -60,44 +61,7 @@ pub(super) struct AgainstFlags {
     as_built: bool,
     /// Count instructions under valgrind; `--metric instructions` and limits on instructions always count
     #[arg(long, value_name = "WHEN", default_value = "changed")]
-    instructions: CountingFlag,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum CountingFlag {
-    /// Never count
-    Never,
-    /// Count where the time changed against another build
-    Changed,
-    /// Count every benchmark
-    Always,
-}
-
-impl From<CountingFlag> for Counting {
-    fn from(flag: CountingFlag) -> Self {
-        match flag {
-            CountingFlag::Never => Self::Never,
-            CountingFlag::Changed => Self::Changed,
-            CountingFlag::Always => Self::Always,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum BenchesFromFlag {
-    /// Use the revision's own
-    Revision,
-    /// Use those of the work tree
-    Worktree,
-}
-
-impl From<BenchesFromFlag> for BenchesFrom {
-    fn from(source: BenchesFromFlag) -> Self {
-        match source {
-            BenchesFromFlag::Revision => Self::Revision,
-            BenchesFromFlag::Worktree => Self::WorkTree,
-        }
-    }
+    instructions: Counting,
 }
 
 impl AgainstFlags {
@@ -107,13 +71,13 @@ impl AgainstFlags {
         let rounds = if self.is_side_by_side() {
             rounds
         } else {
-            rounds.map(|rounds| rounds.max(LEAST_ROUNDS))
+            rounds.map(|rounds| rounds.max(Plan::FEWEST_ROUNDS))
         };
         Effort {
             rounds,
             time_budget: self.time_budget,
             as_built: self.as_built,
-            instructions: self.instructions.into(),
+            instructions: self.instructions,
         }
     }
 
@@ -133,7 +97,7 @@ impl AgainstFlags {
             .or(self.against_executable.map(Against::Executable))?;
         Some(AgainstOptions {
             reference,
-            benches_from: self.benches_from.into(),
+            benches_from: self.benches_from,
         })
     }
 }

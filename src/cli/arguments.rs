@@ -18,13 +18,14 @@ use super::init_flags::InitArguments;
 use super::list_flags::ListArguments;
 use super::merge_flags::MergeArguments;
 use super::mistyped::{command_meant, refuse_command_as_filter};
-use super::report_flags::ReportArguments;
-use super::reporting_flags::ReportingFlags;
-use super::run_flags::{ComparisonFlags, OutputFlags, RowFlags, SamplingFlags};
+use super::run_flags::{RowFlags, SamplingFlags};
 use super::show_flags::ShowArguments;
 use super::store_commands::StoreCommand;
 use super::store_flags::{OnStore, StoreFlags};
-use crate::app::{AcceptOptions, ExplainOptions, RunOptions, StoreOptions};
+use crate::app::{
+    AcceptOptions, ComparisonOptions, ExplainOptions, OutputOptions, PageOptions, ReportOptions,
+    RunOptions, StoreOptions,
+};
 use perfcheck_analysis::model::{SuitePart, parse_duration};
 use perfcheck_engine::measure::Filter;
 
@@ -114,11 +115,11 @@ struct RunArguments {
     #[command(flatten)]
     store: StoreFlags,
     #[command(flatten)]
-    output: OutputFlags,
+    output: OutputOptions,
     #[command(flatten)]
     rows: RowFlags,
     #[command(flatten)]
-    reporting: ReportingFlags,
+    reports: ReportOptions,
     #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
@@ -126,7 +127,7 @@ struct RunArguments {
     #[command(flatten)]
     sampling: SamplingFlags,
     #[command(flatten)]
-    comparison: ComparisonFlags,
+    comparison: ComparisonOptions,
 }
 
 #[derive(Debug, Args)]
@@ -153,7 +154,7 @@ enum Subcommands {
     /// Show how benchmarks changed from run to run
     History(Box<HistoryArguments>),
     /// Write a page or another report about stored runs
-    Report(Box<ReportArguments>),
+    Report(Box<OnStore<PageOptions>>),
     /// Accept an intentional change as the new reference
     Accept(Box<OnStore<AcceptOptions>>),
     /// Merge the parts that jobs measured with --partition, and decide about all
@@ -221,7 +222,7 @@ impl Subcommands {
             Self::Show(arguments) => arguments.translate(),
             Self::Explain(arguments) => arguments.with(Command::Explain),
             Self::History(arguments) => arguments.translate(),
-            Self::Report(arguments) => arguments.translate(),
+            Self::Report(arguments) => arguments.with(Command::Report),
             Self::Accept(arguments) => arguments.with(Command::Accept),
             Self::Merge(arguments) => arguments.translate(),
             Self::Bisect(arguments) => arguments.translate(),
@@ -236,17 +237,14 @@ impl Subcommands {
 
 impl RunArguments {
     fn translate(self, doubt: Option<(String, String)>) -> Parsed {
-        let color = self.output.color.word();
         let effort = self.against.effort();
         let mut layer = self.sampling.layer(self.against.rounds_alone());
-        let comparison = self.comparison.options();
-        layer.noise_threshold = comparison.said_noise_threshold();
+        layer.noise_threshold = self.comparison.said_noise_threshold();
         let cargo = self.build.options(&self.output);
         Parsed {
-            color,
             common: StoreOptions {
                 store: self.store.store,
-                output: self.output.options(),
+                output: self.output,
                 cargo,
             },
             command: Command::Run(Box::new(RunOptions {
@@ -265,8 +263,8 @@ impl RunArguments {
                 part: self.partition,
                 timeout: self.timeout,
                 layer,
-                comparison,
-                reports: self.reporting.options(),
+                comparison: self.comparison,
+                reports: self.reports,
             })),
         }
         .showing(self.rows.only())

@@ -1,75 +1,35 @@
-//! `cargo perfcheck bisect`.
+//! The command line of `bisect`.
 
 use clap::Args;
 
-use super::against_flags::BenchesFromFlag;
 use super::cargo_flags::CompilationFlags;
 use super::command::{Command, Parsed};
-use super::paired_flags::PairedFlags;
-use super::run_flags::OutputFlags;
 use super::store_flags::StoreFlags;
-use crate::app::{BisectOptions, StoreOptions};
-
-const AFTER_HELP: &str = "\
-Builds commits between the good and the bad one and measures each side by side with the good one, until it finds the first slow
-commit. It skips commits that cannot be built or measured. After an interruption the same command continues.
-
-Examples:
-  cargo perfcheck bisect sort/10 --good v1.0               which commit since v1.0 made `sort/10` slower?
-  cargo perfcheck bisect sort/10 --good v1.0 --bad v1.1
-  cargo perfcheck bisect sort/10 --good v1.0 --benches-from worktree
-                                                           the benchmark is newer than some of the commits
-
-Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or the bad commit is not slower than the good one; 3 build failed, 4 the good or the bad commit could not be measured or gave no clear answer, 5 store unusable, 130 interrupted.";
+use crate::app::{BisectOptions, OutputOptions, StoreOptions};
 
 /// The command line of `bisect`.
 #[derive(Debug, Args)]
-#[command(after_long_help = AFTER_HELP)]
 pub(super) struct BisectArguments {
-    /// The benchmark: its id, the name of a bench target that has no other, or a part of the id
-    #[arg(value_name = "ID")]
-    bench: String,
-    /// A commit at which the benchmark is fast
-    #[arg(long, value_name = "REV")]
-    good: String,
-    /// A later commit at which it is slow
-    #[arg(long, value_name = "REV", default_value = "HEAD")]
-    bad: String,
-    /// Build commits with these benchmarks: their own, or those of the work tree
-    #[arg(long, value_name = "SIDE", default_value = "revision")]
-    benches_from: BenchesFromFlag,
-    /// Start again instead of continuing after an interruption
-    #[arg(long)]
-    restart: bool,
+    #[command(flatten)]
+    options: BisectOptions,
     #[command(flatten)]
     store: StoreFlags,
     #[command(flatten)]
-    output: OutputFlags,
+    output: OutputOptions,
     #[command(flatten)]
     build: CompilationFlags,
-    #[command(flatten)]
-    paired: PairedFlags,
 }
 
 impl BisectArguments {
     pub(super) fn translate(self) -> Parsed {
-        let color = self.output.color.word();
         let cargo = self.build.options(&self.output);
         Parsed {
-            color,
             common: StoreOptions {
                 store: self.store.store,
-                output: self.output.options(),
+                output: self.output,
                 cargo,
             },
-            command: Command::Bisect(Box::new(BisectOptions {
-                good: self.good,
-                bad: self.bad,
-                bench: self.bench,
-                benches_from: self.benches_from.into(),
-                restart: self.restart,
-                paired: self.paired.options(),
-            })),
+            command: Command::Bisect(Box::new(self.options)),
         }
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_cargo::{Features, Manifest, Workspace};
 use std::path::PathBuf;
 
-use super::run_flags::OutputFlags;
+use crate::app::OutputOptions;
 use perfcheck_engine::cargo::CargoOptions;
 
 /// Where the workspace is and how cargo is to be asked about it.
@@ -93,7 +93,7 @@ pub(super) struct CompilationFlags {
 }
 
 impl BuildFlags {
-    pub(super) fn options(self, output: &OutputFlags) -> CargoOptions {
+    pub(super) fn options(self, output: &OutputOptions) -> CargoOptions {
         let others = self.lib || self.bins;
         CargoOptions {
             benches: if self.benches && others {
@@ -109,7 +109,7 @@ impl BuildFlags {
 }
 
 impl CompilationFlags {
-    pub(super) fn options(self, output: &OutputFlags) -> CargoOptions {
+    pub(super) fn options(self, output: &OutputOptions) -> CargoOptions {
         CargoOptions {
             packages: self.workspace.package,
             workspace: self.workspace.workspace || self.workspace.all,
@@ -123,7 +123,7 @@ impl CompilationFlags {
             jobs: self.jobs,
             verbose: output.verbose,
             quiet: output.quiet,
-            color: Some(output.color.word().to_owned()),
+            color: Some(output.color.to_string()),
             ..self.at.options()
         }
     }

@@ -8,7 +8,6 @@ use crate::app::{
     MergeOptions, OutputOptions, PageOptions, PruneOptions, PushOptions, RunOptions, RunView,
     SelfTestOptions, StoreOptions,
 };
-use crate::report::{MessageFormat, Verbosity};
 use perfcheck_analysis::model::Verdict;
 use perfcheck_engine::cargo::CargoOptions;
 
@@ -106,8 +105,6 @@ pub struct Parsed {
     pub command: Command,
     /// With which store and workspace, and how to print.
     pub common: StoreOptions,
-    /// `auto`, `always` or `never`.
-    pub color: &'static str,
 }
 
 impl Parsed {
@@ -122,16 +119,9 @@ impl Parsed {
             command,
             common: StoreOptions {
                 store: None,
-                output: OutputOptions {
-                    quiet: false,
-                    verbosity: Verbosity::Usual,
-                    only: None,
-                    format: MessageFormat::Human,
-                    sort: None,
-                },
+                output: OutputOptions::default(),
                 cargo,
             },
-            color: "auto",
         }
     }
 

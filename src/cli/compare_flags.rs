@@ -3,10 +3,11 @@
 use clap::Args;
 
 use super::command::{Command, Parsed};
-use super::reporting_flags::ReportingFlags;
-use super::run_flags::{ComparisonFlags, RowFlags};
+use super::run_flags::RowFlags;
 use super::store_flags::StoredArguments;
-use crate::app::{CompareOptions, CompareView, GroupPattern, PivotRequest};
+use crate::app::{
+    CompareOptions, CompareView, ComparisonOptions, GroupPattern, PivotRequest, ReportOptions,
+};
 use crate::report::{Shown, ValueTerms};
 use perfcheck_analysis::model::{Statistic, StatisticSet};
 use perfcheck_engine::measure::Filter;
@@ -93,13 +94,13 @@ pub(super) struct CompareArguments {
     #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot"])]
     group_by: Option<GroupPattern>,
     #[command(flatten)]
-    reporting: ReportingFlags,
+    reports: ReportOptions,
     #[command(flatten)]
     rows: RowFlags,
     #[command(flatten)]
     stored: StoredArguments,
     #[command(flatten)]
-    comparison: ComparisonFlags,
+    comparison: ComparisonOptions,
 }
 
 fn shown(text: &str) -> Result<Shown, String> {
@@ -136,10 +137,10 @@ impl CompareArguments {
                 words: self.filters,
                 exact: self.exact,
             },
-            comparison: self.comparison.options(),
+            comparison: self.comparison,
             view,
             terms: self.show,
-            reports: self.reporting.options(),
+            reports: self.reports,
         };
         let parsed = self.stored.with(Command::Compare(Box::new(options)));
         parsed.showing(self.rows.only())

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use super::cargo_flags::CompilationFlags;
 use super::command::{Command, Parsed};
-use super::paired_flags::PairedFlags;
-use super::run_flags::OutputFlags;
-use crate::app::{DoctorOptions, SelfTestOptions, StoreOptions};
+use crate::app::{DoctorOptions, OutputOptions, PairedOptions, SelfTestOptions, StoreOptions};
 use crate::settings::positive_duration;
 use perfcheck_analysis::model::parse_slowdown;
 use perfcheck_engine::cargo::CargoOptions;
@@ -78,11 +76,11 @@ pub(super) struct DoctorArguments {
     #[arg(long, conflicts_with = "time")]
     quick: bool,
     #[command(flatten)]
-    output: OutputFlags,
+    output: OutputOptions,
     #[command(flatten)]
     build: CompilationFlags,
     #[command(flatten)]
-    paired: PairedFlags,
+    paired: PairedOptions,
 }
 
 /// Refuses flags that have no effect: most of them are about `--benches`, and a few about the machine alone.
@@ -120,9 +118,7 @@ pub(super) fn refuse_flags_of_benches(
 
 impl DoctorArguments {
     pub(super) fn translate(self) -> Parsed {
-        let color = self.output.color.word();
-        let output = self.output.options();
-        let paired = self.paired.options();
+        let paired = self.paired;
         let (cargo, command) = if self.benches {
             let cargo = CargoOptions {
                 benches: self.bench,
@@ -143,7 +139,7 @@ impl DoctorArguments {
             let options = DoctorOptions {
                 time: self.time.unwrap_or(usual),
                 rounds: paired.effort.rounds,
-                seed: paired.comparison.seed,
+                seed: paired.seed,
             };
             (CargoOptions::default(), Command::Doctor(options))
         };
@@ -152,10 +148,9 @@ impl DoctorArguments {
             common: StoreOptions {
                 // Nothing is stored.
                 store: None,
-                output,
+                output: self.output,
                 cargo,
             },
-            color,
         }
     }
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use super::cargo_flags::BuildFlags;
 use super::command::{Command, Parsed};
-use super::run_flags::OutputFlags;
-use crate::app::{ListOptions, StoreOptions};
+use crate::app::{ListOptions, OutputOptions, StoreOptions};
 use perfcheck_analysis::model::parse_duration;
 use perfcheck_engine::measure::Filter;
 
@@ -33,7 +32,7 @@ pub(super) struct ListArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
     #[command(flatten)]
-    output: OutputFlags,
+    output: OutputOptions,
     #[command(flatten)]
     build: BuildFlags,
 }
@@ -42,11 +41,10 @@ impl ListArguments {
     pub(super) fn translate(self) -> Parsed {
         let cargo = self.build.options(&self.output);
         Parsed {
-            color: self.output.color.word(),
             common: StoreOptions {
                 // Nothing is stored.
                 store: None,
-                output: self.output.options(),
+                output: self.output,
                 cargo,
             },
             command: Command::List(ListOptions {

@@ -3,12 +3,10 @@
 use clap::Args;
 use std::path::PathBuf;
 
-use super::analysis_flags::LimitFlag;
 use super::command::{Command, Parsed};
-use super::reporting_flags::ReportingFlags;
-use super::run_flags::{FailOnFlag, RowFlags};
+use super::run_flags::RowFlags;
 use super::store_flags::StoredArguments;
-use crate::app::{ComparisonOptions, MergeOptions};
+use crate::app::{ComparisonOptions, FailureOptions, MergeOptions, ReportOptions};
 
 const AFTER_MERGE: &str = "\
 Each file is what `cargo perfcheck store export` wrote in the job of one part, in any order. All benchmarks are decided together, as one run would have \
@@ -35,15 +33,13 @@ pub(super) struct MergeArguments {
     #[arg(long)]
     push: bool,
     #[command(flatten)]
-    reporting: ReportingFlags,
+    reports: ReportOptions,
     #[command(flatten)]
     rows: RowFlags,
     #[command(flatten)]
     stored: StoredArguments,
     #[command(flatten)]
-    fail_on: FailOnFlag,
-    #[command(flatten)]
-    limits: LimitFlag,
+    failure: FailureOptions,
 }
 
 impl MergeArguments {
@@ -51,13 +47,12 @@ impl MergeArguments {
         let options = MergeOptions {
             files: self.files,
             comparison: ComparisonOptions {
-                fail_on: self.fail_on.fail_on,
-                limits: self.limits.limits,
+                failure: self.failure,
                 ..ComparisonOptions::default()
             },
             save_baseline: self.save_baseline,
             push: self.push,
-            reports: self.reporting.options(),
+            reports: self.reports,
         };
         let parsed = self.stored.with(Command::Merge(Box::new(options)));
         parsed.showing(self.rows.only())

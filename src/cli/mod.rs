@@ -3,7 +3,6 @@
 //! Must not do anything but parse. Invariant: cargo's flags are spelled and mean what they do in cargo.
 
 mod against_flags;
-mod analysis_flags;
 mod arguments;
 mod baseline_flags;
 mod bisect_flags;
@@ -14,14 +13,10 @@ mod completions;
 mod doctor_flags;
 mod help;
 mod history_flags;
-mod import_flags;
 mod init_flags;
 mod list_flags;
 mod merge_flags;
 mod mistyped;
-mod paired_flags;
-mod report_flags;
-mod reporting_flags;
 mod run_flags;
 mod show_flags;
 mod store_commands;

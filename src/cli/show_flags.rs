@@ -2,13 +2,11 @@
 
 use clap::Args;
 
-use super::analysis_flags::{Policies, outlier_words, words};
 use super::command::{Command, Parsed};
-use super::reporting_flags::report;
 use super::run_flags::RowFlags;
 use super::store_flags::StoredArguments;
-use crate::app::{RunView, WantedKind, WantedReport};
-use perfcheck_analysis::model::{Analysis, Outliers, QuantileRule};
+use crate::app::{OutlierWords, RunView, WantedKind, WantedReport, outliers, words};
+use perfcheck_analysis::model::{Analysis, QuantileRule, SampleFilter};
 
 const AFTER_SHOW: &str = "\
 Examples:
@@ -37,8 +35,8 @@ pub(super) struct ShowArguments {
     #[arg(long)]
     stats: bool,
     /// Leave out these outliers before samples are described [default: as in the run]
-    #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = outlier_words::<Policies>())]
-    outliers: Option<Policies>,
+    #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = OutlierWords(outliers))]
+    outliers: Option<SampleFilter>,
     /// Define quantiles of these samples so [default: as in the run]
     #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = words::<QuantileRule>(QuantileRule::WORDS))]
     quantile: Option<QuantileRule>,
@@ -54,9 +52,10 @@ pub(super) struct ShowArguments {
 impl ShowArguments {
     pub(super) fn translate(self) -> Parsed {
         let is_said = self.outliers.is_some() || self.quantile.is_some();
+        let filter = self.outliers.unwrap_or_default();
         let described = is_said.then(|| Analysis {
-            outliers: (self.outliers).map_or(Outliers::Keep, |found| found.policy),
-            drop_first: self.outliers.is_some_and(|found| found.drop_first),
+            outliers: filter.outliers,
+            drop_first: filter.drop_first,
             quantile: self.quantile,
             ..Analysis::default()
         });
@@ -75,7 +74,7 @@ impl ShowArguments {
 }
 
 fn picture(text: &str) -> Result<WantedReport, String> {
-    let wanted = report(text)?;
+    let wanted: WantedReport = text.parse()?;
     if wanted.kind == WantedKind::Picture {
         Ok(wanted)
     } else {

@@ -3,9 +3,8 @@
 use clap::Subcommand;
 
 use super::command::{Command, Parsed};
-use super::import_flags::ImportArguments;
 use super::store_flags::{OnStore, StoredArguments};
-use crate::app::{CreateOptions, ExportOptions, PruneOptions, PushOptions};
+use crate::app::{CreateOptions, ExportOptions, ImportOptions, PruneOptions, PushOptions};
 
 const AFTER_RUNS: &str = "\
 Examples:
@@ -76,7 +75,7 @@ pub(super) enum StoreCommand {
     /// Send complete runs to a team's store
     Push(OnStore<PushOptions>),
     /// Import results from other tools or machines
-    Import(Box<ImportArguments>),
+    Import(Box<OnStore<ImportOptions>>),
     /// Export runs for other machines and tools
     Export(OnStore<ExportOptions>),
 }
@@ -97,7 +96,7 @@ impl StoreCommand {
             Self::Prune(arguments) => arguments.with(Command::Prune),
             Self::Init(options) => Parsed::without_workspace(Command::CreateStore(options)),
             Self::Push(arguments) => arguments.with(Command::Push),
-            Self::Import(arguments) => arguments.translate(),
+            Self::Import(arguments) => arguments.with(|options| Command::Import(Box::new(options))),
             Self::Export(arguments) => arguments.with(Command::Export),
         }
     }

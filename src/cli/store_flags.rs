@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use super::cargo_flags::WorkspaceFlags;
 use super::command::{Command, Parsed};
-use super::run_flags::OutputFlags;
-use crate::app::StoreOptions;
+use crate::app::{OutputOptions, StoreOptions};
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct StoreFlags {
@@ -25,7 +24,7 @@ pub(super) struct StoredArguments {
     #[command(flatten)]
     store: StoreFlags,
     #[command(flatten)]
-    output: OutputFlags,
+    output: OutputOptions,
     #[command(flatten)]
     at: WorkspaceFlags,
 }
@@ -49,10 +48,9 @@ impl StoredArguments {
     pub(super) fn with(self, command: Command) -> Parsed {
         Parsed {
             command,
-            color: self.output.color.word(),
             common: StoreOptions {
                 store: self.store.store,
-                output: self.output.options(),
+                output: self.output,
                 cargo: self.at.options(),
             },
         }

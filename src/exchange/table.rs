@@ -1,5 +1,6 @@
 //! Tables of separated values: rows by the column map, with the line and column of whatever is wrong.
 
+use clap::{ArgAction, Args};
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::borrow::Cow;
 
@@ -15,14 +16,28 @@ use perfcheck_analysis::model::{Work, limits};
 const ROWS_BETWEEN_LOOKS: u64 = 1 << 12;
 
 /// How the files are laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct TableLayout {
-    /// What stands between columns.
+    /// Split columns at this character, or at `tab`
+    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = separator)]
     pub separator: u8,
-    /// Whether the first line names the columns.
+    /// Read the first line as a row, too, and name columns by number
+    #[arg(id = "no_header", long = "no-header", action = ArgAction::SetFalse)]
     pub header: bool,
-    /// Whether fractions are written `1,5`.
+    /// Read fractions written as 1,5
+    #[arg(long)]
     pub decimal_comma: bool,
+}
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if ["tab", "\\t"].contains(&text) => Ok(b'\t'),
+        [b'"' | b'\r' | b'\n'] => {
+            Err("a quotation mark or line end separates no columns".to_owned())
+        }
+        [byte] => Ok(*byte),
+        _ => Err("it is one ASCII character, or `tab`".to_owned()),
+    }
 }
 
 /// Reads `files` as one set of measurements; `interrupted` is asked now and then.

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use super::messages::{
-    BenchmarkCompared, BenchmarkMeasured, JsonMessage, RuleViolated, write_message,
+    BenchmarkCompared, BenchmarkMeasured, JsonMessage, LimitExceeded, write_message,
 };
 use perfcheck_analysis::compare::LatencySummary;
 use perfcheck_analysis::findings::Findings;
 
-/// Writes `benchmark-measured` and `benchmark-compared` for each benchmark, `rule-violated` for each limit that a benchmark exceeds, then `run-finished`.
+/// Writes `benchmark-measured` and `benchmark-compared` for each benchmark, `limit-exceeded` for each limit that a benchmark exceeds, then `run-finished`.
 pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
     for row in &findings.rows {
         if let Some(measurement) = row.measurement {
@@ -23,8 +23,8 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
     }
     let verdicts = findings.verdicts.as_ref();
     for exceeded in verdicts.map_or(&[][..], |verdicts| &verdicts.limits.exceeded) {
-        let message = RuleViolated::of(findings.run.id, exceeded);
-        write_message(writer, JsonMessage::RuleViolated(message))?;
+        let message = LimitExceeded::of(findings.run.id, exceeded);
+        write_message(writer, JsonMessage::LimitExceeded(message))?;
     }
     write_message(writer, JsonMessage::RunFinished(findings.into()))
 }

@@ -28,7 +28,7 @@ pub use messages::{
     BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
     DoctorFinding, DoctorFindings, Grouped, GroupedCell, GroupedRow, ImportFindings,
     ImportedBenchmark, MethodExplained, MethodSetting, NoiseFindings, PerSecond, PivotCell,
-    PivotFilter, PivotKind, PivotRow, PivotTable, Progressed, PruneLine, Pushed, Rate, Resolvable,
+    PivotFilter, PivotKind, PivotRow, PivotTable, Finding, PruneLine, Pushed, Rate, Resolvable,
     RunFate, RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity,
     SkippedBenchmark, TakenOver, ValueBounds, WorkspaceLine,
 };
@@ -37,7 +37,7 @@ pub use page::{
     write_run_index,
 };
 pub use text::{
-    BenchmarkHistory, ColumnCell, ColumnsLine, HistoryPoint, LeftOut, ProcessorChange, Processors,
+    BenchmarkHistory, ColumnCell, ColumnsLine, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
     Progress, ProgressMode, PruneSummary, RunColumn, Shown, SideBySide, SinceBaseline, Together,
     TrendOfRuns, ValueTerms, VersionDifference, WhatGoes, planned, write_announced,
     write_baselines, write_benchmarks, write_bisect, write_bisect_step, write_build_event,

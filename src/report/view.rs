@@ -6,9 +6,10 @@ use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::Verdict;
 
 /// The form in which a result is written: for people, or for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
     /// A table
+    #[default]
     Human,
     /// One JSON object per line
     Json,

@@ -79,7 +79,7 @@ pub struct Tables {
     pub workspace: WorkspaceOnly,
     /// The rest, laid over one another; the command line is still empty.
     pub layers: Layers,
-    /// Rules that benchmarks must keep: all that apply do.
+    /// Limits that benchmarks must keep: all that apply do.
     pub limits: Vec<Limit>,
 }
 
@@ -343,9 +343,9 @@ impl<'a> TablePlace<'a> {
         Ok(thresholds)
     }
 
-    /// Rules that benchmarks within `scope` must keep.
+    /// The limits of benchmarks within `scope`.
     fn limits(&self, table: &SettingsTable, scope: &Scope) -> Result<Vec<Limit>, SettingsError> {
-        let rule = |text: &Value| {
+        let limit = |text: &Value| {
             let text = text
                 .as_str()
                 .ok_or_else(|| self.wrong(LIMIT, format!("{text} is not a string")))?;
@@ -353,8 +353,8 @@ impl<'a> TablePlace<'a> {
         };
         match table.get(LIMIT) {
             None => Ok(Vec::new()),
-            Some(Value::Array(rules)) => rules.iter().map(rule).collect(),
-            Some(one) => Ok(vec![rule(one)?]),
+            Some(Value::Array(limits)) => limits.iter().map(limit).collect(),
+            Some(one) => Ok(vec![limit(one)?]),
         }
     }
 

@@ -437,10 +437,10 @@ fn rules_of_fail_hold_for_every_column() {
     .expect_code(0);
     let words = "main slow fast --fail-on none --limit median:5% --message-format json";
     let json = compare(&machine, words).expect_code(1);
-    let violated = json.messages("rule-violated");
-    assert_eq!(violated.len(), 1, "{json}");
+    let exceeded = json.messages("limit-exceeded");
+    assert_eq!(exceeded.len(), 1, "{json}");
     assert_eq!(
-        (&violated[0]["run"], &violated[0]["benchmark"]["id"]),
+        (&exceeded[0]["run"], &exceeded[0]["benchmark"]["id"]),
         (&2.into(), &"memory".into())
     );
 }

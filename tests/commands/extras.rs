@@ -353,15 +353,15 @@ fn verdicts_and_rules_may_be_about_allocations() {
     ] {
         assert_eq!(verdict(&fresh, id), expected, "{fresh}");
     }
-    let broken = fresh.messages("rule-violated");
-    let of = |rule: &str, id: &str| {
-        let mut found = broken.iter();
-        found.any(|message| message["rule"] == rule && message["benchmark"]["id"] == id)
+    let exceeded = fresh.messages("limit-exceeded");
+    let of = |limit: &str, id: &str| {
+        let mut found = exceeded.iter();
+        found.any(|message| message["limit"] == limit && message["benchmark"]["id"] == id)
     };
-    assert!(of("allocations:10%", "twelve"), "{broken:?}");
+    assert!(of("allocations:10%", "twelve"), "{exceeded:?}");
     // Three blocks of 64 bytes.
-    assert!(of("beside*=bytes:100B", "beside_set_up"), "{broken:?}");
-    assert!(!of("no*=allocations:0", "nothing"), "{broken:?}");
+    assert!(of("beside*=bytes:100B", "beside_set_up"), "{exceeded:?}");
+    assert!(!of("no*=allocations:0", "nothing"), "{exceeded:?}");
     let words = ["explain", "twelve"];
     let explained = stored(&machine, &words).args(JSON).run().expect_code(0);
     let message = explanation(&explained);

@@ -29,6 +29,7 @@ mod fleet;
 mod help;
 mod history;
 mod host_signs;
+mod imported_runs;
 mod importing;
 mod init;
 mod latencies;

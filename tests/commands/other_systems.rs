@@ -334,7 +334,7 @@ fn choices_that_contradict_each_other_are_refused_with_a_way_out() {
     refused("--test welch --metric bytes", "leave out one of them");
     refused("--test anova", "mann-whitney");
     refused("--test welch --ignore-drift", "cannot be used with");
-    refused("--limit median", "no rule such as `median:5%`");
+    refused("--limit median", "no limit such as `median:5%`");
     let against = machine
         .perfcheck()
         .testbench("")
@@ -346,21 +346,21 @@ fn choices_that_contradict_each_other_are_refused_with_a_way_out() {
 }
 
 #[test]
-fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
+fn n_x5_s_x6_a_limit_fails_only_where_the_whole_interval_lies_above_its_limit() {
     let machine = Machine::new();
     // Stored runs may have drifted apart by a tenth.
     two_runs(&machine, "130/131/130.5/132/131.5");
-    let fails = |rule: &str| {
-        let run = compare(&machine, &format!("--fail-on none --limit {rule}"));
-        let violations = run.messages("rule-violated");
-        let code = i32::from(!violations.is_empty());
-        assert_eq!(finish(&run)["violations"], violations.len());
+    let fails = |limit: &str| {
+        let run = compare(&machine, &format!("--fail-on none --limit {limit}"));
+        let exceeded = run.messages("limit-exceeded");
+        let code = i32::from(!exceeded.is_empty());
+        assert_eq!(finish(&run)["limits_exceeded"], exceeded.len());
         run.expect_code(code);
-        violations.first().cloned()
+        exceeded.first().cloned()
     };
     let found = fails("median:5%").expect("29 % slower");
     assert_eq!(
-        (&found["rule"], &found["of"]),
+        (&found["limit"], &found["of"]),
         (&"median:5%".into(), &"change".into())
     );
     let bound = |name: &str| found["found"][name].as_f64().expect("a bound") * 100.0;
@@ -400,7 +400,7 @@ fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
     );
     let open = stored(&machine, &["compare", "1", "2", "--limit", "median:25%"]).run();
     assert!(
-        (open.stdout).contains("`median:25%` is neither kept nor broken by `text`"),
+        (open.stdout).contains("`median:25%` is neither kept nor exceeded by `text`"),
         "{open}"
     );
     assert!(
@@ -410,7 +410,7 @@ fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
     );
 }
 
-/// Rules and thresholds of a workspace, for `b/...` more strictly.
+/// Limits and thresholds of a workspace, for `b/...` more strictly.
 const TABLES: &str = r#"
 [workspace.metadata.perfcheck]
 limit = ["median:300%"]
@@ -437,16 +437,16 @@ fn rules_of_the_workspace_hold_and_a_run_that_breaks_one_is_no_reference() {
         .args(["--fail-on", "none", "--no-rerun"])
         .run()
         .expect_code(1);
-    let broken: Vec<Value> = second.messages("rule-violated");
-    assert_eq!(broken.len(), 1, "{second}");
-    assert_eq!(broken[0]["benchmark"]["id"], "b/1");
+    let exceeded: Vec<Value> = second.messages("limit-exceeded");
+    assert_eq!(exceeded.len(), 1, "{second}");
+    assert_eq!(exceeded[0]["benchmark"]["id"], "b/1");
     // The next run is still compared with the first.
     let third = made
         .measure(&machine, &[], &[("a/1", 150.0), ("b/1", 150.0)])
         .args(["--fail-on", "none", "--no-rerun"])
         .run()
         .expect_code(1);
-    assert_eq!(third.messages("rule-violated").len(), 1, "{third}");
+    assert_eq!(third.messages("limit-exceeded").len(), 1, "{third}");
 }
 
 #[test]
@@ -522,7 +522,7 @@ fn thresholds_are_read_strictly() {
     );
     let run = made.perfcheck(&machine, &["store", "runs"]).run();
     run.expect_code(2)
-        .expect_stderr(&["no rule such as `median:5%`"]);
+        .expect_stderr(&["no limit such as `median:5%`"]);
 }
 
 #[test]

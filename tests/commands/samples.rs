@@ -132,10 +132,10 @@ fn changes_of_mean_and_median_are_of_all_samples_of_launches_of_unequal_length_a
                 "{quantity}: {found} is not {expected}"
             );
         }
-        let violated = compared.messages("rule-violated").pop().unwrap();
+        let exceeded = compared.messages("limit-exceeded").pop().unwrap();
         assert_eq!(
-            violated["found"]["estimate"], message["change_of_mean"]["estimate"],
-            "{violated}"
+            exceeded["found"]["estimate"], message["change_of_mean"]["estimate"],
+            "{exceeded}"
         );
         // What the first samples of all launches say, the decision's own, is the opposite.
         assert!(

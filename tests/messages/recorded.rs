@@ -348,7 +348,7 @@ impl Recorded {
         }
     }
 
-    /// The same with a broken rule of `--limit`, a rule that said nothing, a remark and advice.
+    /// The same with an exceeded limit, a limit that said nothing, a remark and advice.
     pub fn findings_with_limits(&self) -> Findings<'_> {
         let mut findings = self.findings();
         if let Some(verdicts) = &mut findings.verdicts {

@@ -93,8 +93,8 @@ fn rename(findings: &mut Findings<'_>, name: impl Fn(usize) -> String) {
         row.key.id = name(at);
     }
     if let Some(verdicts) = &mut findings.verdicts {
-        for violation in &mut verdicts.limits.exceeded {
-            violation.key.id = name(0);
+        for exceeded in &mut verdicts.limits.exceeded {
+            exceeded.key.id = name(0);
         }
     }
 }
@@ -253,7 +253,9 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
         verdicts.advice = vec![text.clone(); 100];
         let markdown = written(ReportKind::Markdown, &findings);
         assert!(markdown.len() < 60_000, "{} of {text}", markdown.len());
-        assert!(markdown.contains("more rules were broken") && markdown.contains("more remarks"));
+        assert!(
+            markdown.contains("more limits were exceeded") && markdown.contains("more remarks")
+        );
         assert!(markdown.contains("more notes") && markdown.contains("Machine and build"));
         let elements = |tag: &str| markdown.matches(tag).count();
         assert_eq!(elements("<details>"), elements("</details>"));
@@ -315,7 +317,7 @@ fn annotations_are_one_line_each_and_no_name_ends_one() {
     let grave = [Verdict::Regressed, Verdict::Failed];
     let is_grave = |verdict: Option<Verdict>| verdict.is_some_and(|found| grave.contains(&found));
     let grave = findings.rows.iter().filter(|row| is_grave(row.verdict));
-    // And the one that broke a rule.
+    // And the one that exceeds a limit.
     let errors = text
         .lines()
         .filter(|line| line.starts_with("::error "))

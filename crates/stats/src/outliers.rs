@@ -34,6 +34,7 @@ pub struct TukeyFences {
 
 /// How many values of a sample carry each outlier label.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub struct OutlierCounts {
     /// How many lie below Q1 - 3 IQR.

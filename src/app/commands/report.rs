@@ -1,5 +1,6 @@
 //! `cargo perfcheck report`: a page and other reports about a stored run, or about two that are compared.
 
+use clap::Args;
 use std::path::{Path, PathBuf};
 
 use super::runs::run_lines;
@@ -29,17 +30,35 @@ use perfcheck_engine::store::{Store, WorkspaceId};
 /// The newest runs have pages when all runs are reported; each is a file of its own.
 const MOST_PAGES: usize = 50;
 
+const AFTER_REPORT: &str = "\
+The page is one file that needs no network and no server: send it, attach it to a CI job, open it from a disk. It has a table of all
+benchmarks, charts and every statistic of each, how each verdict came about, and where and how the runs were measured. Nothing is built or run.
+
+Examples:
+  cargo perfcheck report --open                       open the latest run in the browser
+  cargo perfcheck report --report html=report.html    write the latest run and what it was compared with
+  cargo perfcheck report 12 --report html=public/     write run 12 as public/index.html
+  cargo perfcheck report --all --report html=public/  write a page for each run of the branch, and public/index.html
+  cargo perfcheck report main latest --report html=a.html --report junit=a.xml
+                                                      compare `latest` with `main`, as `compare main latest` does
+
+Exit status: 0 whatever the verdicts are, 2 usage, 4 nothing to compare, 5 store or file unusable, 6 no such run.";
+
 /// Which reports of what.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_long_help = AFTER_REPORT)]
 pub struct PageOptions {
-    /// A run, or two: the reference and what is compared with it; none: the latest.
+    /// Report this run (default: latest), or compare two: the reference, then the run to report. Numbers, baselines, `latest` or `@commit`
+    #[arg(value_name = "RUN", num_args = 0..=2)]
     pub runs: Vec<String>,
-    /// What is written.
-    pub reports: ReportOptions,
-    /// Whether all runs of the branch are reported, a page for each.
+    /// Report the newest 50 runs of the branch: a page for each in the directory of `--report html=DIR/`, and an index of them
+    #[arg(long, conflicts_with = "runs")]
     pub all: bool,
-    /// Whether the page is shown.
+    /// Open the page in the browser; without `--report html=FILE` it goes to a temporary directory
+    #[arg(long)]
     pub open: bool,
+    #[command(flatten)]
+    pub(crate) reports: ReportOptions,
 }
 
 impl PageOptions {

@@ -54,7 +54,7 @@ pub fn self_test(
     let paired = &options.paired;
     let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
-    context.tables.layers.command_line.noise_threshold = paired.comparison.noise_threshold;
+    context.tables.layers.command_line.noise_threshold = paired.noise_threshold;
     let (toolchain, targets) = build(&context, common, world)?;
     let timeout = timeout(paired.timeout, &context);
     let found = find_benchmarks(&options.filter, timeout, targets, None, world)?;
@@ -70,11 +70,11 @@ pub fn self_test(
         context: &context,
         common,
         filter: &options.filter,
-        comparison: &paired.comparison,
+        comparison: &paired.comparison(),
         effort: paired.effort,
         timeout,
         load,
-        seed: paired.comparison.seed.unwrap_or_else(host::fresh_seed),
+        seed: paired.seed.unwrap_or_else(host::fresh_seed),
         git: None,
     };
     let seed = request.seed;

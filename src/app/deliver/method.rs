@@ -47,7 +47,7 @@ fn settings(
     // Without `--method` tables are stronger than the method that they name.
     let is_named = said.method.is_some();
     let of_tests: [(&str, bool, Written); 8] = [
-        ("--test", said.test.is_some(), |found| {
+        ("--test", said.test().is_some(), |found| {
             Some(found.analysis.test.to_string())
         }),
         ("--observations", said.observations.is_some(), |found| {
@@ -65,10 +65,10 @@ fn settings(
         ("--correction", said.correction.is_some(), |found| {
             Some(found.analysis.correction.to_string())
         }),
-        ("--rank-p", said.p.is_some(), |found| {
+        ("--rank-p", said.rank_p.is_some(), |found| {
             Some(found.analysis.p.to_string())
         }),
-        ("--metric", said.subject.is_some(), |found| {
+        ("--metric", said.metric.is_some(), |found| {
             Some(found.analysis.subject.to_string())
         }),
     ];

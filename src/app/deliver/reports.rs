@@ -1,5 +1,6 @@
 //! `--report`: what a run or a comparison found, for CI systems and pull requests; on GitHub Actions also without being asked.
 
+use clap::Args;
 use std::fmt;
 use std::fs;
 use std::io::Write;
@@ -28,12 +29,21 @@ use perfcheck_engine::host;
 /// The key of a report where nobody says another.
 const USUAL_KEY: &str = "benchmarks";
 
-/// What `--report` asks for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Which reports are written beside the table, in the order in which they were asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct ReportOptions {
-    /// Reports in the order in which they were asked for.
+    /// Write a report to FILE, or to stdout instead of the table
+    ///
+    /// It may be given more than once. About verdicts: markdown (a comment for a pull request), github (annotations, beside the table), gitlab (code quality), gitlab-metrics, junit, html (a page; also into a directory). Of `compare`: text, csv and markdown-table are the table in this form; svg draws groups of two. In a job of GitHub Actions a run writes annotations and the summary of the job without being asked.
+    #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = WantedReport::from_str)]
     pub wanted: Vec<WantedReport>,
-    /// Tells these reports apart from those of other jobs.
+    /// Tell reports of several jobs about one commit apart by this key [default: the name of the CI job, else `benchmarks`]
+    #[arg(
+        id = "report_key",
+        long = "report-key",
+        value_name = "KEY",
+        requires = "wanted"
+    )]
     pub key: Option<String>,
 }
 
@@ -44,6 +54,23 @@ pub struct WantedReport {
     pub kind: WantedKind,
     /// The file, of a page also a directory; `None`: stdout.
     pub file: Option<PathBuf>,
+}
+
+impl FromStr for WantedReport {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, file) = match text.split_once('=') {
+            Some((_, "")) => return Err("the file has no name; `-` is stdout".to_owned()),
+            Some((kind, "-")) => (kind, None),
+            Some((kind, file)) => (kind, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        Ok(Self {
+            kind: kind.parse()?,
+            file,
+        })
+    }
 }
 
 /// What a report is.
@@ -370,6 +397,21 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_is_a_kind_and_perhaps_a_file() {
+        let read = |text| WantedReport::from_str(text);
+        let junit = read("junit=out/a=b.xml").expect("a kind and a file");
+        assert_eq!(junit.kind, WantedKind::Findings(ReportKind::JUnit));
+        assert_eq!(read("html=a/").expect("a page").kind, WantedKind::Page);
+        assert_eq!(junit.file.as_deref(), Some(Path::new("out/a=b.xml")));
+        for text in ["markdown", "markdown=-"] {
+            assert_eq!(read(text).expect("a kind").file, None);
+        }
+        assert!(read("markdown=").is_err());
+        let unknown = read("xml").expect_err("no kind");
+        assert!(unknown.contains("markdown, github"), "{unknown}");
+    }
 
     fn wanted(kinds: &[(WantedKind, Option<&str>)]) -> ReportOptions {
         let report = |(kind, file): &(WantedKind, Option<&str>)| WantedReport {

@@ -84,7 +84,7 @@ impl Alone<'_> {
             progress.observe(&Event::Warning(&warning));
         }
         let step = targets.iter().filter_map(|found| found.clock_step).max();
-        let is_verbose = request.common.output.verbosity == Verbosity::Verbose;
+        let is_verbose = request.common.output.verbosity() == Verbosity::Verbose;
         if let Some(step) = step.filter(|_| is_verbose) {
             progress.observe(&Event::ClockStep(step));
         }

@@ -35,7 +35,7 @@ const LOOKS_IN_LITTLE_TIME: [u32; 5] = [20, 30, 60, 100, 200];
 /// Time of the samples of a round, where there is so little: what differs between processes is averaged by rounds.
 const SAMPLES_IN_LITTLE_TIME: Duration = Duration::from_millis(10);
 /// A share of stolen time that is worth a word.
-const MUCH_STOLEN: f64 = 0.02;
+pub(in crate::app) const MUCH_STOLEN: f64 = 0.02;
 /// Of each benchmark, the newest controls that count.
 const MOST_CONTROLS: usize = 200;
 

@@ -234,7 +234,7 @@ impl StoredComparison<'_> {
             seed: options.seed.unwrap_or(candidate.seed),
         };
         // A threshold that was in force with the conventions of one system is none of another's.
-        let has_other_conventions = self.options.analysis.test.is_none()
+        let has_other_conventions = self.options.analysis.test().is_none()
             && self
                 .options
                 .decision(&self.context.tables.workspace)

@@ -4,9 +4,7 @@ use crate::app::options::ComparisonOptions;
 use crate::settings::WorkspaceOnly;
 use perfcheck_analysis::compare::{Readings, absurd};
 use perfcheck_analysis::findings::RunRemark;
-use perfcheck_analysis::model::{
-    LeftOutSamples, Measurement, Observations, Run, Source, Test, Thresholds,
-};
+use perfcheck_analysis::model::{LeftOutSamples, Measurement, Run, Source, Test, Thresholds};
 
 /// How `new` and `base` are compared, if the user did not choose.
 ///
@@ -23,8 +21,7 @@ pub(in crate::app) fn suited(
         && of_one_launch(candidate)
         && said.decision(workspace).analysis.test == Test::BootstrapT
     {
-        suited.analysis.test = Some(Test::MannWhitney);
-        suited.analysis.observations = Some(Observations::Samples);
+        suited.analysis = said.analysis.by_ranks_of_samples();
     }
     suited
 }

@@ -6,8 +6,8 @@ use super::placing::{PlacedRuns, PlacingRules};
 use crate::app::error::AppError;
 use crate::app::naming::shell_quoted;
 use crate::report::{
-    BenchmarkHistory, HistoryPoint, LeftOut, ProcessorChange, Processors, SinceBaseline,
-    TrendOfRuns,
+    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
+    SinceBaseline, TrendOfRuns,
 };
 use perfcheck_analysis::compare::{
     Circumstances, Course, CoursePoint, CourseRules, Difference, Fact, RunSeries, differences,
@@ -100,14 +100,19 @@ impl HistorySubject<'_> {
             .map(|place| {
                 let (past, head) = (past[place], heads[place]);
                 let left_out = match (series.values[place], &differing[place]) {
-                    (Some(_), _) if is_elsewhere[place] => Some(LeftOut::OtherBranch),
+                    (Some(_), _) if is_elsewhere[place] => Some(LeftOutReason::OtherBranch.into()),
                     (Some(_), _) => None,
-                    _ if placed.is_of_another_class(past.run) => Some(LeftOut::OtherProcessor),
-                    (None, differing) if !differing.is_empty() => {
-                        Some(LeftOut::Incomparable(differing.clone()))
+                    _ if placed.is_of_another_class(past.run) => {
+                        Some(LeftOutReason::OtherProcessor.into())
                     }
-                    _ if past.verdict == Some(Verdict::Failed) => Some(LeftOut::Failed),
-                    _ => Some(LeftOut::OtherSamples),
+                    (None, differing) if !differing.is_empty() => Some(LeftOut {
+                        why: LeftOutReason::Incomparable,
+                        differences: differing.clone(),
+                    }),
+                    _ if past.verdict == Some(Verdict::Failed) => {
+                        Some(LeftOutReason::Failed.into())
+                    }
+                    _ => Some(LeftOutReason::OtherSamples.into()),
                 };
                 let since = first_of_newest.filter(|_| left_out.is_none());
                 HistoryPoint {

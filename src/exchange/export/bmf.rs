@@ -5,12 +5,10 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::exported::{ExportedRun, by_launch};
+use super::criterion::{CONFIDENCE_LEVEL, RESAMPLES};
 use crate::escape;
 use perfcheck_analysis::model::{Metric, Work};
 use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, percentile_interval};
-
-const CONFIDENCE_LEVEL: f64 = 0.95;
-const RESAMPLES: usize = 10_000;
 
 /// Writes one run: means with their bootstrap intervals, resampled by launch where there are several.
 pub fn write_bmf(writer: &mut dyn Write, run: &ExportedRun, told: &Work<'_>) -> io::Result<()> {

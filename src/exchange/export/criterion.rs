@@ -20,8 +20,10 @@ use perfcheck_stats::{
 
 /// Criterion cuts names of directories at so many bytes.
 const LONGEST_NAME_BYTES: usize = 64;
-const CONFIDENCE_LEVEL: f64 = 0.95;
-const RESAMPLES: usize = 10_000;
+/// The level of exported intervals.
+pub(super) const CONFIDENCE_LEVEL: f64 = 0.95;
+/// The resamples of exported intervals.
+pub(super) const RESAMPLES: usize = 10_000;
 /// The 97.5 % quantile of the normal distribution: half an interval of 95 % is so many standard errors.
 const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
 

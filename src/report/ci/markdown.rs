@@ -19,7 +19,7 @@ use perfcheck_analysis::model::{Statistic, Test, Verdict};
 /// rest of 60,000.
 const MOST_WITH_TARGETS: usize = 12_000;
 const MOST_WITH_FIRST: usize = 22_000;
-const MOST_WITH_RULES: usize = 28_000;
+const MOST_WITH_LIMITS: usize = 28_000;
 const MOST_WITH_REMARKS: usize = 36_000;
 const MOST_WITH_TABLE: usize = 46_000;
 const MOST_WITH_NOTES: usize = 51_000;
@@ -200,9 +200,9 @@ fn add_first_rows(
     let exceeded = &verdicts.limits.exceeded;
     let sentences = exceeded.iter().map(limits::exceeded);
     let sentences = sentences.map(|sentence| format!("- {}", remark(&sentence)));
-    let more = add_sentences(text, sentences, MOST_WITH_RULES);
+    let more = add_sentences(text, sentences, MOST_WITH_LIMITS);
     if more > 0 {
-        line(text, &format!("- and {more} more rules were broken"));
+        line(text, &format!("- and {more} more limits were exceeded"));
     }
     if !exceeded.is_empty() {
         line(text, "");
@@ -322,7 +322,7 @@ fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
         _ => format!("{symbol} {verdict}"),
     };
     let word = match sentences::exceeded(row, findings).next() {
-        Some(_) => format!("{word}, **rule broken**"),
+        Some(_) => format!("{word}, **limit exceeded**"),
         None => word,
     };
     match (verdict, smallest) {

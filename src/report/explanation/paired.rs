@@ -8,6 +8,8 @@ use super::stored::{
 };
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
+use crate::report::words::remarks::what_would_settle;
+use crate::report::words::sentences::capital;
 use perfcheck_analysis::compare::{
     Comparison, Estimate, Location, LookGrounds, Note, PairedMethod, Plan, SlowPathGrounds,
 };
@@ -28,7 +30,7 @@ pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison)
     statements.extend(look.map(|look| slow_path(&look.slow_path, comparison.verdict)));
     statements.push(decision(comparison));
     statements.extend(notes(&comparison.notes));
-    statements.push(otherwise(comparison, rounds));
+    statements.push(otherwise(explanation, comparison, rounds));
     statements
 }
 
@@ -226,7 +228,7 @@ fn condition(comparison: &Comparison, look: &LookGrounds, lower: f64, upper: f64
     }
 }
 
-fn otherwise(comparison: &Comparison, rounds: usize) -> Statement {
+fn otherwise(explanation: &Explanation<'_>, comparison: &Comparison, rounds: usize) -> Statement {
     let needed = comparison.look().and_then(|look| look.rounds_needed);
     let smallest = finite(comparison.smallest_callable);
     let callable = callable(comparison);
@@ -261,16 +263,14 @@ fn otherwise(comparison: &Comparison, rounds: usize) -> Statement {
             "{} Measured alone (`--exact`) or with more rounds (`--rounds`) it may be settled.",
             callable.unwrap_or_default()
         ),
-        (Verdict::Inconclusive, _, Some(_)) => match needed {
-            Some(needed) => format!(
-                "{} About {needed} rounds in all would settle it if they are like those seen (`--rounds {needed}`).",
-                callable.unwrap_or_default()
-            ),
-            None => format!(
-                "{} It is not known how many rounds would settle it: the change lies too near to the threshold, or more of the same would not help.",
-                callable.unwrap_or_default()
-            ),
-        },
+        (Verdict::Inconclusive, _, Some(_)) => {
+            let settles = explanation.row.and_then(what_would_settle);
+            let settles = settles.map_or_else(
+                || "It is not known what would settle it: the change lies too near to the threshold, or more of the same would not help".to_owned(),
+                |settles| capital(&settles),
+            );
+            format!("{} {settles}.", callable.unwrap_or_default())
+        }
         (_, _, Some(_)) => callable.unwrap_or_default(),
         (_, _, None) => {
             format!("More rounds than {rounds} and longer samples would have allowed a test.")

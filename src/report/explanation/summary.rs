@@ -130,7 +130,9 @@ fn next(explanation: &Explanation<'_>, bench: &str) -> String {
             let look = explanation.comparison().and_then(|found| found.look());
             let rounds = look.and_then(|look| look.rounds_needed);
             let rounds = rounds.map_or_else(String::new, |needed| format!(" --rounds {needed}"));
-            format!("To settle it, measure it again alone: {again}{rounds}")
+            let settles = explanation.row.and_then(remarks::what_would_settle);
+            let settles = settles.map_or_else(String::new, |way| format!("{}. ", capital(&way)));
+            format!("{settles}Measure it again alone: {again}{rounds}")
         }
         Verdict::Failed => "See what the bench printed: cargo bench".to_owned(),
         Verdict::Incomparable => {

@@ -1,15 +1,15 @@
 //! A search through a history (`bisect`).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::{BenchmarkKey, Commit, RunId, Verdict};
 
 /// What was found about a commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Progressed {
+pub enum Finding {
     /// It is no slower than the good one.
     Fast,
     /// It is slower than the good one.
@@ -29,8 +29,7 @@ pub struct BisectStep {
     /// How many commits there are after the good one.
     pub of: usize,
     /// What was found about it.
-    #[serde(rename = "finding")]
-    pub progressed: Progressed,
+    pub finding: Finding,
     /// The verdict of the comparison with the good commit; null without one.
     pub verdict: Option<Verdict>,
     /// The change against the good commit; null without a comparison.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::report::text::history::{
     BenchmarkHistory, HistoryPoint, LeftOut, Processors, SinceBaseline, TrendOfRuns,
 };
-use perfcheck_analysis::compare::{Band, Difference, Location, Position, Step};
+use perfcheck_analysis::compare::{Band, Location, Position, Step};
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
 /// A benchmark in one of its runs.
@@ -24,34 +24,7 @@ pub(crate) struct HistoryPointMessage<'a> {
     /// Whether the value lies so far off its level that the level is taken without it.
     stray: bool,
     /// Why the run does not count; null where it does.
-    left_out: Option<LeftOutBecause<'a>>,
-}
-
-/// Why a run does not count.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct LeftOutBecause<'a> {
-    /// The reason.
-    why: LeftOutReason,
-    /// The facts that differ from the newest run, where that is the reason.
-    differences: &'a [Difference],
-}
-
-/// The reason for which a run does not count.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-enum LeftOutReason {
-    /// It cannot be compared with the newest run.
-    Incomparable,
-    /// The benchmark failed.
-    Failed,
-    /// It has no samples, or far fewer than the newest run, or samples of another kind.
-    OtherSamples,
-    /// It was measured on another processor, and the processors disagree.
-    OtherProcessor,
-    /// It is of another branch than the newest run.
-    OtherBranch,
+    left_out: Option<&'a LeftOut>,
 }
 
 /// The course that a benchmark takes; after its points.
@@ -117,21 +90,8 @@ impl<'a> HistoryPointMessage<'a> {
             level: level.map(|level| level.value),
             step: begins.and_then(|level| level.step),
             stray: history.is_stray(place),
-            left_out: point.left_out.as_ref().map(LeftOutBecause::from),
+            left_out: point.left_out.as_ref(),
         }
-    }
-}
-
-impl<'a> From<&'a LeftOut> for LeftOutBecause<'a> {
-    fn from(reason: &'a LeftOut) -> Self {
-        let (why, differences): (_, &[Difference]) = match reason {
-            LeftOut::Incomparable(differences) => (LeftOutReason::Incomparable, differences),
-            LeftOut::Failed => (LeftOutReason::Failed, &[]),
-            LeftOut::OtherSamples => (LeftOutReason::OtherSamples, &[]),
-            LeftOut::OtherProcessor => (LeftOutReason::OtherProcessor, &[]),
-            LeftOut::OtherBranch => (LeftOutReason::OtherBranch, &[]),
-        };
-        Self { why, differences }
     }
 }
 

@@ -18,7 +18,7 @@ use super::measured::BenchmarkMeasured;
 use super::method::MethodExplained;
 use super::pivot::{PivotRowMessage, PivotTable};
 use super::prune::{PruneFinished, PruneLine};
-use super::run::{RuleViolated, RunFinished};
+use super::run::{LimitExceeded, RunFinished};
 use super::self_test::{SelfTestBenchmark, SelfTestFindings};
 use super::statistics::BenchmarkStatisticsMessage;
 use crate::escape;
@@ -48,7 +48,7 @@ pub(super) struct Line<'a> {
 pub(crate) enum JsonMessage<'a> {
     BenchmarkMeasured(BenchmarkMeasured<'a>),
     BenchmarkCompared(BenchmarkCompared<'a>),
-    RuleViolated(RuleViolated<'a>),
+    LimitExceeded(LimitExceeded<'a>),
     RunFinished(RunFinished<'a>),
     BenchmarkColumns(BenchmarkColumns<'a>),
     ColumnsFinished(ColumnsFinished<'a>),

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::extras::{LatenciesOfRun, LaunchAllocations, LaunchLatencies};
 use perfcheck_analysis::compare::{
-    AllocationSummary, Estimate, InstructionSummary, IntervalMethod, LatencySummary, Summary,
+    AllocationSummary, Estimate, InstructionSummary, IntervalMethod, LatencySummary, OutlierCounts,
+    Summary,
 };
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{
@@ -98,23 +99,9 @@ pub(crate) struct SampleSummary {
     /// The constant time of a sample beside its iterations; null where the linear phase shows none.
     overhead_ns: Option<f64>,
     /// How many samples are outliers, by Tukey's fences within launches.
-    outliers: OutlierNumbers,
+    outliers: OutlierCounts,
     /// What a filter leaves out of all numbers but `outliers` and the slope's; null where all samples are described.
     left_out: Option<LeftOutSamples>,
-}
-
-/// How many samples are outliers, by Tukey's fences within launches.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct OutlierNumbers {
-    /// Below Q1 - 3 IQR.
-    low_severe: usize,
-    /// Below Q1 - 1.5 IQR, not severe.
-    low_mild: usize,
-    /// Above Q3 + 1.5 IQR, not severe.
-    high_mild: usize,
-    /// Above Q3 + 3 IQR.
-    high_severe: usize,
 }
 
 /// Units per second: reciprocals of the times of a unit.
@@ -207,7 +194,6 @@ impl From<&SamplingSettings> for SamplingAsSet {
 
 impl From<&Summary> for SampleSummary {
     fn from(summary: &Summary) -> Self {
-        let outliers = &summary.outliers;
         Self {
             samples: summary.samples,
             launches: summary.launches,
@@ -224,12 +210,7 @@ impl From<&Summary> for SampleSummary {
             max_ns: summary.max,
             r_squared: summary.r_squared,
             overhead_ns: summary.overhead_ns,
-            outliers: OutlierNumbers {
-                low_severe: outliers.low_severe,
-                low_mild: outliers.low_mild,
-                high_mild: outliers.high_mild,
-                high_severe: outliers.high_severe,
-            },
+            outliers: summary.outliers,
             left_out: summary.left_out,
         }
     }

@@ -24,7 +24,7 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-pub use bisect::{BisectFindings, BisectOutcome, BisectStep, Progressed};
+pub use bisect::{BisectFindings, BisectOutcome, BisectStep, Finding};
 pub(crate) use columns::{BenchmarkColumns, unit_of_statistic};
 pub(crate) use compared::{BenchmarkCompared, decided_by};
 pub use doctor::{DoctorFinding, DoctorFindings, NoiseFindings, Resolvable, Severity};
@@ -44,7 +44,7 @@ pub(crate) use pivot::PivotRowMessage;
 pub use pivot::{PivotCell, PivotFilter, PivotKind, PivotRow, PivotTable};
 pub(crate) use prune::PruneFinished;
 pub use prune::{PruneLine, RunFate};
-pub(crate) use run::RuleViolated;
+pub(crate) use run::LimitExceeded;
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, SkippedBenchmark};
 pub use statistics::BenchmarkStatistics;
 pub(crate) use statistics::BenchmarkStatisticsMessage;

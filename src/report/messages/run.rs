@@ -12,30 +12,30 @@ use perfcheck_analysis::model::{
     Tally, Thresholds, Verdict,
 };
 
-/// A rule (`--limit`, `limit` in Cargo.toml) that a benchmark did not keep.
+/// A limit (`--limit`, `limit` in Cargo.toml) that a benchmark exceeds.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct RuleViolated<'a> {
+pub(crate) struct LimitExceeded<'a> {
     /// The number of the run.
     run: RunId,
     /// The benchmark.
     benchmark: &'a BenchmarkKey,
-    /// The rule as it was written.
-    rule: &'a str,
+    /// The limit as it was written.
+    limit: &'a str,
     /// The statistic that it is about.
     statistic: Statistic,
     /// What of the statistic it limits.
     of: Limited,
-    /// What is allowed: a fraction, nanoseconds, bytes or a number.
-    limit: f64,
+    /// What it allows at most: a fraction, nanoseconds, bytes or a number.
+    bound: f64,
     /// What was found, all of it above the limit; its members are null where there was none before and there is some now.
     found: Estimate,
-    /// The level that this shares with other numbers that the rules of the run ask for; null where it rests on no chance or on the level of the
+    /// The level that this shares with other numbers that the limits of the run ask for; null where it rests on no chance or on the level of the
     /// verdict.
     shared_level: Option<SharedLevel>,
 }
 
-/// What a rule limits.
+/// What a limit is about.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -70,8 +70,8 @@ pub(crate) struct RunFinished<'a> {
     remarks: Vec<String>,
     /// In which functions the executables of both sides differ, by bench target, where that is known.
     code: Vec<&'a CodeChange>,
-    /// How many rules were broken, counted for each benchmark.
-    violations: usize,
+    /// How many limits are exceeded, counted for each benchmark.
+    limits_exceeded: usize,
     /// The thresholds that are not the default, by name.
     thresholds: ChangedThresholds,
     /// The seed of everything random in the run; below 2^53 unless the user set a larger one.
@@ -121,19 +121,19 @@ pub(crate) struct VerdictCounts {
 #[serde(transparent)]
 pub(crate) struct ChangedThresholds(BTreeMap<&'static str, f64>);
 
-impl<'a> RuleViolated<'a> {
+impl<'a> LimitExceeded<'a> {
     pub fn of(run: RunId, exceeded: &'a Exceeded) -> Self {
         Self {
             run,
             benchmark: &exceeded.key,
-            rule: &exceeded.text,
+            limit: &exceeded.text,
             statistic: exceeded.statistic,
             of: if exceeded.ceiling.is_change() {
                 Limited::Change
             } else {
                 Limited::Value
             },
-            limit: exceeded.ceiling.most(),
+            bound: exceeded.ceiling.most(),
             found: exceeded.found,
             shared_level: exceeded.shared_level,
         }
@@ -161,7 +161,7 @@ impl<'a> From<&'a Findings<'_>> for RunFinished<'a> {
                 .map(run_remark)
                 .collect(),
             code: code.collect(),
-            violations: verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len()),
+            limits_exceeded: verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len()),
             thresholds: (&findings.thresholds()).into(),
             seed: run.seed,
             git: run.git.as_ref(),

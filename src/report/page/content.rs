@@ -22,7 +22,7 @@ pub struct Page<'a> {
     pub warnings: Vec<Difference>,
     /// What else a reader must know of the whole.
     pub remarks: Vec<RunRemark>,
-    /// What the rules of `--limit` made of it.
+    /// What the limits made of it.
     pub limits: Limits,
     /// What the page leaves out so that its size stays within bounds, a sentence each.
     pub omissions: Vec<String>,

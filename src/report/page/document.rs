@@ -135,7 +135,7 @@ struct HeadData<'a> {
     symbols: Vec<(Verdict, char)>,
     warnings: Vec<DifferenceData>,
     /// The limits that were exceeded.
-    broken: Vec<String>,
+    exceeded: Vec<String>,
     remarks: Vec<String>,
     notes: Vec<String>,
     /// How the machine code of each bench target differs.
@@ -193,7 +193,7 @@ impl<'a> HeadData<'a> {
                 .map(|verdict| (*verdict, theme::symbol(*verdict)))
                 .collect(),
             warnings: differences(&page.warnings),
-            broken: lines(page.limits.exceeded.iter().map(limits::exceeded)),
+            exceeded: lines(page.limits.exceeded.iter().map(limits::exceeded)),
             remarks: lines(all_remarks),
             notes: lines(notes(page).into_iter()),
             code: lines(code.into_iter().map(run_remark)),

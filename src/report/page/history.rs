@@ -7,7 +7,7 @@ use super::content::Page;
 use super::quantized::{OneOrEach, Short, ShortEstimate, estimate};
 use crate::escape::one_line;
 use crate::report::text::history::{
-    BenchmarkHistory, HistoryPoint, LeftOut, side_by_side_in_words,
+    BenchmarkHistory, HistoryPoint, LeftOutReason, side_by_side_in_words,
 };
 use perfcheck_analysis::model::{RunId, Verdict};
 
@@ -116,16 +116,19 @@ impl HistoryData {
 fn left_out(points: &[HistoryPoint]) -> Vec<LeftOutData> {
     let mut found: Vec<LeftOutData> = Vec::new();
     for (place, point) in points.iter().enumerate() {
-        let Some(why) = &point.left_out else { continue };
-        let why = match why {
-            LeftOut::Incomparable(differing) => {
-                let facts: Vec<String> = differing.iter().map(ToString::to_string).collect();
+        let Some(found) = &point.left_out else {
+            continue;
+        };
+        let why = match found.why {
+            LeftOutReason::Incomparable => {
+                let differing = found.differences.iter();
+                let facts: Vec<String> = differing.map(ToString::to_string).collect();
                 one_line(&facts.join(", "))
             }
-            LeftOut::Failed => "failed".to_owned(),
-            LeftOut::OtherSamples => "other samples".to_owned(),
-            LeftOut::OtherProcessor => "another processor".to_owned(),
-            LeftOut::OtherBranch => "another branch".to_owned(),
+            LeftOutReason::Failed => "failed".to_owned(),
+            LeftOutReason::OtherSamples => "other samples".to_owned(),
+            LeftOutReason::OtherProcessor => "another processor".to_owned(),
+            LeftOutReason::OtherBranch => "another branch".to_owned(),
         };
         match found.last_mut() {
             Some((known, _, last)) if *known == why && *last + 1 == place => *last = place,

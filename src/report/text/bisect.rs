@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::escape;
 use crate::report::layout::{Column, Table};
 use crate::report::messages::{
-    BisectFindings, BisectOutcome, BisectStep, JsonMessage, Progressed, write_message,
+    BisectFindings, BisectOutcome, BisectStep, Finding, JsonMessage, write_message,
 };
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
@@ -20,10 +20,10 @@ pub fn write_bisect_step(
     format: MessageFormat,
 ) -> io::Result<()> {
     if let Some(progress) = progress {
-        let word = match step.progressed {
-            Progressed::Fast => "Fast",
-            Progressed::Slow => "Slow",
-            Progressed::Skipped => "Skipped",
+        let word = match step.finding {
+            Finding::Fast => "Fast",
+            Finding::Slow => "Slow",
+            Finding::Skipped => "Skipped",
         };
         let again = if step.remembered {
             ", known before"
@@ -54,10 +54,10 @@ fn in_words(step: &BisectStep) -> String {
         (Some(change), Some(threshold)) => {
             let change = units::change_with_interval(change);
             let threshold = units::rounded_percent(threshold);
-            parts.push(match step.progressed {
-                Progressed::Fast => format!("{change}, less than the threshold of {threshold}"),
-                Progressed::Slow => format!("{change}, more than the threshold of {threshold}"),
-                Progressed::Skipped => format!(
+            parts.push(match step.finding {
+                Finding::Fast => format!("{change}, less than the threshold of {threshold}"),
+                Finding::Slow => format!("{change}, more than the threshold of {threshold}"),
+                Finding::Skipped => format!(
                     "not called: {change} is neither clearly more nor clearly less than the threshold of {threshold}"
                 ),
             });
@@ -205,7 +205,7 @@ mod tests {
             commit: commit('a', "Simplify"),
             place: 11,
             of: 16,
-            progressed: Progressed::Slow,
+            finding: Finding::Slow,
             verdict: Some(Verdict::Regressed),
             change: Some(Estimate {
                 estimate: 1.01,
@@ -224,7 +224,7 @@ mod tests {
         BisectStep {
             commit: commit('b', "Break\u{1b}[2J"),
             place: 10,
-            progressed: Progressed::Skipped,
+            finding: Finding::Skipped,
             verdict: None,
             change: None,
             threshold: None,
@@ -282,11 +282,8 @@ mod tests {
 
     #[test]
     fn that_there_is_nothing_to_find_is_said_with_the_change() {
-        let (fast, open) = (Progressed::Fast, Progressed::Skipped);
-        let [fast, open] = [fast, open].map(|progressed| BisectStep {
-            progressed,
-            ..slow()
-        });
+        let (fast, open) = (Finding::Fast, Finding::Skipped);
+        let [fast, open] = [fast, open].map(|finding| BisectStep { finding, ..slow() });
         insta::assert_snapshot!(
             answered(BisectOutcome::NotSlower, vec![fast])
                 + &answered(BisectOutcome::Undecided, vec![open])

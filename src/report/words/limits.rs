@@ -98,10 +98,10 @@ fn rounded(value: f64) -> String {
 pub(crate) fn limit_remark(remark: &LimitRemark) -> String {
     match remark {
         LimitRemark::ForNothing(text) => {
-            format!("the rule `{text}` is for no benchmark that was compared")
+            format!("the limit `{text}` is for no benchmark that was compared")
         }
         LimitRemark::WithoutStatistic(text, statistic, benchmarks) => format!(
-            "the rule `{text}` says nothing of {}: {}",
+            "the limit `{text}` says nothing of {}: {}",
             whom(benchmarks),
             why(*statistic)
         ),
@@ -121,7 +121,7 @@ pub(crate) fn limit_remark(remark: &LimitRemark) -> String {
                 "more launches narrow it"
             };
             format!(
-                "the rule `{text}` is neither kept nor broken by {}: what was seen lies above the limit, the whole interval does not{share}; {way_out}",
+                "the limit `{text}` is neither kept nor exceeded by {}: what was seen lies above the limit, the whole interval does not{share}; {way_out}",
                 whom(benchmarks)
             )
         }
@@ -224,7 +224,7 @@ mod tests {
         };
         let among = undecided(50, true);
         assert!(
-            among.contains("neither kept nor broken by `a`")
+            among.contains("neither kept nor exceeded by `a`")
                 && among.contains("50 numbers share the level")
                 && among.contains("--against"),
             "{among}"

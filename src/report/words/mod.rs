@@ -1,4 +1,4 @@
-//! What the findings say, in words: remarks, rules, changes and the source of a run, for all sinks alike.
+//! What the findings say, in words: remarks, limits, changes and the source of a run, for all sinks alike.
 
 pub(super) mod analysis;
 pub(super) mod extras;

@@ -58,7 +58,7 @@ impl RunOutcome {
             (targets > 0).then(|| format!("{} failed", units::counted(targets, "bench target"))),
             (is(ExitCode::BenchmarkFailed) && !failed).then(|| "nothing was measured".to_owned()),
             is(ExitCode::NoBaseline).then(|| "nothing was comparable".to_owned()),
-            (exceeded > 0).then(|| format!("{} broken", units::counted(exceeded, "limit"))),
+            (exceeded > 0).then(|| format!("{} exceeded", units::counted(exceeded, "limit"))),
         ];
         outcome.reasons = reasons.into_iter().flatten().collect();
         outcome.is_part = findings.run.partition.is_some();
@@ -92,7 +92,7 @@ impl RunOutcome {
         }
     }
 
-    /// What it rests on, verdicts as `write` has them: `1 limit broken; 2 of 13 regressed, 11 unchanged`.
+    /// What it rests on, verdicts as `write` has them: `1 limit exceeded; 2 of 13 regressed, 11 unchanged`.
     pub(crate) fn grounds(&self, write: impl Fn(Verdict) -> String) -> String {
         let counts = self.tally.iter().enumerate().map(|(at, (verdict, count))| {
             let of = match at {
@@ -210,8 +210,8 @@ mod tests {
             "FAIL  run 12: 2 of 2 regressed vs run 3   exit 1",
         );
         says(
-            &outcome(ExitCode::Regression, &[Unchanged], &["1 limit broken"]),
-            "FAIL  run 12: 1 limit broken; 1 of 1 unchanged vs run 3   exit 1",
+            &outcome(ExitCode::Regression, &[Unchanged], &["1 limit exceeded"]),
+            "FAIL  run 12: 1 limit exceeded; 1 of 1 unchanged vs run 3   exit 1",
         );
         says(
             &outcome(ExitCode::BenchmarkFailed, &[Failed, Unchanged], &[]),

@@ -53,10 +53,17 @@ pub(crate) fn remark(remark: &Remark) -> String {
     }
 }
 
-/// What would settle an inconclusive comparison.
+/// What would settle an inconclusive benchmark; `None`: nothing is known to.
+pub(crate) fn what_would_settle(row: &Row<'_>) -> Option<String> {
+    let mut remarks = row.remarks.iter();
+    let undecided = remarks.find(|remark| matches!(remark, Remark::Undecided { .. }))?;
+    Some(remark(undecided))
+}
+
 fn undecided(rounds: Option<u64>, seconds: Option<f64>, noise_threshold: Option<f64>) -> String {
     let rounds = rounds.map(|rounds| {
-        let time = seconds.map(|seconds| format!(", {seconds:.0} s,"));
+        // Whoever measures again waits for a second at least.
+        let time = seconds.map(|seconds| format!(", {:.0} s,", seconds.max(1.0)));
         let time = time.unwrap_or_default();
         format!("about {rounds} rounds{time} would settle it (`--rounds {rounds}`)")
     });
@@ -284,6 +291,10 @@ mod tests {
         assert_eq!(
             said(Some(380), None, None),
             "about 380 rounds would settle it (`--rounds 380`)"
+        );
+        assert_eq!(
+            said(Some(12), Some(0.2), None),
+            "about 12 rounds, 1 s, would settle it (`--rounds 12`)"
         );
         assert_eq!(
             said(None, Some(41.6), Some(0.104)),

@@ -188,7 +188,7 @@ pub(crate) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What is wrong with a benchmark: the verdict's word, or `rule` where it is a rule of `--limit` that was not kept; and a sentence.
+/// What is wrong with a benchmark: the verdict's word, or `limit` where it exceeds one of `--limit`; and a sentence.
 pub(crate) fn complaint(
     row: &Row<'_>,
     findings: &Findings<'_>,
@@ -197,7 +197,7 @@ pub(crate) fn complaint(
     let word = row.verdict.map_or("measured", Verdict::word);
     let is_wanted = row.verdict.is_some_and(|found| fail_on.contains(&found));
     if let (false, Some(found)) = (is_wanted, exceeded(row, findings).next()) {
-        return ("rule", rule(found));
+        return ("limit", excess(found));
     }
     let more = match row.verdict {
         Some(Verdict::Missing) => "it is in the reference, and not in this run".to_owned(),
@@ -211,7 +211,7 @@ pub(crate) fn complaint(
 }
 
 /// Which limit is exceeded by how much, without the benchmark's name.
-fn rule(exceeded: &Exceeded) -> String {
+fn excess(exceeded: &Exceeded) -> String {
     let sentence = limits::exceeded(exceeded);
     let name = escape::terminal_lines(&exceeded.key.id);
     let rest = sentence
@@ -229,13 +229,13 @@ pub(crate) fn other_notes(row: &Row<'_>, findings: &Findings<'_>, complaint: &st
 
 /// What else a reader must know of a benchmark, a sentence each.
 pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
-    let rules = exceeded(row, findings).map(rule);
+    let excesses = exceeded(row, findings).map(excess);
     let moved = row.comparison.iter().flat_map(extras::changes);
     let differences = row
         .blocking
         .iter()
         .map(|found| format!("differs in {found}"));
-    rules
+    excesses
         .chain(moved)
         .chain(differences)
         .chain(remarks_on(row, |_| true, metric(row)))

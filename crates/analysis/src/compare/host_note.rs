@@ -1,34 +1,34 @@
-//! What the host did to a comparison, in words.
+//! How the host disturbed a comparison, in words.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::model::Side;
 
-/// What the host did to a comparison of stored runs. `Display` gives a sentence without a full stop.
+/// How the host disturbed a comparison of stored runs. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum HostNote {
     /// The control workload moved in the direction of the change, and by more.
     HostMoved {
-        /// Its change, a fraction.
+        /// The change of the control workload, a fraction.
         change: f64,
     },
     /// Half of the launches of a side or more changed their speed while they were sampled.
     LaunchesDrift {
-        /// Which side.
+        /// The side that this is about.
         side: Side,
-        /// How many drifted.
+        /// How many launches drifted.
         drifting: usize,
-        /// Of how many.
+        /// How many launches the side has.
         launches: usize,
     },
     /// The processor was often taken away while a side was sampled.
     SamplesInterrupted {
-        /// Which side.
+        /// The side that this is about.
         side: Side,
-        /// At most this share of its samples was interrupted.
+        /// The largest share of its samples that can have been interrupted.
         share: f64,
     },
 }

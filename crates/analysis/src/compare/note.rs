@@ -13,44 +13,44 @@ use crate::model::{Side, Statistic};
 pub enum Note {
     /// A side has no samples.
     NoSamples {
-        /// Which side.
+        /// The side that this is about.
         side: Side,
     },
     /// The samples of a side are too short for its clock.
     SamplesTooShort {
-        /// Which side.
+        /// The side that this is about.
         side: Side,
-        /// Shortest sample that would count, in nanoseconds.
+        /// How long a sample must be to count, in nanoseconds.
         needed_ns: f64,
     },
     /// Launches of a side failed.
     LaunchesFailed {
-        /// Which side.
+        /// The side that this is about.
         side: Side,
-        /// Launches that failed.
+        /// How many launches failed.
         failed: usize,
-        /// Launches that are left.
+        /// How many launches are left.
         good: usize,
     },
     /// A side has only one or two launches.
     FewLaunches {
-        /// Which side.
+        /// The side that this is about.
         side: Side,
-        /// How many.
+        /// How many launches it has.
         launches: usize,
     },
-    /// With one launch on a side the t-score compares samples, as if they were independent.
+    /// A side has one launch, so the t-score compares samples, as if they were independent.
     SamplesAsUnits,
-    /// Fewer samples than the low quantile needs: the median was compared.
+    /// A side has fewer samples than the low quantile needs, so medians were compared.
     MedianOfFewSamples {
-        /// Samples of the smaller side.
+        /// How many samples the smaller side has.
         samples: usize,
     },
-    /// No flat phase: the median of the longer half of the ramp was compared.
+    /// There is no flat phase, so the medians of the longer half of the ramp were compared.
     MedianOfRamp,
     /// The samples of the two sides differ much in length; short samples have lower floors.
     SampleLengthsDiffer {
-        /// Longer over shorter, of the typical samples.
+        /// The length of the typical sample of one side over that of the other; more than 1.
         ratio: f64,
     },
     /// All launch values of each side are equal.
@@ -59,160 +59,160 @@ pub enum Note {
     NoTScore,
     /// The resamples are too few for the level that the family asks for.
     TooFewResamples {
-        /// How many would do.
+        /// How many resamples would be enough.
         needed: u64,
     },
     /// There are so many samples that fewer resamples were drawn than asked for.
     FewerResamples {
-        /// How many were.
+        /// How many resamples were drawn.
         drawn: u64,
     },
-    /// One launch alone came near the floor of a side, so that the floor is uncertain.
+    /// One launch alone came near the floor of a side, so the floor is uncertain.
     LoneFloor {
-        /// Which side.
+        /// The side that this is about.
         side: Side,
         /// How much slower the next launch is, a fraction.
         gap: f64,
     },
-    /// The t-score says slower, while the fastest launches of both sides are alike.
+    /// The t-score says slower, but the fastest launches of both sides are alike.
     SlowerButForTheFastest {
         /// The change of the mean over launches, a fraction.
         change: f64,
     },
     /// A side has fewer observations than the test of `--test` needs: nothing was tested.
     TooFewObservations {
-        /// Observations of the smaller side.
+        /// How many observations the smaller side has.
         smaller: usize,
-        /// How many it needs.
+        /// How many observations the test needs on each side.
         needed: usize,
     },
     /// A side has no launch with the center that was asked for.
     NoCenter {
-        /// Which.
+        /// The center that was asked for.
         center: Statistic,
     },
     /// The benchmark does not have what the verdict should be about.
     NoSuchMetric {
-        /// What.
+        /// The metric that was asked for.
         metric: Statistic,
     },
-    /// An exact p of ranks was asked for, and there are ties or too many values.
+    /// An exact p of ranks was asked for, but there are ties or too many values.
     NoExactP,
     /// A test of ranks shows a difference that is negligible in size.
     NegligibleEffect {
-        /// Cliff's delta.
+        /// Cliff's delta of the two sides.
         delta: f64,
-        /// What counts.
+        /// The smallest delta that counts.
         practical: f64,
     },
     /// The test shows a difference whose interval does not lie beyond the noise threshold.
     WithinNoise,
-    /// The interval lies beyond the noise threshold, but p is not small enough, of few observations and many benchmarks mostly.
+    /// The interval lies beyond the noise threshold, but p is not small enough. This happens mostly with few observations or many benchmarks.
     NotSignificant {
-        /// p before the family.
+        /// The p-value before it is adjusted.
         p: f64,
-        /// The same adjusted for all benchmarks.
+        /// The p-value adjusted for all benchmarks.
         adjusted: f64,
-        /// The level that it had to be below.
+        /// The level that the adjusted p-value had to be below.
         level: f64,
     },
     /// Counts that vary differ beyond noise, but p is not small enough among as many benchmarks.
     CountsNotSignificant {
-        /// p before the family.
+        /// The p-value before it is adjusted.
         p: f64,
-        /// The same adjusted for all benchmarks whose counts vary.
+        /// The p-value adjusted for all benchmarks whose counts vary.
         adjusted: f64,
-        /// The level that it had to be below.
+        /// The level that the adjusted p-value had to be below.
         level: f64,
     },
-    /// Only the t-score says faster.
+    /// The t-score says faster, the prediction interval does not.
     FasterByTScoreOnly,
-    /// The floors and the rounds say different things.
+    /// The floor test and the rank test contradict each other.
     TestsContradict,
-    /// Too few rounds for a verdict.
+    /// There are too few rounds for a verdict.
     FewRounds {
-        /// How many there are.
+        /// How many rounds there are.
         rounds: usize,
     },
-    /// Fewer samples than the low quantile needs: the second fastest was compared.
+    /// A side has fewer samples than the low quantile needs, so the second fastest ones were compared.
     SecondFastestOfFewSamples {
-        /// Samples of a side.
+        /// How many samples a side has.
         samples: usize,
     },
-    /// Samples of a side are slower than their neighbours of the other, its fastest ones are not.
+    /// Samples of one side are slower than their neighbours of the other side, but its fastest ones are not.
     SlowPath {
         /// The slower side.
         side: Side,
-        /// Share of the new side's samples more than 10 % above its floor.
+        /// The share of the candidate's samples that lie more than 10 % above its floor.
         share_candidate: f64,
-        /// The same of the reference.
+        /// The share of the base's samples that lie more than 10 % above its floor.
         share_base: f64,
     },
     /// The floors are alike, but a slow path could not be ruled out.
     SlowPathSuspected,
-    /// The floors are alike, and there were too few rounds to look for slow paths.
+    /// The floors are alike, but there were too few rounds to look for slow paths.
     SlowPathsNotSearched {
-        /// How many there were.
+        /// How many rounds there were.
         rounds: usize,
     },
-    /// Controls on this host have differed by more than the noise threshold that was set.
+    /// Controls on this host differed by more than the noise threshold that was set.
     ThresholdRaised {
-        /// How many controls.
+        /// How many controls there are.
         controls: usize,
         /// The 95th percentile of their changes, a fraction: the threshold in force.
         change: f64,
-        /// Whether that is too much to call anything unchanged.
+        /// Whether the threshold is too large to call anything unchanged.
         too_noisy: bool,
     },
-    /// The change of the first half of the rounds is not that of the second. How large it is in each is not told: it is seen in the rounds one by one,
-    /// and what is printed as the change may be that of the fastest samples.
+    /// The first half of the rounds shows another change than the second half. The note does not say how large each is: both come from the rank test, but
+    /// the change that is printed may come from the floor test.
     ChangeDrifts,
     /// A sample is slower or faster as the second of a pair than as the first.
     PositionMatters {
-        /// By how much it is slower as the second, a fraction.
+        /// How much slower a sample is as the second of its pair, a fraction.
         effect: f64,
     },
-    /// A round is like the one before it: they are no independent evidence.
+    /// Rounds resemble the round before them, so they are no independent evidence.
     RoundsDependOnTheirNeighbours {
-        /// Correlation of the signs about the median.
+        /// The correlation of the signs of successive rounds about the median.
         correlation: f64,
     },
     /// An iteration is so long that a round has few samples.
     LongIterations {
-        /// An iteration, in nanoseconds.
+        /// How long an iteration takes, in nanoseconds.
         iteration_ns: f64,
     },
     /// Processes of one side differ by more than their samples explain.
     ProcessesDiffer {
-        /// Their standard deviation, a fraction.
+        /// The standard deviation of the processes, a fraction.
         by: f64,
     },
     /// Within a round the differences of both sides vary by more than processes do.
     SamplesDiffer {
-        /// The standard deviation of the differences that two quads give, a fraction.
+        /// The standard deviation of the differences that two quads each give, a fraction.
         by: f64,
     },
     /// The processes worked on several processors at once.
     SeveralProcessors {
-        /// On how many on average.
+        /// How many processors they used on average.
         processors: f64,
     },
     /// The rounds of a side fall into two groups.
     SeveralModes {
-        /// Which side.
+        /// The side that this is about.
         side: Side,
-        /// How much slower the slow group begins, a fraction.
+        /// The gap between the groups, a fraction.
         apart: f64,
-        /// Share of the rounds in the fast group.
+        /// The share of the rounds that are in the fast group.
         share: f64,
     },
-    /// What the host did. It has a tag of its own; such variants stand last.
+    /// The host disturbed the comparison. The note inside has a tag of its own; serde wants such variants last.
     #[serde(untagged)]
     Host(HostNote),
 }
 
 impl Note {
-    /// Those of `--test` and `--metric`.
+    /// Words the notes of `--test` and `--metric`.
     fn of_another_system(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFewObservations { smaller, needed } => write!(
@@ -257,7 +257,7 @@ impl Note {
 }
 
 impl Note {
-    /// Those of A/B.
+    /// Words the notes of A/B measurements.
     fn of_rounds(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FewRounds { rounds } => {

@@ -1,4 +1,4 @@
-//! How far a relative change may be off, at any level: what rules and verdicts about something else than time decide by.
+//! How far a relative change may be off, at any level: what limits and verdicts about something else than time decide by.
 //!
 //! Kept as standard errors of the logarithm, because the level of a bound is known only when all that share it are.
 

@@ -242,7 +242,7 @@ mod tests {
         run
     }
 
-    /// What rules make of benchmarks that are slower by these factors than one stored run on a machine of their own.
+    /// What limits make of benchmarks that are slower by these factors than one stored run on a machine of their own.
     fn kept(limits: &[&str], factors: &[f64]) -> Limits {
         kept_where(limits, factors, |_| ())
     }

@@ -1,4 +1,4 @@
-//! A limit that benchmarks must keep: `[PATTERN=]STATISTIC:LIMIT`, as people write it behind `--limit` and in Cargo.toml; and what came of all
+//! A limit that benchmarks must keep: `[PATTERN=]STATISTIC:BOUND`, as people write it behind `--limit` and in Cargo.toml; and what came of all
 //! limits of a run.
 
 use std::str::FromStr;
@@ -57,10 +57,12 @@ impl Ceiling {
 }
 
 impl Limit {
-    /// Reads `[PATTERN=]STATISTIC:LIMIT`. The error says what was expected.
+    /// Reads `[PATTERN=]STATISTIC:BOUND`. The error says what was expected.
     pub fn read(text: &str, scope: Scope) -> Result<Self, String> {
         let (head, limit) = text.rsplit_once(':').ok_or_else(|| {
-            format!("`{text}` is no rule such as `median:5%`, `parse/*=p99:2ms` or `allocations:0`")
+            format!(
+                "`{text}` is no limit such as `median:5%`, `parse/*=p99:2ms` or `allocations:0`"
+            )
         })?;
         let (pattern, word) = match head.rsplit_once('=') {
             Some((pattern, word)) => (Some(pattern.trim()), word.trim()),
@@ -308,7 +310,7 @@ mod tests {
     #[test]
     fn what_is_no_rule_says_what_one_looks_like() {
         for (text, words) in [
-            ("median", "no rule such as `median:5%`"),
+            ("median", "no limit such as `median:5%`"),
             (
                 "meadian:5%",
                 "no statistic of what has limits; those are time, mean, median",

@@ -1,4 +1,4 @@
-//! From comparisons to what is told of them: rows, remarks, limits that were kept or broken, and the outcome. Pure: data in, data out.
+//! From comparisons to what is told of them: rows, remarks, limits that are kept or exceeded, and the outcome. Pure: data in, data out.
 //!
 //! Must not print, read a store or measure. Invariant: what is to be told is data here; words are made by whoever tells it.
 

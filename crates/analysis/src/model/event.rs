@@ -4,81 +4,81 @@ use std::time::Duration;
 
 use super::{BenchmarkKey, Nanos};
 
-/// How often benchmarks are to be visited, and in what.
+/// How benchmarks will be visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VisitPlan {
-    /// Each in as many launches as were planned, the longest series having so many.
+    /// Each benchmark is visited in as many launches as were planned for it; this is the largest number.
     Launches(u32),
-    /// Each in rounds, until it is decided: in so many at most.
+    /// Each benchmark is visited in rounds until it is decided; this is the largest number.
     Rounds(u32),
 }
 
-/// How a time that is left is to be read.
+/// How to read an estimate of the time that is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// All benchmarks have been seen: it will be about that.
+    /// All benchmarks were visited before: the rest takes about this time.
     About,
-    /// Nobody has seen some benchmark yet, and a single iteration of it may take longer than was planned for all.
+    /// Some benchmarks were never visited, and a single iteration of one may take longer than was planned for all.
     AtLeast,
-    /// What is decided needs no more time.
+    /// All benchmarks were visited before; those that are decided early save time.
     AtMost,
-    /// The same before all benchmarks have been seen.
+    /// Some benchmarks were never visited; those that are decided early save time.
     UsuallyAtMost,
 }
 
-/// One thing that happened.
+/// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
     /// The benchmarks are known and about to be measured.
     Planned {
-        /// How many benchmarks.
+        /// How many benchmarks there are.
         benchmarks: usize,
-        /// How many visits: benchmarks times their launches.
+        /// How many visits there will be: benchmarks times their launches.
         visits: usize,
-        /// How long that should take.
+        /// How long the visits should take.
         expected: Duration,
-        /// How that is to be read.
+        /// How to read this time.
         bound: Bound,
-        /// How they follow one another.
+        /// How the benchmarks will be visited.
         plan: VisitPlan,
     },
     /// A benchmark is about to be visited.
     Visiting {
-        /// Which.
+        /// The benchmark.
         benchmark: &'a BenchmarkKey,
-        /// In which launch, from 0.
+        /// The launch, from 0.
         launch: u32,
-        /// Visits that have ended.
+        /// How many visits have ended.
         done: usize,
-        /// Visits in all.
+        /// How many visits there will be.
         visits: usize,
-        /// How long the rest should take, by what visits have taken so far.
+        /// How long the other visits should take, judging by those that have ended.
         left: Duration,
-        /// How that is to be read.
+        /// How to read this time.
         bound: Bound,
-        /// Benchmarks that need no more visits.
+        /// How many benchmarks need no more visits.
         settled: usize,
     },
     /// All visits have ended, or the user asked to stop.
     Measured,
-    /// Something else than a measurement goes on, which takes long where there is much of it.
+    /// Work that is no measurement goes on; it may take long.
     Working {
-        /// What is done, with what.
+        /// What the work is.
         what: &'a str,
-        /// With how many benchmarks; 0 where nobody knows yet.
+        /// How many benchmarks it is about; 0 while the number is not known.
         benchmarks: usize,
-        /// Parts of it that are done.
+        /// How many parts of it are done.
         done: usize,
-        /// Its parts; when all are done, it ends.
+        /// How many parts it has; it ends when all are done.
         of: usize,
     },
-    /// The bench printed this.
+    /// The bench process printed these bytes.
     Output(&'a [u8]),
     /// A visit failed; the others go on.
     VisitFailed {
-        /// Which benchmark.
+        /// The benchmark.
         benchmark: &'a BenchmarkKey,
-        /// In which launch, from 0.
+        /// The launch, from 0.
         launch: u32,
         /// What happened.
         message: &'a str,
@@ -89,31 +89,31 @@ pub enum Event<'a> {
         package: &'a str,
         /// Name of the target.
         target: &'a str,
-        /// What the reference is called, where it is one of the reference.
+        /// The name of the reference, if the target belongs to the reference.
         reference: Option<&'a str>,
         /// What happened.
         message: &'a str,
     },
     /// A bench declined to run a benchmark.
     Skipped {
-        /// Which.
+        /// The benchmark.
         benchmark: &'a BenchmarkKey,
-        /// Why, in the bench's words.
+        /// The reason, in the bench's words.
         reason: &'a str,
     },
-    /// The benches' clocks go by steps of this at most.
+    /// This is the largest step of the benches' clocks.
     ClockStep(Nanos),
-    /// Something that the user should know.
+    /// This is something that the user should know.
     Warning(&'a str),
 }
 
-/// Somebody who wants to know.
+/// Something that is told of events.
 pub trait Observer {
-    /// Takes notice. Called between samples only, except for [`Event::Output`].
+    /// Takes notice of an event. All events but [`Event::Output`] are told between samples.
     fn observe(&self, event: &Event<'_>);
 }
 
-/// Nobody hears of it.
+/// Ignores all events.
 pub struct Silence;
 
 impl Observer for Silence {

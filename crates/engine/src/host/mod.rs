@@ -19,5 +19,5 @@ pub use examine::{Activity, RealFiles, SystemFiles, last_level_cache, machine_st
 pub use git::{Checkout, HOOK_VARIABLES};
 pub use machine::{detect, load};
 pub use revisions::{GitError, PresentFiles, Revision};
-pub use variables::{TerminalCharacters, Variables, build_environment, fresh_seed};
+pub use variables::{Variables, build_environment, fresh_seed};
 pub use viewer::{open_in_viewer, temporary_page};

@@ -9,15 +9,6 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Which characters a terminal shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TerminalCharacters {
-    /// All of them.
-    Unicode,
-    /// ASCII alone, for certain.
-    Ascii,
-}
-
 /// What the environment says to us.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variables {
@@ -47,8 +38,8 @@ pub struct Variables {
     pub job: Option<String>,
     /// `CARGO_TERM_COLOR`
     pub term_color: Option<String>,
-    /// What a terminal shows, by `TERM` and the locale's character set.
-    pub terminal: TerminalCharacters,
+    /// Whether a terminal shows all characters, by `TERM` and the locale's character set; else ASCII alone, for certain.
+    pub shows_unicode: bool,
 }
 
 impl Variables {
@@ -83,7 +74,7 @@ impl Variables {
                 })
                 .or_else(|| text("CI_JOB_NAME")),
             term_color: text("CARGO_TERM_COLOR"),
-            terminal: TerminalCharacters::of(
+            shows_unicode: shows_unicode(
                 text("TERM").as_deref(),
                 ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text),
             ),
@@ -91,19 +82,13 @@ impl Variables {
     }
 }
 
-impl TerminalCharacters {
-    /// Those of a terminal of this type with this locale (POSIX.1-2024, 8.2: the first variable that is set and not empty counts).
-    /// The console of Linux takes UTF-8 and has hardly any of the characters; Windows needs no locale.
-    fn of(terminal: Option<&str>, locale: Option<String>) -> Self {
-        let knows_little = matches!(terminal, Some("dumb" | "linux"));
-        let locale = locale.unwrap_or_default().to_ascii_lowercase();
-        let is_utf_8 = locale.contains("utf-8") || locale.contains("utf8");
-        if (is_utf_8 || cfg!(windows)) && !knows_little {
-            Self::Unicode
-        } else {
-            Self::Ascii
-        }
-    }
+/// Whether a terminal of this type shows all characters with this locale (POSIX.1-2024, 8.2: the first variable that is set and not empty counts).
+/// The console of Linux takes UTF-8 and has hardly any of the characters; Windows needs no locale.
+fn shows_unicode(terminal: Option<&str>, locale: Option<String>) -> bool {
+    let knows_little = matches!(terminal, Some("dumb" | "linux"));
+    let locale = locale.unwrap_or_default().to_ascii_lowercase();
+    let is_utf_8 = locale.contains("utf-8") || locale.contains("utf8");
+    (is_utf_8 || cfg!(windows)) && !knows_little
 }
 
 /// Beginnings of the names of variables that compilers, linkers and usual build scripts obey.
@@ -164,21 +149,17 @@ pub fn fresh_seed() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::TerminalCharacters;
+    use super::shows_unicode;
 
     #[test]
     fn unicode_needs_a_terminal_that_has_it_and_a_locale_that_says_so() {
-        let shows = |terminal, locale: &str| {
-            let found = TerminalCharacters::of(Some(terminal), Some(locale.to_owned()));
-            found == TerminalCharacters::Unicode
-        };
+        let shows = |terminal, locale: &str| shows_unicode(Some(terminal), Some(locale.to_owned()));
         assert!(shows("xterm-256color", "en_GB.UTF-8"));
         assert!(shows("xterm", "C.utf8"));
         assert!(!shows("xterm", "de_DE.ISO-8859-1"));
         assert!(!shows("xterm", "C"));
         assert!(!shows("dumb", "C.UTF-8"));
         assert!(!shows("linux", "C.UTF-8"));
-        let unset = TerminalCharacters::of(Some("xterm"), None);
-        assert_eq!(unset, TerminalCharacters::Ascii);
+        assert!(!shows_unicode(Some("xterm"), None));
     }
 }

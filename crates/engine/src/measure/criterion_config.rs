@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use super::plan::RoundSettings;
+use super::schedule::{PIN_TIME_FACTOR, SAMPLE_NS};
 use super::subject::{Phase, Resolved, Subject};
 use crate::child::Said;
 
-/// A sample should take about this long, and the longest of a ramp no longer.
-const SAMPLE_NS: f64 = 1e6;
 /// Numbers of samples among which one is chosen: the fewer there are, the fewer processes it takes.
 const SAMPLES: [u32; 7] = [FEWEST_SAMPLES, 25, 50, 100, 200, 400, 800];
 /// The least that Criterion takes.
@@ -22,8 +21,6 @@ const SHARE_OF_SET_UP: f64 = 0.25;
 const SHORTEST_ROUND: Duration = Duration::from_millis(20);
 /// So many times as long as elsewhere are samples of a round that takes longer than it need.
 const LONGER: f64 = 2.0;
-/// A pinned number of samples is kept while they take up to this many measurement times.
-const PIN_TIME_FACTOR: f64 = 2.5;
 
 /// How many samples a benchmark has that takes `iteration_ns`, in `measurement`: samples near `sample_ns`, or single iterations
 /// where they are longer. Criterion takes a ramp where that fits the time, else samples of the same length. A `pinned` number, that

@@ -4,16 +4,13 @@ use std::time::Duration;
 
 use super::schedule::{FlatSchedule, LaunchLayout, ramp};
 use super::subject::Resolved;
+use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{Nanos, SamplingSettings, Turns};
 
-/// Quads that belong together: ABBA and BAAB, in which both sides come as often first.
-const QUADS_TOGETHER: u64 = 2;
 /// Of a benchmark whose two quads take longer than this, one is enough.
 const LONG_QUADS_NS: f64 = 6e8;
 /// A round samples at least this share of the time that its launches and set-up take.
 const SHARE_OF_OVERHEAD: f64 = 0.5;
-/// Rounds that are short: so many decide most benchmarks.
-const SHORT_ROUNDS: usize = 30;
 
 /// How an A/B measurement is laid out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +55,7 @@ impl PairedPlan {
 pub struct RoundSettings {
     /// Time of a round's samples, both sides together, where the benchmark needs many.
     pub time: Nanos,
-    /// That of the first 30, which decide most benchmarks.
+    /// That of the first [`Plan::ROUNDS_OF_UNCHANGED`], which decide most benchmarks.
     pub short_time: Nanos,
     /// Length that a sample should have.
     pub sample: Nanos,
@@ -86,7 +83,8 @@ impl Default for RoundSettings {
 impl RoundSettings {
     /// Time of the samples of a round, after so many.
     fn time_after(&self, rounds: usize) -> f64 {
-        let time = if rounds < SHORT_ROUNDS {
+        // So many decide most benchmarks.
+        let time = if rounds < Plan::ROUNDS_OF_UNCHANGED {
             self.short_time
         } else {
             self.time
@@ -97,7 +95,7 @@ impl RoundSettings {
     /// How much longer the later rounds are than the mean of the first ones, after so many.
     pub(super) fn growth_after(&self, rounds: u32) -> Duration {
         let growth = Duration::from(self.time).saturating_sub(self.short_time.into());
-        let short = rounds.min(SHORT_ROUNDS as u32);
+        let short = rounds.min(Plan::ROUNDS_OF_UNCHANGED as u32);
         growth.mul_f64(f64::from(short) / f64::from(rounds.max(1)))
     }
 }
@@ -118,7 +116,7 @@ pub(super) fn lay_out_rounds(settings: &RoundSettings, sides_ns: [f64; 2]) -> La
         linear: ramp(quicker_ns),
         flat: Some(FlatSchedule {
             iterations: iterations as u64,
-            samples: 2 * QUADS_TOGETHER,
+            samples: 2 * Plan::QUADS_TOGETHER,
         }),
         lead_in: lead_in as u64,
     }
@@ -140,13 +138,13 @@ pub(super) fn quads(
     let wanted_ns = settings
         .time_after(rounds)
         .max(overhead.as_nanos() as f64 * SHARE_OF_OVERHEAD);
-    let fewest = if quad_ns * QUADS_TOGETHER as f64 > LONG_QUADS_NS {
+    let fewest = if quad_ns * Plan::QUADS_TOGETHER as f64 > LONG_QUADS_NS {
         1
     } else {
-        QUADS_TOGETHER
+        Plan::QUADS_TOGETHER
     };
     let fitting = (wanted_ns / quad_ns) as u64;
-    (fitting / QUADS_TOGETHER * QUADS_TOGETHER).max(fewest)
+    (fitting / Plan::QUADS_TOGETHER * Plan::QUADS_TOGETHER).max(fewest)
 }
 
 #[cfg(test)]

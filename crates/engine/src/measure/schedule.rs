@@ -6,7 +6,7 @@ use crate::child::SampleSpec;
 use perfcheck_analysis::model::{SamplingMode, SamplingSettings, limits};
 
 /// A sample should take about this long: shorter ones drown in the clock, longer ones meet more interruptions.
-const SAMPLE_NS: f64 = 1e6;
+pub(super) const SAMPLE_NS: f64 = 1e6;
 /// Steps of the ramp in the standard mode.
 const RAMP_STEPS: u64 = 10;
 /// So many samples may be asked for at once.
@@ -15,8 +15,8 @@ const MOST_SAMPLES: f64 = *limits::SAMPLES.end() as f64;
 const CLASSIC_SAMPLES: u64 = 100;
 /// A pinned schedule is kept while its samples stay within this factor of the length that they should have.
 const PIN_LENGTH_FACTOR: f64 = 4.0;
-/// A pinned schedule may take up to this many measurement times; then samples are left out at its end.
-const PIN_TIME_FACTOR: f64 = 2.5;
+/// A pinned schedule may take up to this many measurement times; then samples are left out.
+pub(super) const PIN_TIME_FACTOR: f64 = 2.5;
 
 /// With set-up and drops a launch may take this many times as long as without.
 const TOTAL_TIME_FACTOR: f64 = 4.0;

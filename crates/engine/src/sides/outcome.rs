@@ -1,4 +1,4 @@
-//! What comes out: two sides, target by target.
+//! What a build of both sides gives: executables, target by target.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use perfcheck_analysis::model::BuildFacts;
 /// Both sides, ready to be launched.
 #[derive(Debug, Clone)]
 pub struct PreparedSides {
-    /// The old state.
+    /// The state that the work tree is compared with.
     pub base: BuiltSide,
     /// The work tree.
     pub candidate: BuiltSide,
@@ -32,15 +32,15 @@ pub struct BuiltSide {
     pub name: String,
     /// The commit; `None`: the work tree with changes of its own.
     pub commit: Option<Revision>,
-    /// By package and target name.
+    /// Its bench executables, in the order of package and target name.
     pub targets: Vec<SideTarget>,
-    /// Built now, or before.
+    /// Whether the executables were built now or before.
     pub provenance: Provenance,
-    /// What laying out the sources took.
+    /// How long it took to lay out the sources.
     pub checkout_time: Duration,
-    /// What the build took, now or when it was made.
+    /// How long the build took, whether now or before.
     pub build_time: Duration,
-    /// Locked versions by package name.
+    /// The locked versions of its dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
     pub(super) _in_use: [Arc<File>; 2],
 }
@@ -48,9 +48,9 @@ pub struct BuiltSide {
 /// Where executables come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provenance {
-    /// Cargo was called.
+    /// Cargo built them now.
     Built,
-    /// They were built earlier and kept.
+    /// They were built before and kept.
     Cached,
 }
 
@@ -61,42 +61,42 @@ pub struct SideTarget {
     pub target: BenchTarget,
     /// The executable itself, behind any runner.
     pub executable: PathBuf,
-    /// Where its side's sources lie, and what was built of them.
+    /// The folders of its side: that of the sources, and that of the build.
     pub(super) folders: [PathBuf; 2],
-    /// Hash of its content as it was built, before paths in it were led to the files of its side.
+    /// The hash of the executable as it was built, before paths in it were changed to lead to the files of its side.
     pub executable_hash: String,
-    /// Hash over the private dynamic libraries of the build and the binaries beside it.
+    /// The hash of the private dynamic libraries of the build and of the binaries beside the executable.
     pub companions_hash: String,
-    /// What it was linked from, where that can be repeated.
+    /// What the executable was linked from, if the link can be repeated.
     pub relinkable: Option<Relinkable>,
-    /// The bench target's own sources and the data files beside them, seen from the top of the repository, with their hashes.
+    /// The bench target's own sources and the data files beside them: paths within the repository, with hashes.
     pub sources: BTreeMap<PathBuf, String>,
 }
 
-/// What stands for one package and target name on the two sides.
+/// The bench executables of both sides with the same package and target name.
 #[derive(Debug, Clone, Copy)]
 pub enum TargetPair<'a> {
-    /// It exists on both.
+    /// Both sides have it.
     Both {
-        /// Of the old state.
+        /// The executable of the base.
         base: &'a SideTarget,
-        /// Of the work tree.
+        /// The executable of the work tree.
         candidate: &'a SideTarget,
     },
-    /// The old state has not got it.
+    /// Only the work tree has it.
     CandidateOnly(&'a SideTarget),
-    /// The work tree has not got it.
+    /// Only the base has it.
     BaseOnly(&'a SideTarget),
 }
 
 /// A dependency whose locked versions differ between the sides.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dependency {
-    /// Name of the package.
+    /// The name of the package.
     pub name: String,
-    /// Versions of the old state; empty: it is new.
+    /// The versions that the base locks; none if the dependency is new.
     pub base: Vec<String>,
-    /// Versions of the work tree; empty: it is gone.
+    /// The versions that the work tree locks; none if the dependency is gone.
     pub candidate: Vec<String>,
 }
 

@@ -2,14 +2,14 @@
 
 use super::memory::{Memory, Outcome};
 use super::options::BisectOptions;
-use super::search::{Finding, Next, bounds, most_steps, next};
+use super::search::{Next, bounds, most_steps, next};
 use super::step::{BuiltBenchmark, Ledger, Workshop, skipped};
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::measuring::cache_build::cache_directory;
 use crate::app::naming::{candidates, list};
 use crate::app::options::StoreOptions;
-use crate::report::{self, BisectFindings, BisectOutcome, BisectStep, ProgressMode, Progressed};
+use crate::report::{self, BisectFindings, BisectOutcome, BisectStep, Finding, ProgressMode};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, Environment};
@@ -51,7 +51,7 @@ fn search(
     let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
     context.require_local_store()?;
-    context.tables.layers.command_line.noise_threshold = options.paired.comparison.noise_threshold;
+    context.tables.layers.command_line.noise_threshold = options.paired.noise_threshold;
     let (good, commits) = range(&context, options)?;
     let workshop = Workshop {
         options,
@@ -62,11 +62,7 @@ fn search(
             build: Toolchain::detect(&common.cargo)?.facts,
         },
         load,
-        seed: options
-            .paired
-            .comparison
-            .seed
-            .unwrap_or_else(host::fresh_seed),
+        seed: options.paired.seed.unwrap_or_else(host::fresh_seed),
         context,
         seen: Vec::new(),
     };
@@ -271,11 +267,7 @@ impl<'a> Bisection<'a> {
             commit: checkout.describe(&self.commits[place].commit),
             place: place + 1,
             of: self.commits.len(),
-            progressed: match outcome.finding {
-                Finding::Fast => Progressed::Fast,
-                Finding::Slow => Progressed::Slow,
-                Finding::Skipped => Progressed::Skipped,
-            },
+            finding: outcome.finding,
             verdict: outcome.verdict,
             change: outcome.change.map(Into::into),
             threshold: outcome.threshold,
@@ -373,7 +365,7 @@ fn question(workshop: &Workshop<'_>, good: &BuiltBenchmark, bad: &Revision) -> S
         options.benches_from,
         good.target.executable_hash,
         paired
-            .comparison
+            .comparison()
             .decision_in_turn(&workshop.context.tables.workspace),
         paired.effort,
     )

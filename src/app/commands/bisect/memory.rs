@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::search::Finding;
+use crate::report::Finding;
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::{RunId, Verdict};
 use perfcheck_stats::derived_seed;

@@ -1,18 +1,6 @@
 //! Which commit to look at next (pure).
 
-use serde::{Deserialize, Serialize};
-
-/// What is known of a commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Finding {
-    /// No slower than the good one.
-    Fast,
-    /// Slower.
-    Slow,
-    /// Nobody knows, and nobody will.
-    Skipped,
-}
+use crate::report::Finding;
 
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -207,6 +207,7 @@ impl Workshop<'_> {
     ) -> Result<Outcome, AppError> {
         ledger.memory.count_measurement();
         let paired = &self.options.paired;
+        let comparison = paired.comparison();
         self.context.tables.layers.command_line.noise_threshold = Some(threshold);
         let purpose = format!("bisect/{}/{longer}", built.revision.commit);
         let request = Request {
@@ -215,7 +216,7 @@ impl Workshop<'_> {
             context: &self.context,
             common: self.common,
             filter: &Filter::default(),
-            comparison: &paired.comparison,
+            comparison: &comparison,
             effort: paired.effort,
             timeout: timeout(paired.timeout, &self.context),
             // As other seeds of ours: every program can read it.

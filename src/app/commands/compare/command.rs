@@ -27,7 +27,7 @@ pub fn compare(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    if options.comparison.explain {
+    if options.comparison.analysis.explain {
         return explain_method(&options.comparison, common, world);
     }
     check_reports(options, common)?;

@@ -1,12 +1,12 @@
 //! What the system and everybody else on it do to measurements: virtual machine, limits, other programs, memory (pure).
 
 use super::finding::{NOT_TOLD, good, unknown};
+use crate::app::measuring::in_turn::MUCH_STOLEN;
 use crate::report::{DoctorFinding, Severity};
 use perfcheck_analysis::model::{Happenings, MachineState, MemoryState};
 use perfcheck_engine::child::NoValgrind;
 
-/// Shares of the processors' time.
-const MUCH_STOLEN: f64 = 0.02;
+/// A share of the processors' time that is worth a look.
 const SOME_STOLEN: f64 = 0.002;
 /// Processors that other programs keep busy.
 const MUCH_BUSY: f64 = 0.5;

@@ -141,7 +141,7 @@ fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppEr
         ("--lenient", !is_table && options.lenient),
         ("--no-header", !is_table && !options.layout.header),
         ("--decimal-comma", !is_table && options.layout.decimal_comma),
-        ("--drop-first", is_ours && options.filter.drop_first),
+        ("--drop-first", is_ours && options.filter().drop_first),
         ("--as", is_ours && options.place.is_some()),
         ("--fact", is_ours && !options.facts.is_empty()),
         ("--run", is_table && !options.runs.is_empty()),

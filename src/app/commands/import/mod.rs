@@ -10,4 +10,4 @@ mod table;
 mod warnings;
 
 pub use command::import;
-pub use options::{ImportOptions, StatedFact};
+pub use options::ImportOptions;

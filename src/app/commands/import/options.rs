@@ -1,9 +1,41 @@
 //! What `store import` is asked for.
 
+use clap::Args;
 use std::path::PathBuf;
 
+use crate::app::words::{OutlierWords, outliers};
 use crate::exchange::{FileFormat, TableLayout, ValueUnit};
-use perfcheck_analysis::model::{SampleFilter, SourceInterval, Thresholds};
+use crate::settings::confidence_level;
+use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Thresholds};
+
+const AFTER_HELP: &str = "\
+Examples:
+  cargo perfcheck store import main.jsonl                        import what `store export` wrote elsewhere, each run once
+  cargo perfcheck store import target/criterion                  import every baseline of Criterion as a run of its name
+  cargo perfcheck store import target/criterion --run base --save-baseline before
+  hyperfine --export-json - ./a ./b | cargo perfcheck store import -
+  go test -bench . -count 10 | cargo perfcheck store import --format go - --save-baseline old
+
+The column map of a table says what each column means: KEY=COLUMN, with commas between. Columns are named as in the first line, or by number as `#1`.
+  id=A/B/C        the benchmark, from one or several columns
+  value=T         what was measured; several such columns are several benchmarks a row; `value=T[ms]` gives one its unit,
+                  `value.ser=T` the last part of its id
+  repetition=R    which measurement of its launch a row is; orders them, and finds rows that are there twice
+  launch=L        which session or process a row belongs to; several files are several launches anyway
+  iterations=N    the values of a row are totals of so many iterations
+  unit=U          the unit of the row's values
+  dimension=D     what else is known of a benchmark, the same in all of its rows: a dimension of pivots, no part of the id
+
+Units: ns, us, ms, s, min, ticks:100ns; rates such as ops/s, bytes/s, MiB/s; amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME.
+
+Tables:
+  cargo perfcheck store import log.csv --columns id=Serializer/TestData/Mode,value.ser=TimeSer,value.deser=TimeDeser,repetition=Repetition \\
+      --unit ticks:100ns --drop-first --save-baseline v1
+  cargo perfcheck store import day1.csv day2.csv day3.csv --columns id=name,value=ns --unit ns   three sessions, three launches
+  perf-tool | cargo perfcheck store import - --no-header --columns id=#1,value=#2 --unit ops/s
+  cargo perfcheck compare v1 latest                                                        compare two imports
+
+Exit status: 0, 2 usage, or a file that cannot be read (nothing is stored), 5 store unusable, 130 interrupted.";
 
 /// A fact about where values were measured, as the user states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,46 +47,78 @@ pub struct StatedFact {
 }
 
 /// What is imported, and how.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args)]
+#[command(after_long_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ImportOptions {
-    /// The files, one session each; `-` is the standard input.
+    /// Import these files or directories of Criterion, one session each; `-` is stdin
+    #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Their format; where there is none, what is in them tells.
+    /// Read the files as this format [default: csv with --columns, else as their content says]
+    #[arg(long, value_name = "FMT")]
     pub format: Option<FileFormat>,
-    /// The column map.
+    /// csv: say what the columns mean (may be given more than once); --help explains MAP
+    #[arg(long, value_name = "MAP")]
     pub columns: Vec<String>,
-    /// How the tables are laid out.
-    pub layout: TableLayout,
-    /// The unit of values that have none of their own.
+    /// Read values in this unit, unless the column map names another one
+    #[arg(long, value_name = "UNIT", value_parser = str::parse::<ValueUnit>)]
     pub unit: Option<ValueUnit>,
-    /// Take large values for ticks.
+    /// Read the values of a benchmark as ticks of 100 ns if their median is above a million, else as nanoseconds, and say so
+    #[arg(long, conflicts_with = "unit")]
     pub guess_units: bool,
-    /// Skip rows that cannot be read.
+    #[command(flatten)]
+    pub(super) layout: TableLayout,
+    /// Skip unreadable rows, and count them
+    #[arg(long)]
     pub lenient: bool,
-    /// What is left out wherever the run is described; where it names no fence, the workspace's threshold holds.
-    pub filter: SampleFilter,
-    /// Level of the intervals of the means; without it the workspace's threshold.
+    /// Treat the first repetition of each process as its warm-up: `first` of `--outliers`
+    #[arg(long)]
+    pub drop_first: bool,
+    /// Leave these outliers out when the run is described; all values are stored and tested
+    #[arg(long, value_name = "POLICY[,first]", default_value = "none", value_parser = OutlierWords(with_fences))]
+    pub outliers: SampleFilter,
+    /// Leave out the whole row where one of its values is an outlier
+    #[arg(long)]
+    pub drop_rows: bool,
+    /// Set the level of intervals of means [default: 95%, the threshold `import-level`]
+    #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]
     pub confidence_level: Option<f64>,
-    /// Their resamples.
+    /// Draw N bootstrap resamples for intervals of means [default: 2000, the threshold `import-resamples`]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     pub resamples: Option<u32>,
-    /// Their seed.
+    /// Seed the intervals of means; each benchmark derives its own seed [default: 42, the threshold `import-seed`]
+    #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Package and bench target that the benchmarks are stored under; without them `imported` and the format.
+    /// Store the benchmarks under this package and bench target; compared runs need the same ones [default: imported/FMT]
+    #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
     pub place: Option<(String, String)>,
-    /// What is known of the machine and the build.
+    /// State where the values were measured, e.g. cpu=NAME or profile=release; runs with other facts are not comparable
+    #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
     pub facts: Vec<StatedFact>,
-    /// The name of the run.
+    /// Name the imported run
+    #[arg(short, long, value_name = "NAME")]
     pub save_baseline: Option<String>,
-    /// Of files with several runs, those of these names.
+    /// Import only the run of this name from files that hold several (may be given more than once)
+    #[arg(long = "run", value_name = "NAME")]
     pub runs: Vec<String>,
-    /// Names that files give their runs move to these, where others have them.
+    /// Move names that are taken to the imported runs
+    #[arg(long)]
     pub move_names: bool,
-    /// Only say what would be stored.
+    /// Print what would be stored, and store nothing
+    #[arg(short = 'n', long)]
     pub dry_run: bool,
 }
 
 impl ImportOptions {
+    /// What is left out wherever the run is described; where it names no fence, the workspace's threshold holds.
+    pub(super) fn filter(&self) -> SampleFilter {
+        SampleFilter {
+            drop_first: self.drop_first || self.outliers.drop_first,
+            paired: self.drop_rows,
+            ..self.outliers
+        }
+    }
+
     /// How the intervals of means are drawn.
     pub(super) fn interval(&self, thresholds: &Thresholds) -> SourceInterval {
         SourceInterval {
@@ -63,4 +127,40 @@ impl ImportOptions {
             seed: self.seed.unwrap_or(thresholds.import_seed as u64),
         }
     }
+}
+
+/// What `--outliers` says, also by the names of the serializer methodology, which have their fences.
+fn with_fences(text: &str) -> Result<SampleFilter, String> {
+    let (policy, fence) = match text {
+        "all" => (Outliers::Keep, None),
+        "iqr_1.5" => (Outliers::Iqr, Some(1.5)),
+        "iqr_3" => (Outliers::Iqr, Some(3.0)),
+        "mad_3" => (Outliers::Mad, Some(3.0)),
+        "winsorize_5_95" => (Outliers::Winsorized, None),
+        words => return outliers(words),
+    };
+    Ok(SampleFilter {
+        outliers: policy,
+        fence,
+        ..SampleFilter::default()
+    })
+}
+
+fn place(text: &str) -> Result<(String, String), String> {
+    match text.split_once('/') {
+        Some((package, target)) if !package.is_empty() && !target.is_empty() => {
+            Ok((package.to_owned(), target.to_owned()))
+        }
+        _ => Err("it is PACKAGE/TARGET, such as `imported/serializers`".to_owned()),
+    }
+}
+
+fn fact(text: &str) -> Result<StatedFact, String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("it is KEY=VALUE, such as `cpu=Ryzen 7 5800X`")?;
+    Ok(StatedFact {
+        name: name.trim().to_owned(),
+        value: value.to_owned(),
+    })
 }

@@ -61,7 +61,7 @@ pub(super) fn benchmarks(
     told: &Work<'_>,
 ) -> Vec<ImportRow> {
     let imported = read.imported;
-    let filter = options.filter.at(thresholds);
+    let filter = options.filter().at(thresholds);
     let interval = options.interval(thresholds);
     let groups = &imported.groups;
     let summaries: Vec<Vec<ValueSummary>> = each(groups, (0, groups.len()), told, |group| {
@@ -132,7 +132,7 @@ pub(super) fn source(
         dimensions: dimensions(read, rows),
         values: values(read, options.unit.as_ref()),
         launches_known: read.imported.launches_known,
-        filter: options.filter.at(thresholds),
+        filter: options.filter().at(thresholds),
         interval: options.interval(thresholds),
         counts: rows.iter().map(|row| row.shown.counts).sum(),
         rows_skipped: read.imported.rows_skipped,

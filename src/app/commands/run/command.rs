@@ -46,7 +46,7 @@ pub fn run(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
-    if options.comparison.explain {
+    if options.comparison.analysis.explain {
         return explain_method(&options.comparison, common, world);
     }
     // Before the build, which is a load of its own.

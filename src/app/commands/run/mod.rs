@@ -7,4 +7,4 @@ mod options;
 mod team;
 
 pub use command::run;
-pub use options::{AgainstOptions, LEAST_ROUNDS, RunOptions};
+pub use options::{AgainstOptions, RunOptions};

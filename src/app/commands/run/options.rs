@@ -8,13 +8,11 @@ use crate::app::error::AppError;
 use crate::app::measuring::builds::Against;
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
 use crate::settings::{Layer, WorkspaceOnly};
+use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{AskedReference, SuitePart};
 use perfcheck_engine::measure::Filter;
 use perfcheck_engine::sides::BenchesFrom;
 use perfcheck_engine::store::check_baseline_name;
-
-/// Fewer rounds of two builds decide nothing.
-pub const LEAST_ROUNDS: u32 = 5;
 
 /// How two builds are measured in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,10 +65,11 @@ impl RunOptions {
             if self
                 .effort
                 .rounds
-                .is_some_and(|rounds| rounds < LEAST_ROUNDS)
+                .is_some_and(|rounds| rounds < Plan::FEWEST_ROUNDS)
             {
+                let least = Plan::FEWEST_ROUNDS;
                 return Err(AppError::Usage(format!(
-                    "two builds are compared over at least {LEAST_ROUNDS} rounds\n  help: `--rounds {LEAST_ROUNDS}`, or more; `--time-budget` shortens a run, too"
+                    "two builds are compared over at least {least} rounds\n  help: `--rounds {least}`, or more; `--time-budget` shortens a run, too"
                 )));
             }
         }

@@ -205,7 +205,7 @@ function showHero() {
     h("h1", null, headline()),
     h("p", { class: "about" }, h("b", null, `Run ${HEAD.run}`), HEAD.incomplete && ", incomplete", HEAD.reference && [" compared with ", h("b", null, prose(HEAD.reference))], commit, `, ${(run.started || "").slice(0, 10)}`, h("br"), HEAD.workspace, HEAD.how && `; verdicts: ${HEAD.how}`),
     HEAD.incomplete && h("p", { class: "remark" }, `${HEAD.incomplete[0].toUpperCase()}${HEAD.incomplete.slice(1)}.`.replace("..", ".")),
-    HEAD.broken.map((text) => h("p", { class: "remark worse" }, prose(text))),
+    HEAD.exceeded.map((text) => h("p", { class: "remark worse" }, prose(text))),
     HEAD.warnings.map(([fact, before, after]) => h("p", { class: "remark" }, `The sides differ in ${fact}: ${before} → ${after}`)),
     HEAD.remarks.map((text) => h("p", { class: "remark" }, prose(text))),
     HEAD.notes.map((text) => h("p", { class: "remark calm" }, prose(text))),

@@ -89,7 +89,7 @@ pub struct RunColumn {
     pub warnings: Vec<Difference>,
     /// What else a reader must know of its comparison, a sentence each.
     pub remarks: Vec<RunRemark>,
-    /// What the rules of `--limit` made of it.
+    /// What the limits made of it.
     pub limits: Limits,
     /// What all of its benchmarks changed by together.
     pub together: Option<Together>,

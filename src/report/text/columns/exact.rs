@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::content::SideBySide;
 use crate::report::layout::{Cell, Table};
 use crate::report::messages::{
-    BenchmarkColumns, JsonMessage, RuleViolated, unit_of_statistic, write_message,
+    BenchmarkColumns, JsonMessage, LimitExceeded, unit_of_statistic, write_message,
 };
 
 /// The table for machines: exact values, and for each run what is known of them.
@@ -57,8 +57,8 @@ pub(super) fn write_json(writer: &mut dyn Write, found: &SideBySide) -> io::Resu
     }
     for column in &found.columns {
         for exceeded in &column.limits.exceeded {
-            let message = RuleViolated::of(column.run, exceeded);
-            write_message(writer, JsonMessage::RuleViolated(message))?;
+            let message = LimitExceeded::of(column.run, exceeded);
+            write_message(writer, JsonMessage::LimitExceeded(message))?;
         }
     }
     write_message(writer, JsonMessage::ColumnsFinished(found.into()))

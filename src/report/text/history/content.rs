@@ -65,18 +65,37 @@ pub struct HistoryPoint {
 }
 
 /// Why a run does not count.
-#[derive(Debug, Clone, PartialEq)]
-pub enum LeftOut {
-    /// It cannot be compared with the newest run: these differ.
-    Incomparable(Vec<Difference>),
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LeftOut {
+    /// The reason.
+    pub why: LeftOutReason,
+    /// The facts that differ from the newest run, where that is the reason.
+    pub differences: Vec<Difference>,
+}
+
+/// The reason for which a run does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LeftOutReason {
+    /// It cannot be compared with the newest run.
+    Incomparable,
     /// The benchmark failed.
     Failed,
-    /// It has no samples, or far fewer than the newest run has, or of another kind.
+    /// It has no samples, or far fewer than the newest run, or samples of another kind.
     OtherSamples,
-    /// It was measured on another processor than the newest run, and the two disagree about the changes.
+    /// It was measured on another processor, and the processors disagree.
     OtherProcessor,
     /// It is of another branch than the newest run: its code takes a course of its own.
     OtherBranch,
+}
+
+impl From<LeftOutReason> for LeftOut {
+    fn from(why: LeftOutReason) -> Self {
+        let differences = Vec::new();
+        Self { why, differences }
+    }
 }
 
 /// A level whose runs go in one direction, by changes that no single run shows.

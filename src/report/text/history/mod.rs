@@ -11,7 +11,7 @@ mod write;
 mod tests;
 
 pub use content::{
-    BenchmarkHistory, HistoryPoint, LeftOut, ProcessorChange, Processors, SinceBaseline,
+    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors, SinceBaseline,
     TrendOfRuns,
 };
 pub(in crate::report) use words::side_by_side_in_words;

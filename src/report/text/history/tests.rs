@@ -51,7 +51,7 @@ fn history(
         since_first: None,
         value: (Some(place) != left_out).then_some(*value),
         median: None,
-        left_out: (Some(place) == left_out).then_some(LeftOut::OtherSamples),
+        left_out: (Some(place) == left_out).then(|| LeftOutReason::OtherSamples.into()),
     };
     BenchmarkHistory {
         key: BenchmarkKey {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::content::{BenchmarkHistory, LeftOut, Processors};
+use super::content::{BenchmarkHistory, LeftOutReason, Processors};
 use crate::report::units;
 use perfcheck_analysis::compare::{Difference, Estimate, Position};
 
@@ -181,18 +181,17 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
         .iter()
         .filter_map(|point| point.left_out.as_ref())
     {
-        let words = match reason {
-            LeftOut::Incomparable(differences) => {
-                let differences: Vec<String> =
-                    differences.iter().map(Difference::to_string).collect();
-                differences.join("; ")
+        let words = match reason.why {
+            LeftOutReason::Incomparable => {
+                let differences = reason.differences.iter().map(Difference::to_string);
+                differences.collect::<Vec<_>>().join("; ")
             }
-            LeftOut::OtherBranch => continue,
-            LeftOut::OtherProcessor => {
+            LeftOutReason::OtherBranch => continue,
+            LeftOutReason::OtherProcessor => {
                 "measured on another processor, where changes are others".to_owned()
             }
-            LeftOut::Failed => "the benchmark failed".to_owned(),
-            LeftOut::OtherSamples => {
+            LeftOutReason::Failed => "the benchmark failed".to_owned(),
+            LeftOutReason::OtherSamples => {
                 "too few samples, or of another kind, to be set beside the newest run".to_owned()
             }
         };
@@ -209,7 +208,8 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
         )
     });
     let elsewhere = history.points.iter();
-    let elsewhere = elsewhere.filter(|point| point.left_out == Some(LeftOut::OtherBranch));
+    let elsewhere =
+        elsewhere.filter(|point| point.left_out == Some(LeftOutReason::OtherBranch.into()));
     let elsewhere = match elsewhere.count() {
         0 => None,
         runs => Some(format!(

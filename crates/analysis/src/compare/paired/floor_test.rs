@@ -3,7 +3,7 @@
 //! Noise makes samples longer, so the fastest of many short ones spread over many rounds are steady. The round is what is resampled.
 //! p-value, bounds and verdict are one inversion: `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
 
-use super::plan::{Guard, PairedMethod};
+use super::plan::{Guard, PairedMethod, Plan};
 use super::series::{Neighbours, UsableRounds};
 use crate::compare::launch_values::Location;
 use perfcheck_stats::{
@@ -22,9 +22,6 @@ const FEWEST_FOR_LOW_QUANTILE: usize = 20;
 
 /// From so many samples on the quantile is the one that [`PairedMethod`] names.
 const ENOUGH_FOR_QUANTILE: usize = 100;
-
-/// With fewer rounds there is no test: from here on the tails were simulated.
-pub(super) const FEWEST_ROUNDS: usize = 5;
 
 /// The difference of the floors with its uncertainty.
 #[derive(Debug, Clone)]
@@ -68,14 +65,14 @@ pub(super) fn floors(usable: &UsableRounds, method: &PairedMethod) -> Option<(Lo
 }
 
 impl FloorTest {
-    /// `None` with fewer than [`FEWEST_ROUNDS`] rounds.
+    /// `None` with fewer than [`Plan::FEWEST_ROUNDS`] rounds.
     pub(super) fn of(
         usable: &UsableRounds,
         threshold: f64,
         method: &PairedMethod,
         seed: u64,
     ) -> Option<Self> {
-        if usable.rounds.len() < FEWEST_ROUNDS {
+        if usable.rounds.len() < Plan::FEWEST_ROUNDS as usize {
             return None;
         }
         let (location, p, rank) = location(usable.samples(), method);

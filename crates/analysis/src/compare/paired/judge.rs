@@ -258,7 +258,7 @@ impl Answer<'_> {
         if self.look.is_too_noisy {
             return Verdict::Inconclusive;
         }
-        if self.look.rounds < slow_path::FEWEST_ROUNDS {
+        if self.look.rounds < Plan::ROUNDS_OF_UNCHANGED {
             notes.push(Note::SlowPathsNotSearched {
                 rounds: self.look.rounds,
             });

@@ -21,31 +21,31 @@ const NORMAL_95: f64 = 1.645;
 /// Whether a benchmark needs more rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It does.
+    /// The benchmark needs more rounds.
     Open,
-    /// Only so that slow paths are searched for: so far its speed is unchanged.
+    /// The speed is unchanged so far; the benchmark needs more rounds only to show slow paths.
     Searching,
-    /// It can stop with this verdict.
+    /// The benchmark can stop with this verdict.
     Settled(Verdict),
 }
 
-/// What is known after so many rounds.
+/// What a look after so many rounds shows.
 pub(super) struct Look {
     pub rounds: usize,
-    /// The share of the level that is this look's own.
+    /// The share of the level that this look may spend.
     pub share: f64,
-    /// Whether measuring went on, or could have.
+    /// Whether no look follows this one.
     pub is_last: bool,
-    /// Why nothing can be tested, if so.
+    /// Why nothing can be tested; `None` if it can.
     pub refused: Option<Note>,
     pub speed: Option<SpeedTest>,
     pub slow_path: SlowPathTest,
     pub usable: UsableRounds,
-    /// Noise threshold, a logarithm; raised to what controls have shown.
+    /// The noise threshold, a logarithm, which controls may have raised.
     pub threshold: f64,
-    /// What they have shown, if it raised the threshold.
+    /// What controls have shown, if it raised the threshold.
     pub noise: Option<HostNoise>,
-    /// Whether that is so much that sides this close to each other are not called the same.
+    /// Whether controls raised the threshold so far that nothing is called unchanged.
     pub is_too_noisy: bool,
 }
 
@@ -122,7 +122,7 @@ impl Look {
         })
     }
 
-    /// Whether it is settled if measuring stops here, at the levels that one benchmark of the family has for itself.
+    /// Whether the benchmark is settled at the levels that one benchmark of the family has for itself.
     pub(super) fn standing(&self, plan: &Plan) -> Standing {
         let Some(speed) = &self.speed else {
             return Standing::Open;
@@ -142,7 +142,7 @@ impl Look {
         }
         // Where it is too noisy, what more rounds could still show is a change.
         if lower >= -self.threshold && upper <= self.threshold && !self.is_too_noisy {
-            return if self.rounds >= slow_path::FEWEST_ROUNDS {
+            return if self.rounds >= Plan::ROUNDS_OF_UNCHANGED {
                 Standing::Settled(Verdict::Unchanged)
             } else {
                 Standing::Searching
@@ -155,7 +155,7 @@ impl Look {
         }
     }
 
-    /// What is said where controls have raised the threshold.
+    /// The note that controls raised the threshold, if they did.
     pub(super) fn raised_threshold(&self) -> Option<Note> {
         self.noise.map(|noise| Note::ThresholdRaised {
             controls: noise.controls,

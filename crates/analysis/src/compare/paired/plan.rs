@@ -114,6 +114,15 @@ impl Plan {
     /// Rounds of a benchmark at most, where nobody says anything.
     pub const USUAL_ROUNDS: u32 = 200;
 
+    /// Fewer rounds decide nothing: from here on the tails of the floor test were simulated.
+    pub const FEWEST_ROUNDS: u32 = 5;
+
+    /// A benchmark is not called unchanged after fewer rounds, unless the measurement ends: they would not show a slow path.
+    pub const ROUNDS_OF_UNCHANGED: usize = 30;
+
+    /// Quads that belong together: ABBA and BAAB, in which both sides come as often first, and as often after themselves.
+    pub const QUADS_TOGETHER: u64 = 2;
+
     /// The looks of a measurement of so many rounds.
     pub fn looks_up_to(rounds: u32) -> Vec<u32> {
         let earlier = LOOKS.into_iter().filter(|look| *look < rounds);

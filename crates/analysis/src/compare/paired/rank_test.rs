@@ -3,11 +3,12 @@
 //! In each two quads both sides meet the same moment of the host: its frequency, its neighbours. So the quickest samples of both are compared, the
 //! median of these differences stands for the round, and the rounds are tested by an exact test that knows nothing of their distribution.
 
+use super::plan::Plan;
 use super::series::{Neighbours, UsableRounds};
 use perfcheck_stats::{SignedRank, median};
 
-/// Of each side: ABBA and BAAB, in which both sides come as often first, and as often after themselves.
-const SAMPLES_OF_TWO_QUADS: usize = 4;
+/// The samples that a side has in quads that belong together.
+const SAMPLES_TOGETHER: usize = 2 * Plan::QUADS_TOGETHER as usize;
 
 /// The differences of the rounds.
 #[derive(Debug, Clone)]
@@ -22,8 +23,8 @@ pub(super) fn differences_of_round(round: &Neighbours) -> Vec<f64> {
     let quickest = |samples: &[f64]| samples.iter().copied().fold(f64::INFINITY, f64::min);
     round
         .base
-        .chunks(SAMPLES_OF_TWO_QUADS)
-        .zip(round.candidate.chunks(SAMPLES_OF_TWO_QUADS))
+        .chunks(SAMPLES_TOGETHER)
+        .zip(round.candidate.chunks(SAMPLES_TOGETHER))
         .map(|(base, candidate)| quickest(candidate) - quickest(base))
         .collect()
 }

@@ -12,9 +12,6 @@ const EXCESSES: [f64; 2] = [0.2, 0.1];
 /// A balance of 1 on the grid of whole numbers that the exact test works on.
 const GRID: f64 = 60.0;
 
-/// Rounds without which `unchanged` is not said, unless the measurement ends.
-pub(super) const FEWEST_ROUNDS: usize = 30;
-
 /// An unadjusted p at or below this is a suspicion: the benchmark is measured further.
 pub(super) const SUSPICION: f64 = 0.05;
 
