@@ -105,6 +105,25 @@ impl CountError {
         )
     }
 
+    /// Whether its process failed in a way that another one may not which has nobody beside it.
+    pub fn may_pass_alone(&self) -> bool {
+        match self {
+            Self::Child { error, .. } => !matches!(
+                error,
+                ChildError::Interrupted | ChildError::Version { .. } | ChildError::Capability
+            ),
+            Self::Died { .. } | Self::Skipped(_) => true,
+            Self::Windows(_)
+            | Self::Iterations { .. }
+            | Self::Runner
+            | Self::Name
+            | Self::Absent
+            | Self::Damaged
+            | Self::Nothing
+            | Self::File { .. } => false,
+        }
+    }
+
     fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.display().to_string();
         |source| Self::File { path, source }
@@ -293,7 +312,9 @@ impl Counter<'_> {
     fn of_criterion(&mut self, one: &ToCount) -> Result<InstructionCount, CountError> {
         let mut recording = self.recording()?;
         let spec = recording.of(launch_spec(self.target, 0, 0));
-        let means = self.launcher.means(&|_| ());
+        let observer = self.launcher.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let means = self.launcher.means(&pass_on);
         let rehearsal = Rehearsal::start(&spec, &one.key.id, Rehearsed::WarmUp, &means)?;
         let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
         let process = rehearsal.id();
