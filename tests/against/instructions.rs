@@ -9,7 +9,7 @@ use crate::commands::scripted::{QUICK, finish, message};
 use crate::support::{Finished, Machine, Perfcheck, skipped, write_program};
 
 /// A function that takes as many turns as it is asked for, and another that always takes the same.
-const LIBRARY: &str = "
+pub const LIBRARY: &str = "
 pub const TURNS: u64 = 10000;
 
 #[inline(never)]
@@ -64,7 +64,7 @@ const TOLD: &str = r#"
     suite.bench("constant", |b| told(b, 50));
 "#;
 
-fn has_valgrind() -> bool {
+pub fn has_valgrind() -> bool {
     let asked = Command::new("valgrind")
         .arg("--version")
         .stdout(Stdio::null())
@@ -189,6 +189,37 @@ fn sides_that_cannot_live_together_are_counted_one_after_the_other() {
     let work = compared(&run, "work");
     assert_eq!(work["verdict"], "regressed", "{run}");
     assert_eq!(work["instructions"]["exact"], true, "{run}");
+}
+
+#[test]
+fn what_both_sides_print_while_they_are_counted_is_told_one_side_after_the_other() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.write("src/lib.rs", LIBRARY);
+    project.benchmarks(
+        r#"
+    suite.bench("work", |b| {
+        if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
+            eprintln!("counted: {}", planted::TURNS);
+        }
+        b.iter(|| planted::work(planted::TURNS));
+    });
+"#,
+    );
+    project.commit();
+    project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
+    let words = ["--against", "HEAD", "--rounds", "5"];
+    let run = project.measure(&words).args(["--metric", "instructions"]);
+    let run = run.with_valgrind().run().expect_code(1);
+    let lines = run.stderr.lines();
+    let counted: Vec<&str> = lines
+        .filter_map(|line| line.strip_prefix("counted: "))
+        .collect();
+    assert_eq!(counted, ["11000", "11000", "10000", "10000"], "{run}");
 }
 
 #[test]

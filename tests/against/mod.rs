@@ -4,6 +4,7 @@
 
 mod baselines;
 mod benchmarks;
+mod counted_crates;
 mod documented_parts;
 mod exchanging;
 mod executables;

@@ -78,6 +78,13 @@ fn groups(criterion: &mut Criterion) {
     if std::env::var_os("HANGS").is_some() {
         criterion.bench_function("hangs", |b| b.iter(|| std::thread::park()));
     }
+    if let Some(path) = std::env::var_os("LOCK") {
+        criterion.bench_function("locked", |b| {
+            let lock = std::fs::File::create(&path).unwrap();
+            lock.try_lock().expect("somebody else has the lock");
+            b.iter(|| work(5_000))
+        });
+    }
     criterion.bench_function("same", |b| b.iter(|| work(3_000)));
 }
 
@@ -220,6 +227,9 @@ print("\n".join(m["benchmark"]["id"] for m in messages if m["reason"] == "benchm
     check 'verdicts == {"plain": "regressed"}'
     perfcheck 1 "$version" --against HEAD "${json[@]}" --exact plain 'fixed/in code' steps
     check 'verdicts["plain"] == "regressed" and verdicts["fixed/in code"] == "regressed"'
+    # What two processes cannot do at once is counted in one after the other.
+    LOCK=$work/lock perfcheck 1 "$version" --against HEAD "${json[@]}" --instructions always --exact locked
+    check 'compared["locked"]["instructions"]["exact"] and compared["locked"]["instructions"]["verdict"] == "regressed"'
     # Stored numbers alone.
     perfcheck 1 "$version" "${short[@]}" "${json[@]}" --baseline "$name" --no-rerun --exact plain
     check 'verdicts == {"plain": "regressed"}'

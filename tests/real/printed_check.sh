@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Real `#[bench]` functions and real benches of divan, measured through the command line: all that they list is in the store, and 30 % more work is a
-# regression beside the revision before it, and the same work is none.
+# regression beside the revision before it, and the same work is none. With valgrind, instructions of divan's iterations are those that callgrind
+# counts by hand.
 #
 #   tests/real/printed_check.sh
 #
@@ -120,6 +121,44 @@ done
 status=0
 "$PERFCHECK" perfcheck --rounds 3 || status=$?
 ((status == 4)) || fail "a benchmark that panics gave $status"
+
+# instructions FILE: of each benchmark of divan: its id, the instructions of an iteration, whether they are exact.
+instructions() {
+    "$PERFCHECK" perfcheck --rounds 3 --no-rerun --fail-on none --bench of_divan --instructions always --message-format json >"$work/messages"
+    python3 - "$work/messages" <<'PY' >"$1"
+import json, sys
+for line in open(sys.argv[1]):
+    message = json.loads(line)
+    if message["reason"] == "benchmark-measured":
+        found = message["instructions"]
+        print(message["benchmark"]["id"], found["per_iteration"], found["exact"])
+PY
+}
+# by_hand NAME SIZE: what callgrind counts within `chain` in one sample of so many iterations.
+by_hand() {
+    local executable
+    executable=$(find "$work/printed/target/release/deps" -name 'of_divan-*' -perm -u+x -type f)
+    valgrind --tool=callgrind --callgrind-out-file="$work/callgrind.out" --toggle-collect='printed::chain' "$executable" --bench --exact "$1" \
+        --sample-count 1 --sample-size "$2" >/dev/null 2>&1
+    sed -n 's/^totals: //p' "$work/callgrind.out"
+}
+if valgrind --version >/dev/null 2>&1; then
+    instructions "$work/counted"
+    instructions "$work/again"
+    cat "$work/counted"
+    cmp <(grep -v on_threads "$work/counted") <(grep -v on_threads "$work/again") || fail "two runs have counted different instructions"
+    (($(grep -c True "$work/counted") >= 2)) || fail "what is deterministic is not exact"
+    cargo bench --quiet --bench of_divan --no-run
+    for n in 1000 5000; do
+        python3 - "$(sed -n "s|^chain/$n \\([0-9.]*\\) True|\\1|p" "$work/counted")" "$(by_hand "of_divan::chain::$n" 64)" <<'PY' || fail "chain/$n: not what callgrind counts"
+import sys
+tool, hand = float(sys.argv[1]), int(sys.argv[2]) / 64
+print(f"{tool} instructions, by hand {hand}: {tool / hand - 1:+.4%}")
+# divan's loop is timed, and so it counts.
+assert 0 <= tool - hand < 20, (tool, hand)
+PY
+    done
+fi
 
 sed -i.before 's|n \* 10 / 10|n * 13 / 10|' src/lib.rs
 for target in of_divan of_libtest; do

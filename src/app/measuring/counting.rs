@@ -13,8 +13,8 @@ use crate::app::options::Counting;
 use crate::report::{self, Progress};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, BySide, CountedInstructions, InstructionCount, Measurement, RunId,
-    Side, Silence, Statistic,
+    Benchmark, BenchmarkKey, BySide, CountedInstructions, HeldBack, InstructionCount, Measurement,
+    RunId, Side, Statistic,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::{NoValgrind, Valgrind};
@@ -82,15 +82,8 @@ pub(super) fn count_in_turn(
     let mut found: BySide<CountsByBenchmark> = BySide::default();
     for pair in pairs {
         let here = to_count(&pair.benchmarks, &wanted, &times);
-        let sides = Side::BOTH.map(|side| (pair.targets.of(side), pair.drivers.of(side)));
-        let counted = if here.iter().any(|one| apart.contains(&one.key)) {
-            let [base, candidate] = sides;
-            let mut counted = counter.count(&[base], &here, world)?;
-            counted.extend(counter.count(&[candidate], &here, world)?);
-            counted
-        } else {
-            counter.count(&sides, &here, world)?
-        };
+        let are_apart = here.iter().any(|one| apart.contains(&one.key));
+        let counted = counter.count_both(pair, &here, are_apart, world)?;
         for (side, counts) in Side::BOTH.into_iter().zip(counted) {
             found.of_mut(side).extend(counts);
         }
@@ -157,21 +150,27 @@ pub(in crate::app) fn count_alone(
     let mut found = CountsByBenchmark::new();
     for one in targets {
         let here = to_count(&one.benchmarks, &wanted, &times);
-        let counts = counter.count(&[(&one.target, &one.driver)], &here, world)?;
-        found.extend(counts.into_iter().flatten());
+        for counted in counter.count(&[(&one.target, &one.driver)], &here, world) {
+            found.extend(counter.found(counted, &here)?);
+        }
     }
     keep(store, run, measurements, found)?;
     Ok(counter.remarks())
 }
 
-/// What an iteration took in warm-ups, the quickest of a benchmark, in nanoseconds.
+/// What an iteration took in warm-ups, the quickest of a benchmark, in nanoseconds; in samples where no warm-up is known.
 fn times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
+    let quickest = |times: &mut dyn Iterator<Item = f64>| {
+        times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min)
+    };
     let of = |one: &Measurement| {
-        let launches = one.launches.iter();
-        let warm_ups = launches.map(|launch| launch.series.warm_up.per_iteration());
-        warm_ups
-            .filter(|ns| *ns > 0.0)
-            .fold(f64::INFINITY, f64::min)
+        let series = || one.launches.iter().map(|launch| &launch.series);
+        let warm_ups = quickest(&mut series().map(|series| series.warm_up.per_iteration()));
+        if warm_ups.is_finite() {
+            return warm_ups;
+        }
+        let samples = series().flat_map(|series| series.deciding());
+        quickest(&mut samples.map(|sample| sample.per_iteration()))
     };
     let times = measurements
         .iter()
@@ -202,6 +201,9 @@ fn keep(
 
 /// What the processes of one side have counted.
 type CountsByBenchmark = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
+
+/// What became of the benchmarks of one side, or why none of them can be counted.
+type CountedSide = Result<BTreeMap<BenchmarkKey, CountResult>, CountError>;
 
 /// Counts executables, and keeps why benchmarks have no counts.
 struct InstructionCounter<'c> {
@@ -239,16 +241,68 @@ impl<'c> InstructionCounter<'c> {
         })
     }
 
+    /// Counts these benchmarks on both sides: at the same time, but for those that are known to be `apart`. What fails beside the other side may fail
+    /// because of it, so it is counted once more, alone.
+    fn count_both(
+        &mut self,
+        pair: &PairedTarget,
+        here: &[ToCount],
+        are_apart: bool,
+        world: &mut World<'_>,
+    ) -> Result<Vec<CountsByBenchmark>, AppError> {
+        let sides = Side::BOTH.map(|side| (pair.targets.of(side), pair.drivers.of(side)));
+        let mut counted = Vec::new();
+        if are_apart {
+            for side in sides {
+                counted.extend(self.count(&[side], here, world));
+            }
+        } else {
+            counted = self.count(&sides, here, world);
+            for (side, counted) in sides.into_iter().zip(&mut counted) {
+                self.count_again(side, counted, here, world)?;
+            }
+        }
+        let counted = counted.into_iter();
+        counted.map(|counted| self.found(counted, here)).collect()
+    }
+
+    /// Counts alone what has failed on one side in a way that another try may not.
+    fn count_again(
+        &mut self,
+        side: (&BenchTarget, &Driver),
+        counted: &mut CountedSide,
+        here: &[ToCount],
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let Ok(counted) = counted else {
+            return Ok(());
+        };
+        let may_pass = |one: &&ToCount| {
+            let result = counted.get(&one.key);
+            result.is_some_and(|result| result.as_ref().is_err_and(CountError::may_pass_alone))
+        };
+        let failed: Vec<ToCount> = here.iter().filter(may_pass).cloned().collect();
+        for again in self.count(&[side], &failed, world) {
+            match again {
+                Ok(again) => counted.extend(again),
+                Err(error) if error.is_interrupt() => return Err(self.interrupted()),
+                // What is known of each says more.
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Counts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is, and what
-    /// it prints.
+    /// it prints; what the others print comes after it.
     fn count(
         &mut self,
         sides: &[(&BenchTarget, &Driver)],
         here: &[ToCount],
         world: &mut World<'_>,
-    ) -> Result<Vec<CountsByBenchmark>, AppError> {
+    ) -> Vec<CountedSide> {
         if here.is_empty() {
-            return Ok(vec![CountsByBenchmark::new(); sides.len()]);
+            return sides.iter().map(|_| Ok(BTreeMap::new())).collect();
         }
         let mut prepared = Vec::new();
         for (target, driver) in sides {
@@ -260,13 +314,7 @@ impl<'c> InstructionCounter<'c> {
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
         let (supervisor, interrupt) = (world.supervisor, world.interrupt);
         let timeout = self.request.timeout;
-        let launcher = |observer| Launcher {
-            supervisor,
-            interrupt,
-            observer,
-            timeout,
-        };
-        let counted = thread::scope(|scope| {
+        thread::scope(|scope| {
             let Some(((target, driver, directory), others)) = prepared.split_last() else {
                 return Vec::new();
             };
@@ -274,29 +322,41 @@ impl<'c> InstructionCounter<'c> {
                 .iter()
                 .map(|(target, driver, directory)| {
                     let count = move || {
-                        count_instructions(target, driver, here, directory, launcher(&Silence))
+                        let held_back = HeldBack::default();
+                        let launcher = Launcher {
+                            supervisor,
+                            interrupt,
+                            observer: &held_back,
+                            timeout,
+                        };
+                        let counted = count_instructions(target, driver, here, directory, launcher);
+                        (counted, held_back)
                     };
                     scope.spawn(count)
                 })
                 .collect();
-            let last = count_instructions(target, driver, here, directory, launcher(&progress));
+            let launcher = Launcher {
+                supervisor,
+                interrupt,
+                observer: &progress,
+                timeout,
+            };
+            let last = count_instructions(target, driver, here, directory, launcher);
             let others = others.into_iter().map(|other| {
                 let ended = other.join();
-                ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                let (counted, held_back) =
+                    ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                held_back.pass_on(&progress);
+                counted
             });
             others.chain([last]).collect()
-        });
-        drop(progress);
-        counted
-            .into_iter()
-            .map(|counted| self.found(counted, here))
-            .collect()
+        })
     }
 
     /// The counts of one side; notes why there are none.
     fn found(
         &mut self,
-        counted: Result<BTreeMap<BenchmarkKey, CountResult>, CountError>,
+        counted: CountedSide,
         here: &[ToCount],
     ) -> Result<CountsByBenchmark, AppError> {
         let mut found = CountsByBenchmark::new();
@@ -311,12 +371,14 @@ impl<'c> InstructionCounter<'c> {
                     }
                 }
             }
-            Err(error) if error.is_interrupt() => {
-                return Err(AppError::Interrupted(self.left.to_owned()));
-            }
+            Err(error) if error.is_interrupt() => return Err(self.interrupted()),
             Err(error) => self.failed(&error, here.iter().map(|one| one.key.clone())),
         }
         Ok(found)
+    }
+
+    fn interrupted(&self) -> AppError {
+        AppError::Interrupted(self.left.to_owned())
     }
 
     fn failed(&mut self, error: &CountError, keys: impl IntoIterator<Item = BenchmarkKey>) {

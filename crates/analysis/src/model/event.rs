@@ -1,5 +1,6 @@
 //! What happens while a run is being measured, for whoever shows it.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use super::{BenchmarkKey, Nanos};
@@ -118,4 +119,79 @@ pub struct Silence;
 
 impl Observer for Silence {
     fn observe(&self, _: &Event<'_>) {}
+}
+
+/// Keeps output and warnings for somebody who listens later. Nobody wants to hear later how far something was.
+#[derive(Debug, Default)]
+pub struct HeldBack {
+    events: RefCell<Vec<HeldBackEvent>>,
+}
+
+/// What was not to be lost.
+#[derive(Debug)]
+enum HeldBackEvent {
+    Output(Vec<u8>),
+    Warning(String),
+}
+
+impl HeldBack {
+    /// Tells `observer` all of it, in the order in which it happened.
+    pub fn pass_on(self, observer: &dyn Observer) {
+        for event in self.events.into_inner() {
+            match event {
+                HeldBackEvent::Output(bytes) => observer.observe(&Event::Output(&bytes)),
+                HeldBackEvent::Warning(text) => observer.observe(&Event::Warning(&text)),
+            }
+        }
+    }
+}
+
+impl Observer for HeldBack {
+    fn observe(&self, event: &Event<'_>) {
+        let mut events = self.events.borrow_mut();
+        match (event, events.last_mut()) {
+            (Event::Output(bytes), Some(HeldBackEvent::Output(before))) => before.extend(*bytes),
+            (Event::Output(bytes), _) => events.push(HeldBackEvent::Output(bytes.to_vec())),
+            (Event::Warning(text), _) => events.push(HeldBackEvent::Warning((*text).to_owned())),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was heard, in words.
+    #[derive(Default)]
+    struct Heard(RefCell<Vec<String>>);
+
+    impl Observer for Heard {
+        fn observe(&self, event: &Event<'_>) {
+            self.0.borrow_mut().push(format!("{event:?}"));
+        }
+    }
+
+    #[test]
+    fn what_is_held_back_comes_whole_and_in_its_order() {
+        let held_back = HeldBack::default();
+        for event in [
+            Event::Output(b"a"),
+            Event::Output(b"b\n"),
+            Event::Measured,
+            Event::Warning("careful"),
+            Event::Output(b"c"),
+        ] {
+            held_back.observe(&event);
+        }
+        let heard = Heard::default();
+        held_back.pass_on(&heard);
+        let expected = [
+            Event::Output(b"ab\n"),
+            Event::Warning("careful"),
+            Event::Output(b"c"),
+        ];
+        let expected = expected.map(|event| format!("{event:?}"));
+        assert_eq!(*heard.0.borrow(), expected);
+    }
 }

@@ -36,7 +36,7 @@ pub use analysis::{
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter};
-pub use event::{Bound, Event, Observer, Silence, VisitPlan};
+pub use event::{Bound, Event, HeldBack, Observer, Silence, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use instructions::{CountedInstructions, FunctionCount, InstructionCount};

@@ -27,5 +27,7 @@ pub use criterion::{
 pub use error::ChildError;
 pub use launch_spec::{LATENCY_DIGITS, LaunchSpec};
 pub use means::Means;
-pub use printed::{PrintedHarness, PrintedRequest, PrintedValue, Printer, Report};
+pub use printed::{
+    Iterated, IteratedSample, PrintedHarness, PrintedRequest, PrintedValue, Printer, Report,
+};
 pub use session::{Ready, Recognised, Session, Started};

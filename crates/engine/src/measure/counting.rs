@@ -15,8 +15,8 @@ use super::launcher::Launcher;
 use super::visit::reach;
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, NoWindows, Profile, Recording, Rehearsal, Rehearsed, SampleSpec, Session, Started,
-    Windows,
+    ChildError, IteratedSample, NoWindows, PrintedHarness, Profile, Recording, Rehearsal,
+    Rehearsed, SampleSpec, Session, Started, Windows,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, Event, FunctionCount, InstructionCount, Work, limits,
@@ -105,6 +105,25 @@ impl CountError {
         )
     }
 
+    /// Whether its process failed in a way that another one may not which has nobody beside it.
+    pub fn may_pass_alone(&self) -> bool {
+        match self {
+            Self::Child { error, .. } => !matches!(
+                error,
+                ChildError::Interrupted | ChildError::Version { .. } | ChildError::Capability
+            ),
+            Self::Died { .. } | Self::Skipped(_) => true,
+            Self::Windows(_)
+            | Self::Iterations { .. }
+            | Self::Runner
+            | Self::Name
+            | Self::Absent
+            | Self::Damaged
+            | Self::Nothing
+            | Self::File { .. } => false,
+        }
+    }
+
     fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.display().to_string();
         |source| Self::File { path, source }
@@ -177,8 +196,15 @@ pub fn count_instructions(
             work.reached(done, (AGREEING * wanted.len()).max(done + 1));
         };
         let counts = match driver {
-            Driver::Criterion(_) => counter.in_processes(&open, &mut told)?,
-            Driver::Own | Driver::Printed(_) => counter.in_a_process(&open, &mut told)?,
+            Driver::Own => counter.in_a_process(&open, &mut told)?,
+            Driver::Criterion(_) => {
+                counter.in_processes(&open, Counter::of_criterion, &mut told)?
+            }
+            Driver::Printed(harness) => counter.in_processes(
+                &open,
+                |counter, one| counter.of_divan(harness, one),
+                &mut told,
+            )?,
         };
         for (one, count) in open.iter().zip(counts) {
             let known = found.entry(one.key.clone()).or_insert(Ok(Vec::new()));
@@ -207,6 +233,7 @@ fn windows(target: &BenchTarget, driver: &Driver) -> Result<Windows, CountError>
     Ok(match driver {
         Driver::Own => Windows::own(&executable()?)?,
         Driver::Criterion(_) => Windows::criterion(&executable()?)?,
+        Driver::Printed(harness) if harness.takes_iterations() => Windows::divan(&executable()?)?,
         Driver::Printed(harness) => {
             return Err(CountError::Iterations {
                 harness: harness.printer().name(),
@@ -272,15 +299,16 @@ impl Counter<'_> {
         Ok(counts)
     }
 
-    /// Counts in a process of Criterion for each benchmark.
+    /// Counts each benchmark in processes of its own.
     fn in_processes(
         &mut self,
         wanted: &[&ToCount],
+        count: impl Fn(&mut Self, &ToCount) -> Result<InstructionCount, CountError>,
         told: &mut dyn FnMut(),
     ) -> Result<Vec<Result<InstructionCount, CountError>>, CountError> {
         let mut counts = Vec::new();
         for one in wanted {
-            let count = match self.of_criterion(one) {
+            let count = match count(self, one) {
                 Err(error) if error.is_interrupt() => return Err(error),
                 count => count,
             };
@@ -293,7 +321,9 @@ impl Counter<'_> {
     fn of_criterion(&mut self, one: &ToCount) -> Result<InstructionCount, CountError> {
         let mut recording = self.recording()?;
         let spec = recording.of(launch_spec(self.target, 0, 0));
-        let means = self.launcher.means(&|_| ());
+        let observer = self.launcher.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let means = self.launcher.means(&pass_on);
         let rehearsal = Rehearsal::start(&spec, &one.key.id, Rehearsed::WarmUp, &means)?;
         let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
         let process = rehearsal.id();
@@ -325,6 +355,51 @@ impl Counter<'_> {
             (Some(_), 0) => slope(&Profile::default(), more, 2),
             (Some(less), before) => slope(&less, more, 1 << before),
         }
+    }
+
+    /// Counts in two processes of divan: what is done once is done in both.
+    fn of_divan(
+        &mut self,
+        harness: &PrintedHarness,
+        one: &ToCount,
+    ) -> Result<InstructionCount, CountError> {
+        let iterations = one.iterations();
+        let (less, few) = self.sample_of_divan(harness, one, iterations)?;
+        let (more, many) = self.sample_of_divan(harness, one, 2 * iterations)?;
+        match many.saturating_sub(few) {
+            0 => Err(CountError::Nothing),
+            iterations => slope(&less, more, iterations),
+        }
+    }
+
+    /// What one sample of so many iterations does, and how many iterations it has: several threads have as many each.
+    fn sample_of_divan(
+        &mut self,
+        harness: &PrintedHarness,
+        one: &ToCount,
+        iterations: u64,
+    ) -> Result<(Profile, u64), CountError> {
+        let mut recording = self.recording()?;
+        let spec = recording.of(launch_spec(self.target, 0, 0));
+        let observer = self.launcher.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let means = self.launcher.means(&pass_on);
+        let sample = IteratedSample {
+            id: &one.key.id,
+            iterations,
+            expected: one.expected(iterations),
+        };
+        let iterated = match harness.iterate(&sample, &spec, &means) {
+            Ok(iterated) => iterated,
+            Err(error) => return Err(went_wrong(error, &recording)?),
+        };
+        let windows = recording.windows(iterated.process);
+        if recording.is_damaged() {
+            return Err(CountError::Damaged);
+        }
+        // It is told to take one sample.
+        let [window] = <[Profile; 1]>::try_from(windows).map_err(|_| CountError::Damaged)?;
+        Ok((window, iterated.iterations))
     }
 }
 

@@ -23,6 +23,11 @@ pub enum Windows {
         /// Symbols of the methods.
         methods: BTreeSet<String>,
     },
+    /// divan calls one function before what it times and again after it, on each of its threads.
+    Divan {
+        /// Symbols of the function.
+        meetings: BTreeSet<String>,
+    },
 }
 
 /// Why an executable tells no bounds.
@@ -76,6 +81,19 @@ impl Windows {
         Ok(Self::Criterion { methods })
     }
 
+    /// Those of a bench of divan.
+    pub fn divan(executable: &[u8]) -> Result<Self, NoWindows> {
+        let names = functions(executable)?.into_iter();
+        let meetings: BTreeSet<String> = names
+            .filter(|(_, readable)| is_meeting(readable))
+            .map(|(symbol, _)| symbol)
+            .collect();
+        if meetings.is_empty() {
+            return Err(NoWindows::NoNames);
+        }
+        Ok(Self::Divan { meetings })
+    }
+
     /// Where callgrind is to write a part.
     pub(super) fn bounds(&self) -> Vec<OsString> {
         let option = |when: &str, name: &str| OsString::from(format!("--dump-{when}={name}"));
@@ -85,12 +103,13 @@ impl Windows {
                 let closed = close.iter().map(|name| option("before", name));
                 opened.chain(closed).collect()
             }
-            Self::Criterion { methods } => {
+            Self::Criterion { methods: names } | Self::Divan { meetings: names } => {
                 // Of two options for one name callgrind takes one; of a pattern and a name both, if all patterns come first and share no beginning with a name.
-                let after = methods.iter().map(|name| option("after", &pattern(name)));
-                let before = methods.iter().map(|name| option("before", name));
-                let clock = option("before", &format!("*{CLOCK}*"));
-                after.chain(before).chain([clock]).collect()
+                let after = names.iter().map(|name| option("after", &pattern(name)));
+                let before = names.iter().map(|name| option("before", name));
+                let has_clock = matches!(self, Self::Criterion { .. });
+                let clock = has_clock.then(|| option("before", &format!("*{CLOCK}*")));
+                after.chain(before).chain(clock).collect()
             }
         }
     }
@@ -117,6 +136,13 @@ impl Windows {
                 }) {
                     let whole: Vec<ProfilePart> = parts.drain(..=end).collect();
                     windows.push(of_criterion(whole, methods, readings));
+                }
+                windows
+            }
+            Self::Divan { meetings } => {
+                let mut windows = Vec::new();
+                while let Some(window) = of_divan(parts, meetings) {
+                    windows.push(window);
                 }
                 windows
             }
@@ -173,6 +199,38 @@ fn of_criterion(
         }
     }
     timed
+}
+
+/// What divan times of the first sample in `parts`, which is taken out; `None` if there is no whole one. All threads enter the first meeting before
+/// any leaves it, and the second one likewise. What is timed on any of them stands between the first leave and the last entry.
+fn of_divan(parts: &mut Vec<ProfilePart>, meetings: &BTreeSet<String>) -> Option<Profile> {
+    let is_at = |part: &ProfilePart, when: &str| {
+        bound(part, when).is_some_and(|name| meetings.contains(name))
+    };
+    let left = parts.iter().position(|part| is_at(part, "after"))?;
+    let entered = |parts: &[ProfilePart]| parts.iter().filter(|part| is_at(part, "before")).count();
+    let threads = entered(&parts[..left]);
+    let ends = |when| {
+        let places = parts.iter().enumerate();
+        let mut places = places.filter(move |(_, part)| is_at(part, when));
+        places.nth((2 * threads).checked_sub(1)?)
+    };
+    let (last, _) = ends("before")?;
+    let (end, _) = ends("after")?;
+    let mut timed = Profile::default();
+    for part in parts.drain(..=end).take(last + 1).skip(left + 1) {
+        timed.add(part.profile);
+    }
+    Some(timed)
+}
+
+/// Whether a readable name is that of the function in which divan's threads wait for one another:
+/// `divan::benchmark::BenchContext::sample_recorder::{{closure}}::{{closure}}::sync_impl`.
+fn is_meeting(readable: &str) -> bool {
+    readable
+        .split_once("divan::")
+        .is_some_and(|(_, rest)| rest.contains("sample_recorder"))
+        && readable.ends_with("::sync_impl")
 }
 
 /// The function at whose bound a part was written.
@@ -322,6 +380,48 @@ mod tests {
         assert_eq!(totals(&windows, &mut written), [114]);
     }
 
+    /// As compilers write it.
+    const MEETING: &str = "_ZN5divan9benchmark12BenchContext15sample_recorder28_$u7b$$u7b$closure$u7d$$u7d$28_$u7b$$u7b$closure$u7d$$u7d$9sync_impl17h0bb6b9d67658ef16E";
+
+    #[test]
+    fn of_a_sample_of_divan_what_stands_between_two_meetings_of_its_threads_is_timed() {
+        assert!(is_meeting(&readable(MEETING)), "{}", readable(MEETING));
+        let windows = Windows::Divan {
+            meetings: [MEETING.to_owned()].into(),
+        };
+        let (enters, leaves) = (format!("before={MEETING}"), format!("after={MEETING}"));
+        let rest = MEETING.strip_prefix('_').expect("its beginning");
+        let bounds = [format!("--dump-after=?{rest}"), format!("--dump-{enters}")];
+        assert_eq!(windows.bounds(), bounds.map(OsString::from));
+        // One thread: the input takes 9,000, the output 800.
+        let sample = |timed| {
+            [
+                (&*enters, 9_000),
+                (&*leaves, 30),
+                (&*enters, timed),
+                (&*leaves, 40),
+            ]
+        };
+        let mut written = parts(&[&sample(100)[..], &[("", 800)], &sample(200)].concat());
+        // A third sample has not ended.
+        written.extend(parts(&sample(300)[..3]));
+        assert_eq!(totals(&windows, &mut written), [100, 200]);
+        assert_eq!(written.len(), 3);
+        // Two threads, of which one comes to its end before the other has begun.
+        let mut written = parts(&[
+            (&enters, 9_000),
+            (&enters, 9_000),
+            (&leaves, 30),
+            (&enters, 100),
+            (&leaves, 5),
+            (&enters, 100),
+            (&leaves, 40),
+            (&leaves, 40),
+        ]);
+        assert_eq!(totals(&windows, &mut written), [205]);
+        assert!(written.is_empty());
+    }
+
     #[test]
     fn a_pattern_and_a_name_are_two_options_for_one_function() {
         let windows = Windows::Criterion {
@@ -372,6 +472,7 @@ mod tests {
         let executable = std::fs::read(std::env::current_exe().expect("a path")).expect("readable");
         assert_eq!(Windows::own(&executable), Err(NoWindows::NoNames));
         assert_eq!(Windows::criterion(&executable), Err(NoWindows::NoNames));
+        assert_eq!(Windows::divan(&executable), Err(NoWindows::NoNames));
         assert!(matches!(
             Windows::own(b"no executable"),
             Err(NoWindows::Unreadable(_))

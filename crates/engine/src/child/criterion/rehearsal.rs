@@ -29,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(20);
 /// What Criterion says before them, of a benchmark's name and before a time.
 const BEGINS: &[u8] = b": Profiling for ";
+/// How all that it says of a benchmark begins.
+const OF_CRITERION: &[u8] = b"Benchmarking ";
 
 /// What a rehearsed benchmark does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,10 +65,52 @@ impl Rehearsed {
     }
 }
 
+/// What a process has printed: nothing counts before its benchmark has begun, and then all lines but Criterion's do.
+#[derive(Default)]
+struct Heard {
+    has_begun: bool,
+    /// Of what came before, what may be the beginning of [`BEGINS`]; then the line that has not ended.
+    rest: Vec<u8>,
+}
+
+impl Heard {
+    /// Takes a piece; returns the benchmark's whole lines.
+    fn take(&mut self, piece: &[u8]) -> Vec<u8> {
+        self.rest.extend(piece);
+        if !self.has_begun {
+            let mut places = self.rest.windows(BEGINS.len());
+            let Some(place) = places.position(|part| part == BEGINS) else {
+                let surplus = self.rest.len().saturating_sub(BEGINS.len());
+                self.rest.drain(..surplus);
+                return Vec::new();
+            };
+            self.has_begun = true;
+            // The end of this line is Criterion's, too.
+            self.rest.splice(..place, OF_CRITERION.iter().copied());
+        }
+        let whole = self.rest.iter().rposition(|byte| *byte == b'\n');
+        let whole: Vec<u8> = self.rest.drain(..whole.map_or(0, |end| end + 1)).collect();
+        let lines = whole.split_inclusive(|byte| *byte == b'\n');
+        let own = lines.filter(|line| !line.starts_with(OF_CRITERION));
+        own.flatten().copied().collect()
+    }
+
+    /// The line that nobody has ended.
+    fn end(&mut self) -> Vec<u8> {
+        let rest = std::mem::take(&mut self.rest);
+        if self.has_begun && !rest.starts_with(OF_CRITERION) {
+            rest
+        } else {
+            Vec::new()
+        }
+    }
+}
+
 /// A process that rehearses. Dropping it kills it.
 pub struct Rehearsal<'a> {
     running: Running<'a>,
     output: Receiver<Vec<u8>>,
+    on_output: &'a dyn Fn(&[u8]),
     what: Rehearsed,
     patience: Duration,
 }
@@ -99,8 +143,9 @@ impl<'a> Rehearsal<'a> {
             stderr,
         } = spec.spawn(&mut command, means)?;
         Ok(Some(Self {
-            // Nobody hears of what it prints.
+            // What it prints comes through one channel for both of its pipes.
             running: Running::new(group, bounded(0).1, means.interrupt, &|_| ()),
+            on_output: means.on_output,
             output: read_pieces_of([Box::new(stdout), Box::new(stderr)]),
             what,
             patience: what.patience(means.timeout),
@@ -122,31 +167,48 @@ impl<'a> Rehearsal<'a> {
         &mut self,
         is_enough: &mut dyn FnMut() -> bool,
     ) -> Result<bool, ChildError> {
-        let mut began = false;
-        let mut seen: Vec<u8> = Vec::new();
+        let mut heard = Heard::default();
+        let ended = self.wait(&mut heard, is_enough);
+        // What it has printed by now waits in the channel.
+        while let Ok(piece) = self.output.try_recv() {
+            self.pass_on(&heard.take(&piece));
+        }
+        self.pass_on(&heard.end());
+        ended
+    }
+
+    fn pass_on(&self, output: &[u8]) {
+        if !output.is_empty() {
+            (self.on_output)(output);
+        }
+    }
+
+    fn wait(
+        &mut self,
+        heard: &mut Heard,
+        is_enough: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, ChildError> {
         let mut deadline = Instant::now() + self.patience;
         loop {
             let tick = deadline.min(Instant::now() + TICK);
             match self.running.wait(&self.output, Some(tick)) {
                 Wait::Came(piece) => {
-                    seen.extend(piece);
-                    let begins = seen.windows(BEGINS.len()).any(|part| part == BEGINS);
-                    if begins && !began {
-                        began = true;
+                    let had_begun = heard.has_begun;
+                    let own = heard.take(&piece);
+                    self.pass_on(&own);
+                    if heard.has_begun && !had_begun {
                         let enough = self.what.enough_after().unwrap_or(self.patience);
                         deadline = Instant::now() + enough;
                     }
-                    // What may be the beginning of it stays.
-                    seen.drain(..seen.len().saturating_sub(BEGINS.len()));
                 }
                 Wait::Closed => {
                     let went_well = self.running.end().is_ok_and(|status| status.success());
-                    let did_it = self.what == Rehearsed::Once || began;
+                    let did_it = self.what == Rehearsed::Once || heard.has_begun;
                     return Ok(went_well && did_it);
                 }
                 Wait::Late if is_enough() => return Ok(true),
                 Wait::Late if Instant::now() < deadline => {}
-                Wait::Late if began && self.what != Rehearsed::WarmUp => return Ok(true),
+                Wait::Late if heard.has_begun && self.what != Rehearsed::WarmUp => return Ok(true),
                 Wait::Late => {
                     return Err(ChildError::Timeout {
                         request: "run a benchmark".to_owned(),
@@ -218,6 +280,21 @@ mod tests {
         // It ran nothing: another name, or another kind of bench.
         assert!(matches!(of("echo done"), Ok(Some(false))));
         assert!(matches!(of("sleep 60"), Err(ChildError::Timeout { .. })));
+    }
+
+    #[test]
+    fn what_a_benchmark_prints_while_it_runs_is_told_from_what_criterion_says() {
+        let printed = "of the set-up\nBenchmarking a\nBenchmarking a: Profiling for 1.0000 s\none\n\nBenchmarking a: Complete (Analysis Disabled)\ntwo";
+        for size in [1, 7, 1000] {
+            let mut heard = Heard::default();
+            let pieces = printed.as_bytes().chunks(size);
+            let mut own: Vec<u8> = pieces.flat_map(|piece| heard.take(piece)).collect();
+            own.extend(heard.end());
+            assert_eq!(String::from_utf8_lossy(&own), "one\n\ntwo");
+        }
+        let mut heard = Heard::default();
+        assert_eq!(heard.take(b"nothing begins\n"), b"");
+        assert_eq!(heard.end(), b"");
     }
 
     #[test]

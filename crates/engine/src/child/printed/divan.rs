@@ -88,16 +88,26 @@ fn name_in_tree(line: &str) -> Option<(usize, &str)> {
     }
 }
 
-/// The medians of all rows. Rows of throughput and of allocations below them have no number of samples.
-pub(super) fn medians(table: &str) -> Vec<PrintedTime> {
+/// What a row of the table tells of a benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Row {
+    /// The median of its samples, of an iteration.
+    pub(super) median: PrintedTime,
+    /// Iterations of all its samples, of all its threads.
+    pub(super) iterations: u64,
+}
+
+/// All rows. Those of throughput and of allocations below them have no number of samples.
+pub(super) fn rows(table: &str) -> Vec<Row> {
     let row = |line: &str| {
         // From the end: names and what benchmarks print may hold anything.
         let mut columns = line.rsplitn(HEADS.len(), BETWEEN).map(str::trim);
-        let [iters, samples] = [columns.next()?, columns.next()?];
-        let is_count = |text: &str| text.parse::<u64>().is_ok();
+        let [iterations, samples] = [columns.next()?, columns.next()?];
+        let count = |text: &str| text.parse::<u64>().ok();
         let mut times = columns.map(time);
         let [_mean, median, _slowest] = [times.next()??, times.next()??, times.next()??];
-        (is_count(iters) && is_count(samples)).then_some(median)
+        let (iterations, _) = (count(iterations)?, count(samples)?);
+        Some(Row { median, iterations })
     };
     table.lines().filter_map(row).collect()
 }
@@ -133,6 +143,10 @@ fn time(text: &str) -> Option<PrintedTime> {
 mod tests {
     use super::*;
 
+    fn medians(table: &str) -> Vec<PrintedTime> {
+        rows(table).iter().map(|row| row.median).collect()
+    }
+
     /// Printed by divan 0.1.21.
     const TABLE: &str = "\
 div             fastest       │ slowest       │ median        │ mean          │ samples │ iters
@@ -161,6 +175,8 @@ div             fastest       │ slowest       │ median        │ mean      
             .flatten()
             .collect();
         assert_eq!(medians(TABLE), expected);
+        let iterations: Vec<u64> = rows(TABLE).iter().map(|row| row.iterations).collect();
+        assert_eq!(iterations, [250_176, 735_808, 162_944, 38_124]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ const FEWEST_STEPS: f64 = 100.0;
 const UNKNOWN: u32 = 10;
 
 /// What divan tells about its clock, in every process.
-const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
+pub(super) const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
 
 /// Who prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +36,22 @@ pub enum Printer {
 
 /// How a benchmark is named to its executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Address {
+pub(super) struct Address {
     /// Its name there.
     name: String,
     /// Where it runs with several numbers of threads: this one of them.
     threads: Option<usize>,
+}
+
+impl Address {
+    /// What runs it and nothing else.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec!["--exact".to_owned(), self.name.clone()];
+        if let Some(threads) = self.threads {
+            arguments.extend(["--threads".to_owned(), threads.to_string()]);
+        }
+        arguments
+    }
 }
 
 /// The benchmarks of an executable, by id, in program order.
@@ -157,13 +168,11 @@ impl PrintedHarness {
         spec: &LaunchSpec,
         means: &Means<'_>,
     ) -> Result<Report, ChildError> {
-        let Some(address) = self.addresses.get(request.id) else {
-            return Err(failed("the executable has no such benchmark"));
-        };
+        let address = self.address(request.id)?;
         if let Some(dialect) = self.dialect {
             return self.measure_criterion(dialect, request, spec, means);
         }
-        let mut arguments = vec!["--exact".to_owned(), address.name.clone()];
+        let mut arguments = address.arguments();
         let mut allowed = means.timeout.saturating_mul(UNKNOWN);
         if self.printer == Printer::Divan {
             let seconds = request.measurement.as_secs_f64().max(1e-6).to_string();
@@ -171,9 +180,6 @@ impl PrintedHarness {
             arguments.extend(["--max-time".to_owned(), seconds]);
             if let Some(samples) = request.samples {
                 arguments.extend(["--sample-count".to_owned(), samples.to_string()]);
-            }
-            if let Some(threads) = address.threads {
-                arguments.extend(["--threads".to_owned(), threads.to_string()]);
             }
             allowed = allowed.saturating_add(request.measurement.saturating_mul(PATIENCE));
         }
@@ -193,6 +199,12 @@ impl PrintedHarness {
             usage: printed.usage,
             took: printed.took,
         })
+    }
+
+    /// How one of its benchmarks is named to it.
+    pub(super) fn address(&self, id: &str) -> Result<&Address, ChildError> {
+        let address = self.addresses.get(id);
+        address.ok_or_else(|| failed("the executable has no such benchmark"))
     }
 
     /// Criterion's: what it wrote of the benchmark.
@@ -242,30 +254,11 @@ impl PrintedHarness {
     fn reported(&self, printed: &Printed) -> Result<PrintedValue, ChildError> {
         let found = match self.printer {
             Printer::Libtest => libtest::result(&printed.stdout),
-            Printer::Divan => match divan::medians(&printed.stdout)[..] {
-                [] => None,
-                [median] => Some(median),
-                // Before 0.1.19 its list has no arguments.
-                _ => {
-                    return Err(failed(
-                        "it printed several results for one benchmark; where it takes arguments, update the crate divan to 0.1.19 or later",
-                    ));
-                }
-            },
+            Printer::Divan => divan_row(printed)?.map(|row| row.median),
             // What it prints is a summary.
             Printer::Criterion => None,
         };
-        let Some(time) = found else {
-            let mut said = printed.stdout.lines().chain(printed.stderr.lines()).rev();
-            let said = said
-                .find(|line| !line.trim().is_empty())
-                .unwrap_or_default();
-            let message = format!(
-                "it printed no result; its output: `{}`",
-                quote(said.as_bytes())
-            );
-            return Err(failed(&message));
-        };
+        let time = found.ok_or_else(|| no_result(printed))?;
         Ok(match time.sample() {
             None => PrintedValue::Nothing(
                 "it took no time at all: the loop was not run, or nothing is left of its body"
@@ -288,7 +281,7 @@ impl PrintedHarness {
     }
 
     /// Why a process that was to measure ended ill: what the panic said, or how it ended.
-    fn failure(&self, printed: Printed) -> ChildError {
+    pub(super) fn failure(&self, printed: Printed) -> ChildError {
         let captured = match self.printer {
             Printer::Libtest => libtest::failure(&printed.stdout),
             Printer::Divan | Printer::Criterion => None,
@@ -495,6 +488,30 @@ fn try_out(
         }
     }
     Ok(branches)
+}
+
+/// The one row of the table that a launch of divan has printed.
+pub(super) fn divan_row(printed: &Printed) -> Result<Option<divan::Row>, ChildError> {
+    match divan::rows(&printed.stdout)[..] {
+        [] => Ok(None),
+        [row] => Ok(Some(row)),
+        // Before 0.1.19 its list has no arguments.
+        _ => Err(failed(
+            "it printed several results for one benchmark; where it takes arguments, update the crate divan to 0.1.19 or later",
+        )),
+    }
+}
+
+/// That it printed nothing of the kind.
+pub(super) fn no_result(printed: &Printed) -> ChildError {
+    let mut said = printed.stdout.lines().chain(printed.stderr.lines()).rev();
+    let said = said
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
+    failed(&format!(
+        "it printed no result; its output: `{}`",
+        quote(said.as_bytes())
+    ))
 }
 
 /// What it prints when it is asked for a list.

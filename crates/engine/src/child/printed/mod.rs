@@ -7,9 +7,11 @@
 mod criterion;
 mod divan;
 mod harness;
+mod iterated;
 mod libtest;
 mod process;
 mod value;
 
 pub(super) use harness::printer_of;
 pub use harness::{PrintedHarness, PrintedRequest, PrintedValue, Printer, Report};
+pub use iterated::{Iterated, IteratedSample};

@@ -24,6 +24,8 @@ const MOST_ERRORS: usize = 64 << 10;
 
 /// A process that has ended.
 pub(super) struct Printed {
+    /// Its number.
+    pub(super) process: u32,
     pub(super) stdout: String,
     pub(super) stderr: String,
     /// Whether it ended well.
@@ -75,6 +77,7 @@ pub(super) fn run(
     });
     let on_output = |piece: &[u8]| errors.borrow_mut().take(piece, means.on_output);
     let mut running = Running::new(group, read_pieces(stderr), means.interrupt, &on_output);
+    let process = running.id();
     let deadline = began.checked_add(call.allowed);
     let mut text = String::new();
     let mut usage = None;
@@ -106,6 +109,7 @@ pub(super) fn run(
     let mut errors = errors.into_inner();
     errors.end(means.on_output);
     Ok(Printed {
+        process,
         stdout: text,
         stderr: String::from_utf8_lossy(&errors.kept).into_owned(),
         is_well,

@@ -1,0 +1,271 @@
+//! Instructions of benches that are written against other crates. Crates of their names stand in for them, with the functions that bound what is timed, so that
+//! no registry is needed; tests/real/ has the crates themselves. Where valgrind is not installed the tests are skipped.
+
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+use crate::against::instructions::{LIBRARY, has_valgrind};
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::finish;
+use crate::support::{Finished, Machine};
+
+/// Times are made up; what is counted is real.
+const CRITERION: &str = r#"
+use fakes_criterion::greeted;
+
+pub mod bencher {
+    pub struct Bencher<M> {
+        pub iterations: u64,
+        pub measurement: M,
+    }
+
+    impl<M> Bencher<M> {
+        #[inline(never)]
+        pub fn iter<O>(&mut self, mut routine: impl FnMut() -> O) {
+            let began = std::time::Instant::now();
+            for _ in 0..self.iterations {
+                std::hint::black_box(routine());
+            }
+            std::hint::black_box(began.elapsed());
+        }
+    }
+}
+
+pub fn bench(id: &str, body: impl Fn(&mut bencher::Bencher<()>)) {
+    let has = |flag: &str| std::env::args().any(|argument| argument == flag);
+    let run = |iterations| body(&mut bencher::Bencher { iterations, measurement: () });
+    if has("--test") {
+        run(1);
+    } else if has("--profile-time") {
+        eprintln!("Benchmarking {id}: Profiling for 1.0000 s");
+        for doubled in 0..10 {
+            run(1 << doubled);
+        }
+    } else {
+        let mut runner = greeted();
+        if std::env::args().count() <= 2 {
+            std::thread::park();
+        }
+        runner.measure(id);
+    }
+}
+"#;
+
+/// The same for divan: an iteration of anything takes 100 ns, and the heads of its table are short.
+const DIVAN: &str = r#"
+pub mod benchmark {
+    pub struct BenchContext;
+
+    impl BenchContext {
+        pub fn sample_recorder(size: u64, body: &dyn Fn()) {
+            #[inline(never)]
+            fn sync_impl(is_start: bool) {
+                std::hint::black_box(is_start);
+            }
+
+            sync_impl(true);
+            for _ in 0..size {
+                body();
+            }
+            sync_impl(false);
+        }
+    }
+}
+
+/// `set_up` makes what is run; what it does is not timed.
+pub fn main(target: &str, benches: &[(&str, &dyn Fn() -> Box<dyn Fn()>)]) {
+    let arguments: Vec<String> = std::env::args().collect();
+    let place = |flag: &str| arguments.iter().position(|argument| argument == flag);
+    let after = |flag: &str| place(flag).map(|place| arguments[place + 1].clone());
+    if place("--format").is_some() {
+        for (name, _) in benches {
+            println!("{target}::{name}: benchmark");
+        }
+        return;
+    }
+    if place("--list").is_some() || place("--test").is_some() {
+        println!("{target}");
+        for (name, set_up) in benches {
+            println!("├─ {name}");
+            if place("--test").is_some() {
+                set_up()();
+            }
+        }
+        return;
+    }
+    eprintln!("Timer precision: 20 ns");
+    println!("{target} fastest │ slowest │ median │ mean │ samples │ iters");
+    let Some(wanted) = after("--exact") else { return };
+    let size = after("--sample-size").map_or(7, |size| size.parse().expect("a number"));
+    for (name, set_up) in benches {
+        if wanted == format!("{target}::{name}") {
+            benchmark::BenchContext::sample_recorder(size, &set_up());
+            let time = "100.0 ns";
+            println!("╰─ {name} {time} │ {time} │ {time} │ {time} │ 1 │ {size}");
+        }
+    }
+}
+"#;
+
+/// A bench target `costs` on the crate `name`, which these files stand in for.
+fn project<'m>(machine: &'m Machine, name: &str, library: &str, needs: &str) -> Project<'m> {
+    let stand_in = machine.home().join(name);
+    std::fs::create_dir_all(stand_in.join("src")).expect("a directory");
+    let manifest = format!(
+        "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n{needs}\n\n[workspace]\n"
+    );
+    std::fs::write(stand_in.join("Cargo.toml"), manifest).expect("written");
+    std::fs::write(stand_in.join("src/lib.rs"), library).expect("written");
+    let project = Project::without_benches(machine);
+    let manifest = project.root().join("Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).expect("there");
+    let dependency = format!(
+        "[dev-dependencies]\n{name} = {{ path = {} }}\n",
+        json!(stand_in)
+    );
+    project.write(
+        "Cargo.toml",
+        &manifest.replace("[dev-dependencies]\n", &dependency),
+    );
+    project.add_target("costs");
+    project.write("src/lib.rs", LIBRARY);
+    project
+}
+
+/// Takes a lock that another process may have. Whoever has it while instructions are counted waits for a first other one, which finds it taken and leaves a file.
+fn take_a_lock(machine: &Machine) -> String {
+    let lock = machine.home().join("lock").display().to_string();
+    let met = met(machine).display().to_string();
+    format!(
+        r#"
+        let is_counted = std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind"));
+        let lock = std::fs::File::create({lock:?}).expect("created");
+        if lock.try_lock().is_err() {{
+            if is_counted {{
+                std::fs::write({met:?}, "").expect("written");
+            }}
+            panic!("somebody else has the lock");
+        }}
+        let began = std::time::Instant::now();
+        while is_counted && !std::fs::exists({met:?}).expect("known") && began.elapsed().as_secs() < 20 {{
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }}
+        "#
+    )
+}
+
+fn met(machine: &Machine) -> PathBuf {
+    machine.home().join("met")
+}
+
+/// The committed state beside one with more turns.
+fn beside_more_turns(project: &Project<'_>) -> Finished {
+    project.commit();
+    project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
+    let words = ["--against", "HEAD", "--rounds", "5"];
+    let run = project.measure(&words).args(["--metric", "instructions"]);
+    run.with_valgrind().run()
+}
+
+#[test]
+fn sides_of_criterion_that_fail_at_once_are_counted_alone() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let fake = Path::new(env!("CARGO_MANIFEST_DIR")).join("testbench/fakes_criterion");
+    let needs = format!("fakes_criterion = {{ path = {} }}", json!(fake));
+    let project = project(&machine, "criterion", CRITERION, &needs);
+    let bench = format!(
+        "fn main() {{ criterion::bench(\"work\", |b| {{ {} b.iter(|| planted::work(planted::TURNS / 20)) }}) }}",
+        take_a_lock(&machine)
+    );
+    project.write("benches/costs.rs", &bench);
+    let run = beside_more_turns(&project).expect_code(1);
+    assert!(met(&machine).exists(), "{run}");
+    assert!(run.stderr.contains("somebody else has the lock"), "{run}");
+    let work = compared(&run, "work");
+    assert_eq!(work["verdict"], "regressed", "{run}");
+    assert_eq!(work["instructions"]["exact"], true, "{run}");
+}
+
+#[test]
+fn a_bench_of_divan_is_counted_by_function_as_it_is() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = project(&machine, "divan", DIVAN, "");
+    let bench = format!(
+        r#"
+        fn work() -> Box<dyn Fn()> {{
+            // No part of an iteration.
+            let turns = planted::TURNS / 20 + planted::work(1_000_000) % 2;
+            Box::new(move || drop(std::hint::black_box(planted::work(turns))))
+        }}
+
+        fn other() -> Box<dyn Fn()> {{
+            {}
+            Box::new(move || {{
+                let _ = &lock;
+                std::hint::black_box(planted::other(100));
+            }})
+        }}
+
+        fn main() {{
+            divan::main("costs", &[("work", &work), ("other", &other)]);
+        }}
+        "#,
+        take_a_lock(&machine)
+    );
+    project.write("benches/costs.rs", &bench);
+    let run = beside_more_turns(&project).expect_code(1);
+    // They were launched one after the other as long as they were timed.
+    assert!(met(&machine).exists(), "{run}");
+    assert!(run.stderr.contains("somebody else has the lock"), "{run}");
+    let work = compared(&run, "work");
+    assert_eq!(work["verdict"], "regressed", "{run}");
+    let found = &work["instructions"];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let (base, candidate) = (number(&found["base"]), number(&found["candidate"]));
+    assert_eq!(found["exact"], true, "{found}");
+    assert!((candidate / base - 1.1).abs() < 0.001, "{found}");
+    let first = &found["functions"][0];
+    assert_eq!(first["name"], "planted::work", "{found}");
+    let own = number(&first["candidate"]) - number(&first["base"]);
+    assert_eq!(own, candidate - base, "{found}");
+    let other = compared(&run, "other");
+    assert_eq!(other["verdict"], "unchanged", "{run}");
+    assert_eq!(other["instructions"]["exact"], true, "{run}");
+}
+
+#[test]
+fn a_bench_whose_iterations_nobody_can_set_is_named_with_this_reason() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    let bench = r#"
+fn main() {
+    if std::env::args().any(|argument| argument == "--ignored") {
+        return;
+    }
+    if std::env::args().any(|argument| argument == "--list") {
+        println!("work: benchmark");
+        return;
+    }
+    println!("running 1 test");
+    println!("test work ... bench:  100.00 ns/iter (+/- 1.00)");
+}
+"#;
+    project.write("benches/costs.rs", bench);
+    project.commit();
+    let words = ["--rounds", "2", "--no-rerun", "--instructions", "always"];
+    let run = project.measure(&words).with_valgrind();
+    let run = run.run().expect_code(0);
+    let remarks = finish(&run)["remarks"].to_string();
+    let why = "instructions of `work` were not counted: benches of libtest do not tell how often they iterate";
+    assert!(remarks.contains(why), "{remarks}");
+}
