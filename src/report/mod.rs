@@ -21,16 +21,19 @@ mod words;
 pub use charset::{Charset, InCharset};
 pub use charts::{Picture, SplitPicture, SplitRow, write_picture, write_split};
 pub use ci::{ReportContext, ReportKind, SourcePlace, write_report};
-pub use explanation::{Depth, Explanation, MeasuredSide, explained, write_explanation};
+pub use explanation::{
+    CodeShown, Depth, Explanation, MeasuredSide, explained, write_explanation, write_machine_code,
+};
 pub use json::write_json;
 pub use layout::TableFormat;
 pub use messages::{
     BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
     DoctorFinding, DoctorFindings, Grouped, GroupedCell, GroupedRow, ImportFindings,
-    ImportedBenchmark, MethodExplained, MethodSetting, NoiseFindings, PerSecond, PivotCell,
-    PivotFilter, PivotKind, PivotRow, PivotTable, Progressed, PruneLine, Pushed, Rate, Resolvable,
-    RunFate, RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity,
-    SkippedBenchmark, TakenOver, ValueBounds, WorkspaceLine,
+    ImportedBenchmark, MachineCode, MachineCodePair, MachineCodeRow, MethodExplained,
+    MethodSetting, NoiseFindings, PerSecond, PivotCell, PivotFilter, PivotKind, PivotRow,
+    PivotTable, Progressed, PruneLine, Pushed, Rate, Resolvable, RunFate, RunLine, SCHEMA,
+    SelfTestFindings, SelfTestRow, SettingSource, Severity, SkippedBenchmark, TakenOver,
+    ValueBounds, WorkspaceLine,
 };
 pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_of_run, write_page, write_page_place,
