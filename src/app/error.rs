@@ -88,6 +88,9 @@ pub enum AppError {
     /// A verdict was to be explained, and there is none.
     #[error("there is no verdict to explain: {0}")]
     NoVerdict(String),
+    /// Machine code was to be shown, and there is none to be read.
+    #[error("there is no machine code to show: {0}")]
+    NoMachineCode(String),
     /// Nothing to measure.
     #[error("nothing was measured: {0}")]
     NothingToMeasure(String),
@@ -118,7 +121,8 @@ impl AppError {
             Self::NoSuchRun { .. }
             | Self::NothingStored { .. }
             | Self::NoStore { .. }
-            | Self::NoVerdict(_) => ExitCode::NoBaseline,
+            | Self::NoVerdict(_)
+            | Self::NoMachineCode(_) => ExitCode::NoBaseline,
             Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
         }
     }

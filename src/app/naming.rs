@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use perfcheck_analysis::model::{BenchmarkKey, as_in_cells};
 use perfcheck_engine::measure::Filter;
 
-/// An error lists so many benchmarks at most.
+/// An error lists so many names at most.
 const MOST_LISTED: usize = 12;
 /// So many names that are like a word are offered in its place.
 const MOST_OFFERED: usize = 3;
@@ -36,16 +36,24 @@ pub(super) fn candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k Be
 
 /// Those among `all` that are called much like `word`, the likest first.
 pub(super) fn alike<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
+    nearest(word, all.iter().copied(), |key| &key.id)
+}
+
+/// The same of anything that has a name.
+pub(super) fn nearest<T: Copy + Ord>(
+    word: &str,
+    all: impl Iterator<Item = T>,
+    name: impl Fn(&T) -> &str,
+) -> Vec<T> {
     let word = word.to_lowercase();
-    let likeness = |key: &BenchmarkKey| strsim::jaro_winkler(&word, &key.id.to_lowercase());
-    let mut near: Vec<(f64, &'k BenchmarkKey)> = all
-        .iter()
-        .map(|key| (likeness(key), *key))
+    let likeness = |one: &T| strsim::jaro_winkler(&word, &name(one).to_lowercase());
+    let mut near: Vec<(f64, T)> = all
+        .map(|one| (likeness(&one), one))
         .filter(|(likeness, _)| *likeness >= LEAST_LIKENESS)
         .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     near.truncate(MOST_OFFERED);
-    near.into_iter().map(|(_, key)| key).collect()
+    near.into_iter().map(|(_, one)| one).collect()
 }
 
 /// That a filter selects nothing.
@@ -68,10 +76,6 @@ pub(super) fn listed(key: &BenchmarkKey) -> String {
 
 /// The benchmarks below `before`, a line each; nothing where there are none.
 pub(super) fn list(before: &str, keys: &[&BenchmarkKey]) -> String {
-    if keys.is_empty() {
-        return String::new();
-    }
-    let shown = keys.iter().take(MOST_LISTED);
     let in_cells = |key: &&BenchmarkKey| {
         let id = as_in_cells(&key.id);
         listed(&BenchmarkKey {
@@ -79,8 +83,16 @@ pub(super) fn list(before: &str, keys: &[&BenchmarkKey]) -> String {
             ..(*key).clone()
         })
     };
-    let mut lines: Vec<String> = shown.map(in_cells).collect();
-    if let Some(more @ 1..) = keys.len().checked_sub(MOST_LISTED) {
+    list_names(before, keys.iter().map(in_cells))
+}
+
+/// Names below `before`, a line each; nothing where there are none.
+pub(super) fn list_names(before: &str, mut names: impl ExactSizeIterator<Item = String>) -> String {
+    if names.len() == 0 {
+        return String::new();
+    }
+    let mut lines: Vec<String> = names.by_ref().take(MOST_LISTED).collect();
+    if let more @ 1.. = names.len() {
         lines.push(format!("and {more} more"));
     }
     format!("; {before}\n    {}", lines.join("\n    "))

@@ -21,30 +21,32 @@ mod words;
 pub use charset::{Charset, InCharset};
 pub use charts::{Picture, SplitPicture, SplitRow, write_picture, write_split};
 pub use ci::{ReportContext, ReportKind, SourcePlace, write_report};
-pub use explanation::{Depth, Explanation, MeasuredSide, explained, write_explanation};
+pub use explanation::{
+    CodeShown, Depth, Explanation, MeasuredSide, explained, write_explanation, write_machine_code,
+};
 pub use json::write_json;
 pub use layout::TableFormat;
 pub use messages::{
     BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
-    DoctorFinding, DoctorFindings, Grouped, GroupedCell, GroupedRow, ImportFindings,
-    ImportedBenchmark, MethodExplained, MethodSetting, NoiseFindings, PerSecond, PivotCell,
-    PivotFilter, PivotKind, PivotRow, PivotTable, Finding, PruneLine, Pushed, Rate, Resolvable,
-    RunFate, RunLine, SCHEMA, SelfTestFindings, SelfTestRow, SettingSource, Severity,
-    SkippedBenchmark, TakenOver, ValueBounds, WorkspaceLine,
+    DoctorFinding, DoctorFindings, Finding, Grouped, GroupedCell, GroupedRow, ImportFindings,
+    ImportedBenchmark, MachineCode, MachineCodePair, MachineCodeRow, MethodExplained,
+    MethodSetting, NoiseFindings, PerSecond, PivotCell, PivotFilter, PivotKind, PivotRow,
+    PivotTable, PruneLine, Pushed, Rate, Resolvable, RunFate, RunLine, SCHEMA, SelfTestFindings,
+    SelfTestRow, SettingSource, Severity, SkippedBenchmark, TakenOver, ValueBounds, WorkspaceLine,
 };
 pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_of_run, write_page, write_page_place,
     write_run_index,
 };
 pub use text::{
-    BenchmarkHistory, ColumnCell, ColumnsLine, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
-    Progress, ProgressMode, PruneSummary, RunColumn, Shown, SideBySide, SinceBaseline, Together,
-    TrendOfRuns, ValueTerms, VersionDifference, WhatGoes, planned, write_announced,
-    write_baselines, write_benchmarks, write_bisect, write_bisect_step, write_build_event,
-    write_columns, write_doctor, write_error, write_exported, write_grouped, write_histories,
-    write_import, write_method, write_older_runs, write_pivot, write_prune, write_pushed,
-    write_run_head, write_runs, write_self_test, write_statistics, write_table, write_taken_over,
-    write_versions, write_warning, write_workspaces,
+    BenchmarkHistory, ColumnCell, ColumnsLine, HistoryPoint, LeftOut, LeftOutReason,
+    ProcessorChange, Processors, Progress, ProgressMode, PruneSummary, RunColumn, Shown,
+    SideBySide, SinceBaseline, Together, TrendOfRuns, ValueTerms, VersionDifference, WhatGoes,
+    planned, write_announced, write_baselines, write_benchmarks, write_bisect, write_bisect_step,
+    write_build_event, write_columns, write_doctor, write_error, write_exported, write_grouped,
+    write_histories, write_import, write_method, write_older_runs, write_pivot, write_prune,
+    write_pushed, write_run_head, write_runs, write_self_test, write_statistics, write_table,
+    write_taken_over, write_versions, write_warning, write_workspaces,
 };
 pub use theme::without_colours;
 pub use units::{change as percent_change, counted, percent as in_percent, terminal_width};

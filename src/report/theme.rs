@@ -17,6 +17,8 @@ pub(super) enum Ink {
     Faint,
     /// A heading.
     Heading,
+    /// Something that is different on another side.
+    Differing,
     /// Something that a verdict says.
     Verdict(Verdict),
 }
@@ -28,6 +30,7 @@ pub(super) fn inked(ink: Ink, text: &str) -> String {
         Ink::Plain => text.to_owned(),
         Ink::Faint => faint(text),
         Ink::Heading => heading(text),
+        Ink::Differing => text.yellow().to_string(),
         Ink::Verdict(verdict) => in_colour_of(verdict, text),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Benchmarks report times of their own making, so that every verdict is exact however busy the machine is.
 
+mod assembly;
 mod baselines;
 mod benchmarks;
 mod counted_crates;

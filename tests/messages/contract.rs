@@ -12,11 +12,12 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 /// Members whose own members are data, not names of the contract.
 const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
-/// Messages that other tests bring about: a search, executables that go, a page, a team's store.
-const ELSEWHERE: [&str; 5] = [
+/// Messages that other tests bring about: a search, executables that go or are read, a page, a team's store.
+const ELSEWHERE: [&str; 6] = [
     "bisect-step",
     "bisect-finished",
     "kept-executables",
+    "machine-code",
     "report-written",
     "runs-pushed",
 ];

@@ -81,7 +81,8 @@ impl UnitBody {
     }
 }
 
-fn is_near_branch(instruction: &Instruction) -> bool {
+/// Whether it goes on at an address that it has in it.
+pub(crate) fn is_near_branch(instruction: &Instruction) -> bool {
     matches!(
         instruction.op0_kind(),
         OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64
@@ -89,7 +90,7 @@ fn is_near_branch(instruction: &Instruction) -> bool {
 }
 
 /// How much an instruction reads or writes at its address.
-fn extent(instruction: &Instruction) -> AccessSize {
+pub(crate) fn extent(instruction: &Instruction) -> AccessSize {
     let beyond = matches!(
         instruction.mnemonic(),
         Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc

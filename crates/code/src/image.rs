@@ -64,6 +64,8 @@ pub(crate) struct Image<'d> {
     pub(crate) objects: BTreeMap<u64, u64>,
     /// Where other symbols of data lie.
     pub(crate) labels: Vec<u64>,
+    /// The names of functions and of sized data, as the linker has them, by where they begin.
+    pub(crate) names: BTreeMap<u64, Vec<String>>,
     pub(crate) written: BTreeMap<u64, LoaderWrite>,
     pub(crate) entry: u64,
     /// What libraries may call or read, by name.
@@ -76,32 +78,54 @@ pub(crate) struct Image<'d> {
 }
 
 impl<'d> Image<'d> {
+    /// An executable that can be compared: nothing in it is beyond understanding.
     pub(crate) fn parse(bytes: &'d [u8]) -> Result<Self, Unknown> {
-        let is_elf = bytes.starts_with(b"\x7fELF") && bytes.get(4) == Some(&2);
-        if !is_elf {
-            return Err(Unknown::Format);
-        }
-        let file = ElfFile64::<LittleEndian>::parse(bytes)?;
-        if file.architecture() != Architecture::X86_64 {
-            return Err(Unknown::Format);
-        }
+        let file = elf(bytes)?;
         if file.kind() != ObjectKind::Dynamic {
             return Err(Unknown::FixedAddresses);
         }
-        let sections = sections(&file)?;
+        let image = Self::of(&file, written(&file)?)?;
+        let sections = file.elf_section_table();
+        if sections
+            .iter()
+            .any(|section| section.sh_type(LittleEndian) == SHT_RELR)
+        {
+            return Err(Unknown::Feature("packed relocations"));
+        }
+        let is_in_code = |at: &u64| image.content(*at) == Some(SectionUse::Code);
+        if image.written.keys().any(is_in_code) {
+            return Err(Unknown::Feature("relocations of code"));
+        }
+        Ok(image)
+    }
+
+    /// An executable that is to be read: what the loader writes may be unknown.
+    pub(crate) fn to_read(bytes: &'d [u8]) -> Result<Self, Unknown> {
+        let file = elf(bytes)?;
+        let written = written(&file).unwrap_or_default();
+        Self::of(&file, written)
+    }
+
+    fn of(file: &Elf<'d>, written: BTreeMap<u64, LoaderWrite>) -> Result<Self, Unknown> {
+        let sections = sections(file)?;
         let (mut units, mut objects, mut labels, mut of_threads) =
             (Vec::new(), BTreeMap::new(), Vec::new(), Vec::new());
+        let mut names: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         for symbol in file.symbols().filter(ObjectSymbol::is_definition) {
             let (start, size) = (symbol.address(), symbol.size());
             let name = || Ok::<_, Unknown>(symbol.name()?.to_owned());
             match symbol.kind() {
-                SymbolKind::Text if size > 0 => units.push(CodeUnit {
-                    start,
-                    end: start.saturating_add(size),
-                    symbol: Some(name()?),
-                }),
+                SymbolKind::Text if size > 0 => {
+                    names.entry(start).or_default().push(name()?);
+                    units.push(CodeUnit {
+                        start,
+                        end: start.saturating_add(size),
+                        symbol: Some(name()?),
+                    });
+                }
                 SymbolKind::Tls => of_threads.push((start, size, name()?)),
                 SymbolKind::Data if size > 0 => {
+                    names.entry(start).or_default().push(name()?);
                     let known = objects.entry(start).or_insert(size);
                     *known = size.max(*known);
                 }
@@ -113,33 +137,22 @@ impl<'d> Image<'d> {
             return Err(Unknown::Stripped);
         }
         of_threads.sort();
-        let names = file.elf_section_table();
-        if names
-            .iter()
-            .any(|section| section.sh_type(LittleEndian) == SHT_RELR)
-        {
-            return Err(Unknown::Feature("packed relocations"));
-        }
-        let image = Self {
+        Ok(Self {
             units: without_gaps(units, &labels, &sections),
-            written: written(&file)?,
+            written,
             entry: file.elf_header().e_entry(LittleEndian),
-            exported: exported(&file)?,
-            libraries: libraries(&file)?,
+            exported: exported(file)?,
+            libraries: libraries(file)?,
             sections,
             objects,
             labels,
+            names,
             of_threads,
             threads: file.elf_program_headers().iter().find_map(|header| {
                 let is_threads = header.p_type(LittleEndian) == PT_TLS;
                 is_threads.then(|| (header.p_memsz(LittleEndian), header.p_align(LittleEndian)))
             }),
-        };
-        let is_in_code = |at: &u64| image.content(*at) == Some(SectionUse::Code);
-        if image.written.keys().any(is_in_code) {
-            return Err(Unknown::Feature("relocations of code"));
-        }
-        Ok(image)
+        })
     }
 
     /// The section at an address.
@@ -189,6 +202,18 @@ impl<'d> Image<'d> {
 }
 
 type Elf<'d> = ElfFile64<'d, LittleEndian>;
+
+fn elf(bytes: &[u8]) -> Result<Elf<'_>, Unknown> {
+    let is_elf = bytes.starts_with(b"\x7fELF") && bytes.get(4) == Some(&2);
+    if !is_elf {
+        return Err(Unknown::Format);
+    }
+    let file = Elf::parse(bytes)?;
+    if file.architecture() != Architecture::X86_64 {
+        return Err(Unknown::Format);
+    }
+    Ok(file)
+}
 
 fn sections<'d>(file: &Elf<'d>) -> Result<Vec<LoadedSection<'d>>, Unknown> {
     let mut found = Vec::new();

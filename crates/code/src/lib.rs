@@ -1,6 +1,6 @@
 //! Machine code of two executables: which functions differ, and whether a program can come to any of them.
 //!
-//! Bytes of two executables go in, typed facts come out: [`compare`] gives a [`CodeComparison`].
+//! Bytes of two executables go in, typed facts come out: [`compare`] gives a [`CodeComparison`], and [`FunctionReader`] the instructions of a function side by side.
 //!
 //! It makes pairs of what lies in both, from where programs begin: code beside code, data beside data, by what both sides refer to at the same place.
 //! As long as they stay within pairs both do the same, so names are for people alone. Addresses differ with every link, so each operand that is one is
@@ -14,13 +14,16 @@
 
 mod body;
 mod comparison;
+mod disassembly;
 mod image;
 mod location;
 mod names;
 mod pairs;
 mod program;
+mod side_by_side;
 mod unknown;
 
 pub use comparison::{CodeComparison, Entrances, FunctionChange, Reach, compare, trapped};
 pub use names::readable;
+pub use side_by_side::{CodeRow, FunctionPair, FunctionReader};
 pub use unknown::Unknown;

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use perfcheck_code::{CodeComparison, Reach, Unknown, compare, trapped};
+use perfcheck_code::{
+    CodeComparison, FunctionPair, FunctionReader, Reach, Unknown, compare, trapped,
+};
 
 /// A crate that the program depends on.
 const DEPENDENCY: &str = r"
@@ -389,4 +391,119 @@ fn what_cannot_be_compared_says_why() {
         compare(&base, &base[..base.len() / 2]),
         Err(Unknown::Damaged(_))
     ));
+}
+
+/// The rows of the only function of this name that differ, as `base | candidate`, and how many are the same.
+fn differing(pairs: &[FunctionPair]) -> (Vec<String>, usize) {
+    let [pair] = pairs else {
+        panic!("{pairs:?}");
+    };
+    let side = |text: &Option<String>| text.clone().unwrap_or_default();
+    let (differing, same): (Vec<_>, Vec<_>) = pair.rows.iter().partition(|row| row.differs());
+    let shown = differing.iter();
+    let shown = shown.map(|row| format!("{} | {}", side(&row.base), side(&row.candidate)));
+    (shown.collect(), same.len())
+}
+
+#[test]
+fn functions_read_the_same_wherever_they_and_what_they_refer_to_lie() {
+    let workshop = Workshop::new();
+    let base = workshop.usual();
+    let shuffled = workshop.build(PROGRAM, DEPENDENCY, &SHUFFLED);
+    let [base, shuffled] = [&base, &shuffled].map(|it| FunctionReader::of(it).expect("whole"));
+    let mut functions = 0;
+    for name in base.names() {
+        for pair in base.beside(&shuffled, name) {
+            let differing = pair.rows.iter().filter(|row| row.differs());
+            let differing: Vec<_> = differing.collect();
+            assert!(!pair.differs(), "{name}: {differing:#?}");
+            functions += 1;
+        }
+    }
+    assert!(functions > 300, "{functions}");
+}
+
+#[test]
+fn an_instruction_that_changed_is_shown_beside_the_other_and_the_rest_is_the_same() {
+    let workshop = Workshop::new();
+    let base = workshop.usual();
+    let program =
+        program_with("n ^ 0x55", "n ^ 0x56").replacen("n as f64) * 1.25", "n as f64) * 1.75", 1);
+    for flags in [&[][..], &SHUFFLED[..]] {
+        let candidate = workshop.build(&program, DEPENDENCY, flags);
+        let [old, new] = [&base, &candidate].map(|it| FunctionReader::of(it).expect("whole"));
+        let of = |name| differing(&old.beside(&new, name));
+        assert_eq!(
+            of("program::through_inlined"),
+            (vec!["xor rdi, 0x55 | xor rdi, 0x56".to_owned()], 2)
+        );
+        let (float, _) = of("program::through_float");
+        let [row] = &float[..] else {
+            panic!("{float:?}");
+        };
+        assert!(row.contains("mulsd xmm0, "), "{row}");
+        assert!(row.contains("[.rodata: 0x3ff4000000000000]"), "{row}");
+        assert!(row.contains("[.rodata: 0x3ffc000000000000]"), "{row}");
+        assert_eq!(of("program::through_table").0, [""; 0]);
+    }
+}
+
+#[test]
+fn calls_and_statics_are_named_and_jumps_have_labels() {
+    let workshop = Workshop::new();
+    let base = workshop.usual();
+    let reader = FunctionReader::of(&base).expect("whole");
+    let text = |name: &str| {
+        let pairs = reader.beside(&reader, name);
+        let rows = pairs[0].rows.iter();
+        let lines = rows.map(|row| {
+            let label = row
+                .label
+                .map_or(String::new(), |label| format!("L{label}:"));
+            format!("{label} {}", row.base.as_deref().unwrap_or_default())
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert!(
+        text("dependency::weigh").contains(" call dependency::helper"),
+        "{}",
+        text("dependency::weigh")
+    );
+    assert!(
+        text("program::through_table").contains("program::TABLE"),
+        "{}",
+        text("program::through_table")
+    );
+    let panics = text("program::through_panic");
+    assert!(panics.contains("L1"), "{panics}");
+    assert!(panics.contains("core::panicking::panic_fmt"), "{panics}");
+}
+
+#[test]
+fn a_function_that_one_side_lacks_stands_alone() {
+    let workshop = Workshop::new();
+    let base = workshop.usual();
+    let program = PROGRAM.replace("through_float", "other");
+    let candidate = workshop.build(&program, DEPENDENCY, &[]);
+    let [old, new] = [&base, &candidate].map(|it| FunctionReader::of(it).expect("whole"));
+    let pairs = old.beside(&new, "program::other");
+    assert_eq!((pairs.len(), pairs[0].base), (1, None));
+    assert!(pairs[0].candidate.is_some() && pairs[0].differs());
+    assert!(pairs[0].rows.iter().all(|row| row.base.is_none()));
+    assert_eq!(
+        old.beside(&new, "program::through_float")[0].candidate,
+        None
+    );
+    assert_eq!(old.beside(&new, "program::nothing"), []);
+}
+
+#[test]
+fn what_is_linked_to_fixed_addresses_is_read_and_what_is_stripped_is_not() {
+    let workshop = Workshop::new();
+    let fixed = workshop.build(PROGRAM, DEPENDENCY, &["-Crelocation-model=static"]);
+    let reader = FunctionReader::of(&fixed).expect("whole");
+    assert!(reader.names().any(|name| name == "program::main"));
+    let stripped = workshop.build(PROGRAM, DEPENDENCY, &["-Cstrip=symbols"]);
+    assert_eq!(FunctionReader::of(&stripped).err(), Some(Unknown::Stripped));
+    assert_eq!(FunctionReader::of(b"MZ").err(), Some(Unknown::Format));
 }

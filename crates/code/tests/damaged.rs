@@ -3,7 +3,7 @@
 #[path = "../../engine/src/mutations.rs"]
 mod mutations;
 
-use perfcheck_code::{Reach, compare, trapped};
+use perfcheck_code::{FunctionReader, Reach, compare, trapped};
 
 const WHOLE: &[u8] = include_bytes!("corpus/small.elf");
 
@@ -21,6 +21,19 @@ fn a_damaged_executable_is_compared_or_refused() {
                 let set = trapped(candidate.to_vec(), &entrances.candidate);
                 assert_eq!(set.len(), candidate.len());
             }
+        }
+    });
+}
+
+#[test]
+fn functions_of_a_damaged_executable_are_read_or_refused() {
+    mutations::attack("executables", &[WHOLE.to_vec()], |bytes| {
+        let Ok(reader) = FunctionReader::of(bytes) else {
+            return;
+        };
+        for name in reader.names() {
+            let pairs = reader.beside(&reader, name);
+            assert!(pairs.iter().all(|pair| !pair.differs()), "{name}");
         }
     });
 }

@@ -12,7 +12,7 @@ use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
 use perfcheck_engine::sides::{
     BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesRequest, build_commit,
-    build_sides, build_work_tree, default_cache, kept_build,
+    build_sides, build_work_tree, default_cache, kept_build, kept_executable,
 };
 
 /// What the candidate is called, whatever commit it may be.
@@ -72,6 +72,18 @@ impl CacheBuild<'_> {
     ) -> Result<Option<BuiltSide>, AppError> {
         self.told(world, |request, events, _| {
             Ok(kept_build(request, name, events)?)
+        })
+    }
+
+    /// An executable of a build that was made before, if it is still kept.
+    pub(in crate::app) fn kept_executable(
+        &self,
+        name: &str,
+        (package, target): (&str, &str),
+        world: &mut World<'_>,
+    ) -> Result<Option<Vec<u8>>, AppError> {
+        self.told(world, |request, events, _| {
+            Ok(kept_executable(request, name, (package, target), events)?)
         })
     }
 

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::exported::{ExportedRun, by_launch};
 use super::criterion::{CONFIDENCE_LEVEL, RESAMPLES};
+use super::exported::{ExportedRun, by_launch};
 use crate::escape;
 use perfcheck_analysis::model::{Metric, Work};
 use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, percentile_interval};

@@ -7,6 +7,7 @@ mod alternative;
 mod content;
 mod effects;
 mod extras;
+mod machine_code;
 mod measured;
 mod paired;
 mod stored;
@@ -15,4 +16,5 @@ mod unmeasured;
 mod write;
 
 pub use content::{Explanation, MeasuredSide};
+pub use machine_code::{CodeShown, write_machine_code};
 pub use write::{Depth, explained, write_explanation};

@@ -14,6 +14,7 @@ use super::import::{
     BenchmarkImported, ExportFinished, ImportFinished, Pushed, ReportWritten, TakenOver,
 };
 use super::listing::{BaselineLine, BenchmarkFound, BenchmarkLine, ListedRun, WorkspaceLine};
+use super::machine_code::MachineCode;
 use super::measured::BenchmarkMeasured;
 use super::method::MethodExplained;
 use super::pivot::{PivotRowMessage, PivotTable};
@@ -58,6 +59,7 @@ pub(crate) enum JsonMessage<'a> {
     GroupFinished(&'a Grouped),
     BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
     Explanation(ExplanationMessage<'a>),
+    MachineCode(&'a MachineCode),
     BisectStep(&'a BisectStep),
     BisectFinished(&'a BisectFindings),
     SelfTestBenchmark(SelfTestBenchmark<'a>),

@@ -29,8 +29,8 @@ pub use columns::{
 pub use doctor::write_doctor;
 pub use grouped::write_grouped;
 pub use history::{
-    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors, SinceBaseline,
-    TrendOfRuns, write_histories,
+    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
+    SinceBaseline, TrendOfRuns, write_histories,
 };
 pub use import::write_import;
 pub use listing::{

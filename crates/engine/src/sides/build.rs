@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::configuration;
-use super::error::SidesError;
+use super::error::{SidesError, about};
 use super::kept::{BenchRecord, BuildRecord, Copying, Made, hash_file};
 use super::layout::Outside;
 use super::lock_file::{differences, versions};
@@ -20,10 +20,10 @@ use super::mirror::Mirror;
 use super::outcome::{BuiltSide, PreparedSides, Provenance, SideTarget};
 use super::recipe::{Key, Recipe, VERSION, decisive_flags};
 use super::request::{BuildEvent, SidesRequest};
-use super::shelf::{ShelfFolder, UseLock};
+use super::shelf::{Room, Shelf, ShelfFolder, UseLock};
 use super::sources::own_sources;
 use super::state::State;
-use super::workbench::Workbench;
+use super::workbench::{Workbench, locked_folder, repository_top};
 use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
 use crate::host::{HOOK_VARIABLES, Revision, build_environment};
 use crate::link::{KeptLink, Relinkable};
@@ -106,6 +106,35 @@ pub fn kept_build(
     bench
         .built(kept, None, Duration::ZERO, tree.in_use)
         .map(Some)
+}
+
+/// The executable of a bench target, its package and its name, in the build that is kept under `name`, if it is still there. It is for reading, so
+/// what it needs to be launched may be gone.
+pub fn kept_executable(
+    request: &SidesRequest<'_>,
+    name: &str,
+    (package, target): (&str, &str),
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<Option<Vec<u8>>, SidesError> {
+    // A name may come from a store of somebody else's.
+    let Some(key) = Key::named(name) else {
+        return Ok(None);
+    };
+    let folder = locked_folder(request, &repository_top(request)?, events)?;
+    let kept = Shelf::open(folder.kept(), Room::Bytes(request.room))?;
+    let Some(place) = kept.find(&key)? else {
+        return Ok(None);
+    };
+    let record = BuildRecord::read(&place.directory);
+    let benches = record.map_or_else(Vec::new, |record| record.output.executables());
+    let mut benches = benches.into_iter();
+    let Some(bench) = benches.find(|bench| bench.package == package && bench.target == target)
+    else {
+        return Ok(None);
+    };
+    fs::read(&bench.executable)
+        .map(Some)
+        .map_err(about("cannot read", &bench.executable))
 }
 
 /// Builds one commit alone.

@@ -48,12 +48,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         request: &'a SidesRequest<'a>,
         events: &'e mut dyn FnMut(BuildEvent<'_>),
     ) -> Result<Self, SidesError> {
-        let top = if let Some(checkout) = request.checkout {
-            checkout.top()?
-        } else {
-            let root = request.workspace.root();
-            root.canonicalize().map_err(about("cannot find", root))?
-        };
+        let top = repository_top(request)?;
         let here = std::env::current_dir().map_err(about("cannot find", Path::new(".")))?;
         let manifest = selected_manifest(request, &here);
         let manifest = manifest
@@ -63,14 +58,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
             return Err(SidesError::Elsewhere { manifest, top });
         };
         let toolchain = Toolchain::detect(request.options)?;
-        let mut waiting = |folder: &Path| events(BuildEvent::Waiting { folder });
-        let folder = WorkspaceFolder::lock(
-            request.cache,
-            request.checkout,
-            &top,
-            request.interrupt,
-            &mut waiting,
-        )?;
+        let folder = locked_folder(request, &top, events)?;
         let target_directory = request.workspace.target_directory();
         let files = match request.checkout {
             Some(checkout) => checkout.present_files()?,
@@ -213,6 +201,31 @@ impl<'a, 'e> Workbench<'a, 'e> {
         }
         Ok(())
     }
+}
+
+/// The top of the repository; without one, that of the workspace.
+pub(super) fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, SidesError> {
+    if let Some(checkout) = request.checkout {
+        return Ok(checkout.top()?);
+    }
+    let root = request.workspace.root();
+    root.canonicalize().map_err(about("cannot find", root))
+}
+
+/// The workspace's folder, once nobody else works in it.
+pub(super) fn locked_folder(
+    request: &SidesRequest<'_>,
+    top: &Path,
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<WorkspaceFolder, SidesError> {
+    let mut waiting = |folder: &Path| events(BuildEvent::Waiting { folder });
+    WorkspaceFolder::lock(
+        request.cache,
+        request.checkout,
+        top,
+        request.interrupt,
+        &mut waiting,
+    )
 }
 
 /// What keeps the links of a build, where the linker that comes with the toolchain can repeat them.

@@ -11,8 +11,8 @@ mod write;
 mod tests;
 
 pub use content::{
-    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors, SinceBaseline,
-    TrendOfRuns,
+    BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
+    SinceBaseline, TrendOfRuns,
 };
 pub(in crate::report) use words::side_by_side_in_words;
 pub use write::write_histories;

@@ -1,29 +1,37 @@
 //! `cargo perfcheck explain BENCH`: how a stored verdict came about, from what is stored alone.
 
+use super::machine_code::machine_code;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list, shell_quoted};
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::{findings_of, plan_of};
 use crate::app::stored::sides::{measured_side, run_with_verdicts, side_of};
-use crate::report::{Depth, Explanation, write_explanation};
+use crate::report::{
+    CodeShown, Depth, Explanation, terminal_width, write_explanation, write_machine_code,
+};
 use clap::Args;
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{CodeChange, Findings, Row, RunRemark};
-use perfcheck_analysis::model::{BenchmarkKey, Metric, Run, RunStatus, Work};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Metric, Run, RunStatus, Work};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 const AFTER_EXPLAIN: &str = "\
 Says in four lines what changed, what it was compared with, how certain that is, and what to do. With --full it says what was
 measured, what was taken of it, which condition decided, and what would have made it another verdict. Nothing is built or run.
 
+With --asm it prints the machine code of one function in both builds side by side instead, and marks what differs. It reads the
+executables that a run keeps (x86-64 Linux, with symbols). --full prints long stretches that are the same, too.
+
 Examples:
   cargo perfcheck explain sort/10               the newest verdict about `sort/10`
   cargo perfcheck explain json --run 12         what run 12 says of the one benchmark with `json` in its id
   cargo perfcheck explain sort/10 --full        the whole derivation; JSON always has it
+  cargo perfcheck explain sort/10 --asm merge   the machine code of `sorts::merge` before and after
 
-Exit status: 0 whatever the verdict is, 2 usage or no such benchmark, 5 store unusable, 6 no such run or no verdict yet.";
+Exit status: 0 whatever the verdict is, 2 usage, no such benchmark or no such function, 5 store unusable,
+6 no such run, no verdict yet or no executable kept.";
 
 /// Which verdict is to be explained.
 #[derive(Debug, Clone, Args)]
@@ -37,6 +45,9 @@ pub struct ExplainOptions {
     /// Print the whole derivation of the verdict
     #[arg(long)]
     pub full: bool,
+    /// Print the machine code of this function in both builds side by side: its name, or a part of it
+    #[arg(long, value_name = "FUNCTION")]
+    pub asm: Option<String>,
 }
 
 /// Runs the command.
@@ -62,6 +73,25 @@ pub fn explain(
     let (Some(row), Some(known)) = (row, columns.iter().find(|known| known.key == key)) else {
         return Err(without_verdict(&key, &head));
     };
+    let code = code_of(&findings, row);
+    if let Some(function) = &options.asm {
+        let base = base_of(&store, &head, row)?;
+        let runs = BySide {
+            base: &base,
+            candidate: &head,
+        };
+        let mut found = machine_code(function, &key, runs, (&context, common), world)?;
+        let mut changed = code.iter().flat_map(|code| &code.functions);
+        found.data_differ = changed.any(|one| one.same_code && one.name == found.function);
+        let shown = if options.full {
+            CodeShown::Whole
+        } else {
+            CodeShown::Differences
+        };
+        let columns = terminal_width();
+        write_machine_code(world.stdout, &found, shown, columns, common.output.format)?;
+        return Ok(ExitCode::Clean);
+    }
     let candidate = row
         .measurement
         .map(|measurement| measured_side(&head, measurement));
@@ -86,7 +116,7 @@ pub fn explain(
         failures: row.measurement.map_or(&[][..], |found| &found.failures),
         row: method.map(|_| row),
         method,
-        code: code_of(&findings, row),
+        code,
         plan: plan.as_ref().filter(|_| head.pair.is_some()),
     };
     let argument = shell_quoted(&key.id);
@@ -97,6 +127,20 @@ pub fn explain(
     };
     write_explanation(world.stdout, &explanation, depth, common.output.format)?;
     Ok(ExitCode::Clean)
+}
+
+/// The run that the executable of the other side is of.
+fn base_of(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
+    let of_pair = head.pair.map(|pair| pair.partner);
+    let compared = || row.compared_runs(head).into_iter().flatten().next();
+    let Some(base) = of_pair.or_else(compared) else {
+        return Err(AppError::NoMachineCode(format!(
+            "run {} compared `{}` with nothing\n  help: `cargo perfcheck --against REV` measures it beside a revision, and keeps both builds",
+            head.id,
+            row.key.id.escape_debug()
+        )));
+    };
+    Ok(store.run(base)?)
 }
 
 /// The functions in which the executables of the benchmark differ, where that is known.

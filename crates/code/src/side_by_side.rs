@@ -1,0 +1,264 @@
+//! The code of a function in two executables side by side: what is the same stands in the same row, wherever it lies.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use crate::disassembly::{CodeLine, Disassembly, FunctionCode, LABEL};
+use crate::image::Image;
+use crate::unknown::Unknown;
+
+/// Reads the machine code of functions, by name.
+#[derive(Debug)]
+pub struct FunctionReader<'d> {
+    disassembly: Disassembly<'d>,
+}
+
+/// A function in the base, in the candidate, or in both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionPair {
+    /// The bytes of its code in the base; `None`: it is not there.
+    pub base: Option<u64>,
+    /// The bytes of its code in the candidate; `None`: it is not there.
+    pub candidate: Option<u64>,
+    /// Its instructions.
+    pub rows: Vec<CodeRow>,
+}
+
+/// An instruction of the base beside the one that takes its place in the candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeRow {
+    /// The number of the label that jumps to this row name, from 1.
+    pub label: Option<usize>,
+    /// The instruction of the base; `None`: the candidate alone has one here.
+    pub base: Option<String>,
+    /// The instruction of the candidate; `None`: the base alone has one here.
+    pub candidate: Option<String>,
+}
+
+impl CodeRow {
+    /// Whether the sides differ here.
+    pub fn differs(&self) -> bool {
+        self.base != self.candidate
+    }
+}
+
+impl FunctionPair {
+    fn of(base: Option<&FunctionCode>, candidate: Option<&FunctionCode>) -> Self {
+        Self {
+            base: base.map(|code| code.size),
+            candidate: candidate.map(|code| code.size),
+            rows: rows(lines(base), lines(candidate)),
+        }
+    }
+
+    /// Whether the sides differ anywhere.
+    pub fn differs(&self) -> bool {
+        self.base.is_some() != self.candidate.is_some() || self.rows.iter().any(CodeRow::differs)
+    }
+}
+
+impl<'d> FunctionReader<'d> {
+    /// Reads an ELF executable for x86-64 that has its symbols.
+    pub fn of(executable: &'d [u8]) -> Result<Self, Unknown> {
+        let image = Image::to_read(executable)?;
+        Ok(Self {
+            disassembly: Disassembly::of(image),
+        })
+    }
+
+    /// The names of all functions, without hashes.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.disassembly.functions.keys().map(String::as_str)
+    }
+
+    /// The functions of this name here and in `candidate`: instances of a generic function may share one.
+    pub fn beside(&self, candidate: &Self, name: &str) -> Vec<FunctionPair> {
+        let (mut base, mut candidate) = (self.instances(name), candidate.instances(name));
+        let mut pairs = Vec::new();
+        let ways: [fn(&FunctionCode, &FunctionCode) -> bool; 3] = [
+            |one, other| one.symbol == other.symbol,
+            |one, other| one.lines == other.lines,
+            |_, _| true,
+        ];
+        for is_same in ways {
+            base.retain(|one| {
+                let found = candidate.iter().position(|other| is_same(one, other));
+                let found = found.map(|at| candidate.remove(at));
+                pairs.extend(found.map(|other| FunctionPair::of(Some(one), Some(&other))));
+                found.is_none()
+            });
+        }
+        let removed = base.iter().map(|one| FunctionPair::of(Some(one), None));
+        let added = candidate.iter();
+        let added = added.map(|other| FunctionPair::of(None, Some(other)));
+        pairs.extend(removed.chain(added));
+        pairs
+    }
+
+    fn instances(&self, name: &str) -> Vec<FunctionCode> {
+        let mut units = BTreeSet::new();
+        let instances = self.disassembly.functions.get(name).into_iter().flatten();
+        instances
+            .filter(|(_, unit)| units.insert(**unit))
+            .map(|(symbol, unit)| self.disassembly.code(symbol, *unit))
+            .collect()
+    }
+}
+
+fn lines(code: Option<&FunctionCode>) -> &[CodeLine] {
+    code.map_or(&[], |code| &code.lines)
+}
+
+/// Lines that stand in one row, by their places.
+type LinePair = (Option<usize>, Option<usize>);
+
+/// Both codes in rows, with as few differences as there can be (Myers 1986). Labels count rows, so that a jump is the same if what it leads to is.
+fn rows(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<CodeRow> {
+    let pairs = aligned(base, candidate);
+    let mut row_of_base = vec![0; base.len()];
+    let mut row_of_candidate = vec![0; candidate.len()];
+    for (row, (old, new)) in pairs.iter().enumerate() {
+        if let Some(line) = old {
+            row_of_base[*line] = row;
+        }
+        if let Some(line) = new {
+            row_of_candidate[*line] = row;
+        }
+    }
+    let led_to = |lines: &[CodeLine], row_of: &[usize]| -> Vec<usize> {
+        let led_to = lines.iter().filter_map(|line| line.leads_to);
+        led_to.map(|line| row_of[line]).collect()
+    };
+    let mut targets = led_to(base, &row_of_base);
+    targets.extend(led_to(candidate, &row_of_candidate));
+    targets.sort_unstable();
+    targets.dedup();
+    let labels: BTreeMap<usize, usize> = targets.into_iter().zip(1..).collect();
+    let text = |line: &CodeLine, row_of: &[usize]| match line.leads_to {
+        Some(to) => {
+            let label = format!("L{}", labels[&row_of[to]]);
+            line.text.replace(LABEL, &label)
+        }
+        None => line.text.clone(),
+    };
+    let pairs = pairs.into_iter().enumerate();
+    pairs
+        .map(|(row, (old, new))| CodeRow {
+            label: labels.get(&row).copied(),
+            base: old.map(|line| text(&base[line], &row_of_base)),
+            candidate: new.map(|line| text(&candidate[line], &row_of_candidate)),
+        })
+        .collect()
+}
+
+fn aligned(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<LinePair> {
+    let texts = |lines: &'_ [CodeLine]| -> Vec<String> {
+        lines.iter().map(|line| line.text.clone()).collect()
+    };
+    let steps = capture_diff_slices(Algorithm::Myers, &texts(base), &texts(candidate));
+    let mut pairs = Vec::new();
+    for step in steps {
+        let (old, new) = match step {
+            DiffOp::Equal {
+                old_index,
+                new_index,
+                len,
+            } => (old_index..old_index + len, new_index..new_index + len),
+            DiffOp::Delete {
+                old_index,
+                old_len,
+                new_index,
+            } => (old_index..old_index + old_len, new_index..new_index),
+            DiffOp::Insert {
+                old_index,
+                new_index,
+                new_len,
+            } => (old_index..old_index, new_index..new_index + new_len),
+            DiffOp::Replace {
+                old_index,
+                old_len,
+                new_index,
+                new_len,
+            } => (
+                old_index..old_index + old_len,
+                new_index..new_index + new_len,
+            ),
+        };
+        let height = old.len().max(new.len());
+        let (mut old, mut new) = (old, new);
+        pairs.extend((0..height).map(|_| (old.next(), new.next())));
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of text; `>3` at the end of one leads to the line 3.
+    fn lines(text: &str) -> Vec<CodeLine> {
+        let line = |line: &str| match line.split_once('>') {
+            Some((text, to)) => CodeLine {
+                text: format!("{text}{LABEL}"),
+                leads_to: to.parse().ok(),
+            },
+            None => CodeLine {
+                text: line.to_owned(),
+                leads_to: None,
+            },
+        };
+        text.split(' ').map(line).collect()
+    }
+
+    /// `L1: base | candidate`, with `=` for two that are the same.
+    fn shown(base: &str, candidate: &str) -> Vec<String> {
+        let rows = rows(&lines(base), &lines(candidate));
+        let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+        rows.iter()
+            .map(|row| {
+                let label = row
+                    .label
+                    .map_or(String::new(), |label| format!("L{label}: "));
+                if row.differs() {
+                    format!("{label}{} | {}", side(&row.base), side(&row.candidate))
+                } else {
+                    format!("{label}{} =", side(&row.base))
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_follows_an_inserted_instruction_is_still_the_same() {
+        assert_eq!(
+            shown("xor add jne:>1 ret", "xor inc add jne:>1 ret"),
+            [
+                "xor =",
+                "L1: - | inc",
+                "L2: add =",
+                "jne:L2 | jne:L1",
+                "ret ="
+            ]
+        );
+        assert_eq!(
+            shown("xor add jne:>1 ret", "xor inc add jne:>2 ret"),
+            ["xor =", "- | inc", "L1: add =", "jne:L1 =", "ret ="]
+        );
+    }
+
+    #[test]
+    fn what_is_replaced_stands_beside_what_replaces_it() {
+        assert_eq!(shown("a b c", "a x y c"), ["a =", "b | x", "- | y", "c ="]);
+        assert_eq!(shown("a b c d", "a d"), ["a =", "b | -", "c | -", "d ="]);
+    }
+
+    #[test]
+    fn a_side_that_lacks_the_function_has_no_lines() {
+        let found = rows(&[], &lines("a jmp:>0"));
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].label, Some(1));
+        assert_eq!(found[1].candidate.as_deref(), Some("jmp:L1"));
+        assert!(found.iter().all(|row| row.base.is_none()));
+    }
+}

@@ -1,0 +1,151 @@
+//! `explain --asm`: the code of a function in both executables of a verdict, from the builds that are kept.
+
+use std::collections::BTreeSet;
+
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::measuring::cache_build::CacheBuild;
+use crate::app::naming::{list_names, nearest};
+use crate::app::options::StoreOptions;
+use crate::report::{MachineCode, MachineCodePair, MachineCodeRow};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
+use perfcheck_code::{FunctionPair, FunctionReader, Unknown};
+use perfcheck_engine::sides::BenchesFrom;
+
+/// So many digits of a commit tell it from others.
+const SHORT_COMMIT: usize = 10;
+
+/// Reads what `wanted` may stand for, in the executables of the benchmark in both runs.
+pub(super) fn machine_code(
+    wanted: &str,
+    key: &BenchmarkKey,
+    runs: BySide<&Run>,
+    (context, common): (&Context, &StoreOptions),
+    world: &mut World<'_>,
+) -> Result<MachineCode, AppError> {
+    let builds = CacheBuild {
+        context,
+        cargo: &common.cargo,
+        benches_from: BenchesFrom::Revision,
+        quiet: common.output.quiet,
+    };
+    let mut executable = |run: &Run| -> Result<Vec<u8>, AppError> {
+        let named = (&*key.package, &*key.target);
+        let found = match &run.build {
+            Some(build) => builds.kept_executable(build, named, world)?,
+            None => None,
+        };
+        found.ok_or_else(|| not_kept(run, key, runs.base))
+    };
+    let (base, candidate) = (executable(runs.base)?, executable(runs.candidate)?);
+    let base = FunctionReader::of(&base).map_err(|why| unreadable(&why, runs.base.id))?;
+    let candidate =
+        FunctionReader::of(&candidate).map_err(|why| unreadable(&why, runs.candidate.id))?;
+    let names: BTreeSet<&str> = base.names().chain(candidate.names()).collect();
+    let function = function_named(wanted, &names, key)?;
+    let (pairs, same): (Vec<_>, Vec<_>) = base
+        .beside(&candidate, function)
+        .into_iter()
+        .partition(FunctionPair::differs);
+    let same_functions = if pairs.is_empty() {
+        same.len().saturating_sub(1)
+    } else {
+        same.len()
+    };
+    // Where all are the same, one stands for all.
+    let shown = if pairs.is_empty() {
+        same.into_iter().take(1).collect()
+    } else {
+        pairs
+    };
+    Ok(MachineCode {
+        run: runs.candidate.id,
+        base_run: runs.base.id,
+        benchmark: key.clone(),
+        function: function.to_owned(),
+        pairs: shown.into_iter().map(pair).collect(),
+        same_functions,
+        data_differ: false,
+    })
+}
+
+fn pair(found: FunctionPair) -> MachineCodePair {
+    let rows = found.rows.into_iter();
+    MachineCodePair {
+        bytes: BySide {
+            base: found.base,
+            candidate: found.candidate,
+        },
+        rows: rows
+            .map(|row| MachineCodeRow {
+                differs: row.differs(),
+                label: row.label,
+                base: row.base,
+                candidate: row.candidate,
+            })
+            .collect(),
+    }
+}
+
+/// The name that a word stands for: a whole one, else the end of a path, else a part.
+fn function_named<'n>(
+    wanted: &str,
+    names: &BTreeSet<&'n str>,
+    key: &BenchmarkKey,
+) -> Result<&'n str, AppError> {
+    let end = format!("::{wanted}");
+    let those = |is_meant: &dyn Fn(&str) -> bool| -> Vec<&'n str> {
+        names
+            .iter()
+            .copied()
+            .filter(|name| is_meant(name))
+            .collect()
+    };
+    let ways: [&dyn Fn(&str) -> bool; 3] = [
+        &|name| name == wanted,
+        &|name| name.ends_with(&end),
+        &|name| name.contains(wanted),
+    ];
+    let found = ways.into_iter().map(those).find(|found| !found.is_empty());
+    match found.as_deref() {
+        Some([name]) => Ok(*name),
+        Some(several) => Err(AppError::Usage(format!(
+            "`{wanted}` may be any of {} functions{}",
+            several.len(),
+            list_names("name one of", several.iter().map(|name| (*name).to_owned()))
+        ))),
+        None => {
+            let all = names.iter().copied();
+            // What people remember is the end of a path.
+            let near = nearest(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));
+            let near = near.into_iter().map(str::to_owned);
+            Err(AppError::Usage(format!(
+                "neither executable of `{}` has a function `{wanted}`{}\n  help: a function that was inlined everywhere has no code of its own; that of its callers has it",
+                key.target,
+                list_names("did you mean", near)
+            )))
+        }
+    }
+}
+
+/// `base`: the run whose state can be built again.
+fn not_kept(run: &Run, key: &BenchmarkKey, base: &Run) -> AppError {
+    let clean = base.git.as_ref().filter(|git| !git.dirty);
+    let against = clean.and_then(|git| git.commit.get(..SHORT_COMMIT));
+    AppError::NoMachineCode(format!(
+        "no executable of the bench target `{}` is kept of run {}\n  help: `cargo perfcheck --against {}` builds and measures both sides again, and keeps them",
+        key.target,
+        run.id,
+        against.unwrap_or("REV")
+    ))
+}
+
+fn unreadable(why: &Unknown, run: RunId) -> AppError {
+    let help = match why {
+        Unknown::Stripped => "set `strip = false` in `[profile.bench]` and measure again",
+        _ => "cargo-show-asm shows the code that the compiler makes of a function on any machine",
+    };
+    AppError::NoMachineCode(format!(
+        "the executable of run {run} cannot be read: {why}\n  help: {help}"
+    ))
+}

@@ -1,0 +1,460 @@
+//! The machine code of a function in two builds: side by side where there is room, else one below the other.
+
+use std::io::{self, Write};
+
+use crate::report::layout::{Cell, Column, Table};
+use crate::report::messages::{
+    JsonMessage, MachineCode, MachineCodePair, MachineCodeRow, write_message,
+};
+use crate::report::theme::Ink;
+use crate::report::view::{MessageFormat, prose};
+use crate::report::{theme, units};
+
+/// How much of the code people read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeShown {
+    /// What differs, with some rows around it.
+    Differences,
+    /// Everything.
+    Whole,
+}
+
+/// So many rows that are the same are shown before and after those that differ.
+const AROUND: usize = 8;
+/// In so many columns both sides have room beside one another, long names shortened.
+const WIDE: usize = 100;
+
+/// Where a side has no instruction, and where they differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Both stand in one row.
+    Beside,
+    /// The base stands above the candidate.
+    Below,
+    /// There is one side, or both are the same.
+    One,
+}
+
+/// What is written in the place of a row.
+enum Shown<'r> {
+    Row(&'r MachineCodeRow),
+    /// So many rows are left out.
+    LeftOut(usize),
+}
+
+/// Writes the code in lines of so many columns; JSON has all of it.
+pub fn write_machine_code(
+    writer: &mut dyn Write,
+    code: &MachineCode,
+    shown: CodeShown,
+    columns: usize,
+    format: MessageFormat,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        return write_message(writer, JsonMessage::MachineCode(code));
+    }
+    let key = &code.benchmark;
+    writeln!(
+        writer,
+        "{} {}: {}",
+        theme::heading(format!("{}/{}", key.package, key.target)),
+        units::name_in_prose(&key.id, columns),
+        units::on_one_line(&code.function),
+    )?;
+    for pair in &code.pairs {
+        writeln!(writer)?;
+        write_pair(writer, code, pair, shown, columns)?;
+    }
+    writeln!(writer)?;
+    for line in notes(code) {
+        writeln!(writer, "{}", prose(&line, columns, ""))?;
+    }
+    Ok(())
+}
+
+fn write_pair(
+    writer: &mut dyn Write,
+    code: &MachineCode,
+    pair: &MachineCodePair,
+    shown: CodeShown,
+    columns: usize,
+) -> io::Result<()> {
+    let rows = picked(&pair.rows, shown);
+    let shape = shape(pair, columns);
+    let table = match shape {
+        Shape::Beside => beside(code, pair, &rows),
+        Shape::Below | Shape::One => {
+            for line in prose(&sides(code, pair, shape), columns, "").lines() {
+                writeln!(writer, "{}", theme::faint(line))?;
+            }
+            below(&rows, shape)
+        }
+    };
+    table.write(writer, columns)
+}
+
+fn shape(pair: &MachineCodePair, columns: usize) -> Shape {
+    let is_on_both = pair.bytes.base.is_some() && pair.bytes.candidate.is_some();
+    if !is_on_both || pair.rows.iter().all(|row| !row.differs) {
+        return Shape::One;
+    }
+    let widest = |of: fn(&MachineCodeRow) -> &Option<String>| {
+        let texts = pair.rows.iter().filter_map(|row| of(row).as_deref());
+        texts.map(units::width).max().unwrap_or(0)
+    };
+    // Labels, the mark and the gaps take a few.
+    let needed = widest(|row| &row.base) + widest(|row| &row.candidate) + 12;
+    if columns >= needed.min(WIDE) {
+        Shape::Beside
+    } else {
+        Shape::Below
+    }
+}
+
+/// The rows that are shown: long stretches that are the same are left out, unless all are the same.
+fn picked(rows: &[MachineCodeRow], shown: CodeShown) -> Vec<Shown<'_>> {
+    let differing: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].differs).collect();
+    if shown == CodeShown::Whole || differing.is_empty() {
+        return rows.iter().map(Shown::Row).collect();
+    }
+    let is_near: Vec<bool> = (0..rows.len())
+        .map(|at| {
+            let after = differing.partition_point(|other| *other < at);
+            let next = differing.get(after).map(|other| other - at);
+            let last = after.checked_sub(1).map(|before| at - differing[before]);
+            next.into_iter().chain(last).any(|away| away <= AROUND)
+        })
+        .collect();
+    // What stands for a single row would take as much room.
+    let is_shown = |at: usize| {
+        let before = at.checked_sub(1).is_none_or(|before| is_near[before]);
+        is_near[at] || before && is_near.get(at + 1).is_none_or(|after| *after)
+    };
+    let mut picked = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        match picked.last_mut() {
+            _ if is_shown(at) => picked.push(Shown::Row(row)),
+            Some(Shown::LeftOut(rows)) => *rows += 1,
+            _ => picked.push(Shown::LeftOut(1)),
+        }
+    }
+    picked
+}
+
+/// `base: run 1, 31 bytes`.
+fn heading(side: &str, run: impl std::fmt::Display, bytes: Option<u64>) -> String {
+    match bytes {
+        Some(bytes) => format!("{side}: run {run}, {bytes} bytes"),
+        None => format!("{side}: run {run}"),
+    }
+}
+
+fn label(row: &MachineCodeRow) -> Cell {
+    Cell::faint(
+        row.label
+            .map_or_else(String::new, |label| format!("L{label}")),
+    )
+}
+
+fn instruction(text: Option<&String>, ink: Ink) -> Cell {
+    Cell::inked(ink, text.cloned().unwrap_or_default())
+}
+
+fn left_out(rows: usize) -> Cell {
+    Cell::faint(format!("… {rows} rows that are the same"))
+}
+
+fn ink(row: &MachineCodeRow) -> Ink {
+    if row.differs {
+        Ink::Differing
+    } else {
+        Ink::Plain
+    }
+}
+
+/// One row for both sides, marked as `diff --side-by-side` marks it.
+fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[Shown<'_>]) -> Table {
+    let mark = |row: &MachineCodeRow| match (&row.base, &row.candidate) {
+        _ if !row.differs => "",
+        (Some(_), None) => "<",
+        (None, Some(_)) => ">",
+        _ => "|",
+    };
+    let of = |cell: &dyn Fn(&MachineCodeRow) -> Cell, gap: &dyn Fn(usize) -> Cell| {
+        let cells = rows.iter().map(|shown| match shown {
+            Shown::Row(row) => cell(row),
+            Shown::LeftOut(rows) => gap(*rows),
+        });
+        cells.collect::<Vec<Cell>>()
+    };
+    let nothing = |_: usize| Cell::from("");
+    let base = heading("base", code.base_run, pair.bytes.base);
+    let candidate = heading("candidate", code.run, pair.bytes.candidate);
+    Table::new(vec![
+        Column::fact("", of(&label, &nothing)),
+        Column::name(
+            &base,
+            of(&|row| instruction(row.base.as_ref(), ink(row)), &left_out),
+        ),
+        Column::fact(
+            "",
+            of(&|row| Cell::inked(Ink::Differing, mark(row)), &nothing),
+        ),
+        Column::name(
+            &candidate,
+            of(
+                &|row| instruction(row.candidate.as_ref(), ink(row)),
+                &nothing,
+            ),
+        ),
+    ])
+}
+
+/// What the marks of [`below`] stand for.
+fn sides(code: &MachineCode, pair: &MachineCodePair, shape: Shape) -> String {
+    let base = heading("base", code.base_run, pair.bytes.base);
+    let candidate = heading("candidate", code.run, pair.bytes.candidate);
+    match (pair.bytes.base, pair.bytes.candidate) {
+        (Some(_), None) => base,
+        (None, _) => candidate,
+        (Some(_), Some(_)) if shape == Shape::One => format!("{base}; {candidate}"),
+        (Some(_), Some(_)) => format!("- {base}; + {candidate}"),
+    }
+}
+
+/// A row for each side where they differ, marked as `diff --unified` marks it; the rows of the base come first.
+fn below(rows: &[Shown<'_>], shape: Shape) -> Table {
+    let (mut marks, mut labels, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+    let mut put = |mark: &str, label: Cell, line: Cell| {
+        marks.push(Cell::inked(Ink::Differing, mark));
+        labels.push(label);
+        lines.push(line);
+    };
+    let mut rest = rows;
+    while let Some((first, others)) = rest.split_first() {
+        match first {
+            Shown::LeftOut(rows) => put("", Cell::from(""), left_out(*rows)),
+            Shown::Row(row) if shape == Shape::One || !row.differs => {
+                let text = row.candidate.as_ref().or(row.base.as_ref());
+                put("", label(row), instruction(text, Ink::Plain));
+            }
+            Shown::Row(_) => {
+                let differ = |shown: &&Shown<'_>| matches!(shown, Shown::Row(row) if row.differs);
+                let count = rest.iter().take_while(differ).count();
+                let (block, behind) = rest.split_at(count);
+                let sides: [(&str, fn(&MachineCodeRow) -> Option<&String>); 2] = [
+                    ("-", |row| row.base.as_ref()),
+                    ("+", |row| row.candidate.as_ref()),
+                ];
+                for (mark, of) in sides {
+                    for shown in block {
+                        if let Shown::Row(row) = shown
+                            && let Some(text) = of(row)
+                        {
+                            put(mark, label(row), instruction(Some(text), Ink::Differing));
+                        }
+                    }
+                }
+                rest = behind;
+                continue;
+            }
+        }
+        rest = others;
+    }
+    Table::new(vec![
+        Column::fact("", marks),
+        Column::fact("", labels),
+        Column::name("", lines),
+    ])
+}
+
+/// What the rows come to.
+fn notes(code: &MachineCode) -> Vec<String> {
+    let mut notes = Vec::new();
+    let rows = || code.pairs.iter().flat_map(|pair| &pair.rows);
+    let differing = rows().filter(|row| row.differs).count();
+    for pair in &code.pairs {
+        let lacks = |run| format!("Run {run} does not have it.");
+        match (pair.bytes.base, pair.bytes.candidate) {
+            (None, _) => notes.push(lacks(code.base_run)),
+            (_, None) => notes.push(lacks(code.run)),
+            _ => {}
+        }
+    }
+    notes.dedup();
+    if differing == 0 {
+        notes.push("Its instructions are the same on both sides.".to_owned());
+    } else if notes.is_empty() {
+        let all = rows().count();
+        let verb = if differing == 1 { "differs" } else { "differ" };
+        notes.push(format!(
+            "{differing} of {} {verb}.",
+            units::counted(all, "row")
+        ));
+    }
+    if code.data_differ {
+        notes.push("Data that it refers to differ, or may differ.".to_owned());
+    }
+    if let more @ 1.. = code.same_functions {
+        let functions = units::counted(more, "other function");
+        let verb = if more == 1 { "is" } else { "are" };
+        notes.push(format!(
+            "{functions} of this name {verb} the same on both sides."
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::theme::without_colours;
+    use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId};
+
+    fn row(label: Option<usize>, base: &str, candidate: &str) -> MachineCodeRow {
+        let side = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        MachineCodeRow {
+            label,
+            base: side(base),
+            candidate: side(candidate),
+            differs: base != candidate,
+        }
+    }
+
+    fn same(count: usize) -> Vec<MachineCodeRow> {
+        let rows = (0..count).map(|at| format!("add rax, {at}"));
+        rows.map(|text| row(None, &text, &text)).collect()
+    }
+
+    fn code(pairs: Vec<MachineCodePair>) -> MachineCode {
+        MachineCode {
+            run: RunId(2),
+            base_run: RunId(1),
+            benchmark: BenchmarkKey {
+                package: "planted".into(),
+                target: "costs".into(),
+                id: "work/10".into(),
+            },
+            function: "planted::work".into(),
+            pairs,
+            same_functions: 0,
+            data_differ: false,
+        }
+    }
+
+    fn changed() -> MachineCode {
+        let rows = vec![
+            row(None, "xor eax, eax", "xor eax, eax"),
+            row(Some(1), "lea rax, [rax+rax*2]", "lea rax, [rax+rax*4]"),
+            row(None, "", "call planted::with_a_name_that_is_long"),
+            row(None, "xor rax, rcx", ""),
+            row(None, "jne L1", "jne L1"),
+        ];
+        code(vec![MachineCodePair {
+            bytes: BySide {
+                base: Some(31),
+                candidate: Some(35),
+            },
+            rows,
+        }])
+    }
+
+    fn shown(code: &MachineCode, whole: CodeShown, columns: usize) -> String {
+        let mut bytes = Vec::new();
+        write_machine_code(&mut bytes, code, whole, columns, MessageFormat::Human)
+            .expect("memory takes everything");
+        String::from_utf8(without_colours(&bytes)).expect("text")
+    }
+
+    #[test]
+    fn both_sides_stand_beside_one_another_where_there_is_room() {
+        insta::assert_snapshot!(shown(&changed(), CodeShown::Differences, 100), @"
+        planted/costs work/10: planted::work
+
+            base: run 1, 31 bytes     candidate: run 2, 35 bytes
+            xor eax, eax              xor eax, eax
+        L1  lea rax, [rax+rax*2]   |  lea rax, [rax+rax*4]
+                                   >  call planted::with_a_name_that_is_long
+            xor rax, rcx           <
+            jne L1                    jne L1
+
+        3 of 5 rows differ.
+        ");
+    }
+
+    #[test]
+    fn in_a_narrow_terminal_one_side_stands_below_the_other() {
+        insta::assert_snapshot!(shown(&changed(), CodeShown::Differences, 60), @"
+        planted/costs work/10: planted::work
+
+        - base: run 1, 31 bytes; + candidate: run 2, 35 bytes
+               xor eax, eax
+        -  L1  lea rax, [rax+rax*2]
+        -      xor rax, rcx
+        +  L1  lea rax, [rax+rax*4]
+        +      call planted::with_a_name_that_is_long
+               jne L1
+
+        3 of 5 rows differ.
+        ");
+        for columns in [20, 40, 60, 80, 100, 120] {
+            for line in shown(&changed(), CodeShown::Whole, columns).lines() {
+                let is_head = line.contains("planted") || line.contains("run");
+                assert!(
+                    is_head || units::width(line) <= columns,
+                    "{columns}: {line}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn long_stretches_that_are_the_same_are_left_out_unless_everything_is_wanted() {
+        let mut rows = same(30);
+        rows.push(row(None, "ret", "int3"));
+        rows.extend(same(10));
+        let pair = MachineCodePair {
+            bytes: BySide {
+                base: Some(200),
+                candidate: Some(200),
+            },
+            rows,
+        };
+        let code = code(vec![pair]);
+        let short = shown(&code, CodeShown::Differences, 100);
+        assert!(short.contains("… 22 rows that are the same"), "{short}");
+        assert!(short.contains("… 2 rows that are the same"), "{short}");
+        assert!(short.contains("1 of 41 rows differs."), "{short}");
+        let whole = shown(&code, CodeShown::Whole, 100);
+        assert_eq!(whole.matches("add rax").count(), 2 * 40, "{whole}");
+    }
+
+    #[test]
+    fn a_function_that_is_the_same_is_shown_once_and_so_is_one_of_one_side() {
+        let pair = |base, candidate, rows| MachineCodePair {
+            bytes: BySide { base, candidate },
+            rows,
+        };
+        let mut both = code(vec![pair(Some(20), Some(20), same(40))]);
+        both.same_functions = 2;
+        both.data_differ = true;
+        let text = shown(&both, CodeShown::Differences, 200);
+        assert_eq!(text.matches("add rax").count(), 40, "{text}");
+        for said in [
+            "base: run 1, 20 bytes; candidate: run 2, 20 bytes",
+            "Its instructions are the same on both sides.",
+            "Data that it refers to differ, or may differ.",
+            "2 other functions of this name are the same on both sides.",
+        ] {
+            assert!(text.contains(said), "{text}");
+        }
+        let rows = vec![row(None, "", "ret")];
+        let text = shown(
+            &code(vec![pair(None, Some(1), rows)]),
+            CodeShown::Whole,
+            200,
+        );
+        assert!(text.contains("Run 1 does not have it."), "{text}");
+        assert!(!text.contains('>') && !text.contains('+'), "{text}");
+    }
+}
