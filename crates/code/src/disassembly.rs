@@ -193,11 +193,8 @@ impl<'d> Disassembly<'d> {
             return None;
         }
         let bytes = self.image.bytes(address, size)?;
-        let digits: String = bytes
-            .iter()
-            .rev()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let bytes = bytes.iter().rev();
+        let digits = bytes.fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
         let digits = digits.trim_start_matches('0');
         Some(format!(
             "0x{}",

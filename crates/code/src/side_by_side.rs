@@ -85,8 +85,10 @@ impl<'d> FunctionReader<'d> {
             base.retain(|one| {
                 let found = candidate.iter().position(|other| is_same(one, other));
                 let found = found.map(|at| candidate.remove(at));
-                pairs.extend(found.map(|other| FunctionPair::of(Some(one), Some(&other))));
-                found.is_none()
+                let pair = found.map(|other| FunctionPair::of(Some(one), Some(&other)));
+                let is_alone = pair.is_none();
+                pairs.extend(pair);
+                is_alone
             });
         }
         let removed = base.iter().map(|one| FunctionPair::of(Some(one), None));

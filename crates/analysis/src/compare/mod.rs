@@ -69,7 +69,9 @@ pub use paired::{
     Demand, Guard, HostNoise, PairedMethod, PairedSeries, Plan, Resolution, RoundsNeeded, Standing,
     judge, judge_by, standing,
 };
-pub use perfcheck_stats::{IntervalMethod, OutlierCounts, OutlierLabel, TukeyFences, Variability, WeightedEcdf};
+pub use perfcheck_stats::{
+    IntervalMethod, OutlierCounts, OutlierLabel, TukeyFences, Variability, WeightedEcdf,
+};
 pub use question::{HostClass, Question, Reference, Rules};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;

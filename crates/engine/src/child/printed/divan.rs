@@ -90,7 +90,7 @@ fn name_in_tree(line: &str) -> Option<(usize, &str)> {
 
 /// What a row of the table tells of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct DivanRow {
     /// The median of its samples, of an iteration.
     pub(super) median: PrintedTime,
     /// Iterations of all its samples, of all its threads.
@@ -98,7 +98,7 @@ pub(super) struct Row {
 }
 
 /// All rows. Those of throughput and of allocations below them have no number of samples.
-pub(super) fn rows(table: &str) -> Vec<Row> {
+pub(super) fn rows(table: &str) -> Vec<DivanRow> {
     let row = |line: &str| {
         // From the end: names and what benchmarks print may hold anything.
         let mut columns = line.rsplitn(HEADS.len(), BETWEEN).map(str::trim);
@@ -107,7 +107,7 @@ pub(super) fn rows(table: &str) -> Vec<Row> {
         let mut times = columns.map(time);
         let [_mean, median, _slowest] = [times.next()??, times.next()??, times.next()??];
         let (iterations, _) = (count(iterations)?, count(samples)?);
-        Some(Row { median, iterations })
+        Some(DivanRow { median, iterations })
     };
     table.lines().filter_map(row).collect()
 }

@@ -491,7 +491,7 @@ fn try_out(
 }
 
 /// The one row of the table that a launch of divan has printed.
-pub(super) fn divan_row(printed: &Printed) -> Result<Option<divan::Row>, ChildError> {
+pub(super) fn divan_row(printed: &Printed) -> Result<Option<divan::DivanRow>, ChildError> {
     match divan::rows(&printed.stdout)[..] {
         [] => Ok(None),
         [row] => Ok(Some(row)),
