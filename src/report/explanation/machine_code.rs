@@ -26,7 +26,7 @@ const WIDE: usize = 100;
 
 /// Where a side has no instruction, and where they differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum CodeShape {
     /// Both stand in one row.
     Beside,
     /// The base stands above the candidate.
@@ -36,7 +36,7 @@ enum Shape {
 }
 
 /// What is written in the place of a row.
-enum Shown<'r> {
+enum ShownRow<'r> {
     Row(&'r MachineCodeRow),
     /// So many rows are left out.
     LeftOut(usize),
@@ -82,8 +82,8 @@ fn write_pair(
     let rows = picked(&pair.rows, shown);
     let shape = shape(pair, columns);
     let table = match shape {
-        Shape::Beside => beside(code, pair, &rows),
-        Shape::Below | Shape::One => {
+        CodeShape::Beside => beside(code, pair, &rows),
+        CodeShape::Below | CodeShape::One => {
             for line in prose(&sides(code, pair, shape), columns, "").lines() {
                 writeln!(writer, "{}", theme::faint(line))?;
             }
@@ -93,10 +93,10 @@ fn write_pair(
     table.write(writer, columns)
 }
 
-fn shape(pair: &MachineCodePair, columns: usize) -> Shape {
+fn shape(pair: &MachineCodePair, columns: usize) -> CodeShape {
     let is_on_both = pair.bytes.base.is_some() && pair.bytes.candidate.is_some();
     if !is_on_both || pair.rows.iter().all(|row| !row.differs) {
-        return Shape::One;
+        return CodeShape::One;
     }
     let widest = |of: fn(&MachineCodeRow) -> &Option<String>| {
         let texts = pair.rows.iter().filter_map(|row| of(row).as_deref());
@@ -105,17 +105,17 @@ fn shape(pair: &MachineCodePair, columns: usize) -> Shape {
     // Labels, the mark and the gaps take a few.
     let needed = widest(|row| &row.base) + widest(|row| &row.candidate) + 12;
     if columns >= needed.min(WIDE) {
-        Shape::Beside
+        CodeShape::Beside
     } else {
-        Shape::Below
+        CodeShape::Below
     }
 }
 
 /// The rows that are shown: long stretches that are the same are left out, unless all are the same.
-fn picked(rows: &[MachineCodeRow], shown: CodeShown) -> Vec<Shown<'_>> {
+fn picked(rows: &[MachineCodeRow], shown: CodeShown) -> Vec<ShownRow<'_>> {
     let differing: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].differs).collect();
     if shown == CodeShown::Whole || differing.is_empty() {
-        return rows.iter().map(Shown::Row).collect();
+        return rows.iter().map(ShownRow::Row).collect();
     }
     let is_near: Vec<bool> = (0..rows.len())
         .map(|at| {
@@ -133,9 +133,9 @@ fn picked(rows: &[MachineCodeRow], shown: CodeShown) -> Vec<Shown<'_>> {
     let mut picked = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         match picked.last_mut() {
-            _ if is_shown(at) => picked.push(Shown::Row(row)),
-            Some(Shown::LeftOut(rows)) => *rows += 1,
-            _ => picked.push(Shown::LeftOut(1)),
+            _ if is_shown(at) => picked.push(ShownRow::Row(row)),
+            Some(ShownRow::LeftOut(rows)) => *rows += 1,
+            _ => picked.push(ShownRow::LeftOut(1)),
         }
     }
     picked
@@ -173,7 +173,7 @@ fn ink(row: &MachineCodeRow) -> Ink {
 }
 
 /// One row for both sides, marked as `diff --side-by-side` marks it.
-fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[Shown<'_>]) -> Table {
+fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[ShownRow<'_>]) -> Table {
     let mark = |row: &MachineCodeRow| match (&row.base, &row.candidate) {
         _ if !row.differs => "",
         (Some(_), None) => "<",
@@ -182,8 +182,8 @@ fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[Shown<'_>]) -> Tab
     };
     let of = |cell: &dyn Fn(&MachineCodeRow) -> Cell, gap: &dyn Fn(usize) -> Cell| {
         let cells = rows.iter().map(|shown| match shown {
-            Shown::Row(row) => cell(row),
-            Shown::LeftOut(rows) => gap(*rows),
+            ShownRow::Row(row) => cell(row),
+            ShownRow::LeftOut(rows) => gap(*rows),
         });
         cells.collect::<Vec<Cell>>()
     };
@@ -211,19 +211,19 @@ fn beside(code: &MachineCode, pair: &MachineCodePair, rows: &[Shown<'_>]) -> Tab
 }
 
 /// What the marks of [`below`] stand for.
-fn sides(code: &MachineCode, pair: &MachineCodePair, shape: Shape) -> String {
+fn sides(code: &MachineCode, pair: &MachineCodePair, shape: CodeShape) -> String {
     let base = heading("base", code.base_run, pair.bytes.base);
     let candidate = heading("candidate", code.run, pair.bytes.candidate);
     match (pair.bytes.base, pair.bytes.candidate) {
         (Some(_), None) => base,
         (None, _) => candidate,
-        (Some(_), Some(_)) if shape == Shape::One => format!("{base}; {candidate}"),
+        (Some(_), Some(_)) if shape == CodeShape::One => format!("{base}; {candidate}"),
         (Some(_), Some(_)) => format!("- {base}; + {candidate}"),
     }
 }
 
 /// A row for each side where they differ, marked as `diff --unified` marks it; the rows of the base come first.
-fn below(rows: &[Shown<'_>], shape: Shape) -> Table {
+fn below(rows: &[ShownRow<'_>], shape: CodeShape) -> Table {
     let (mut marks, mut labels, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     let mut put = |mark: &str, label: Cell, line: Cell| {
         marks.push(Cell::inked(Ink::Differing, mark));
@@ -233,13 +233,14 @@ fn below(rows: &[Shown<'_>], shape: Shape) -> Table {
     let mut rest = rows;
     while let Some((first, others)) = rest.split_first() {
         match first {
-            Shown::LeftOut(rows) => put("", Cell::from(""), left_out(*rows)),
-            Shown::Row(row) if shape == Shape::One || !row.differs => {
+            ShownRow::LeftOut(rows) => put("", Cell::from(""), left_out(*rows)),
+            ShownRow::Row(row) if shape == CodeShape::One || !row.differs => {
                 let text = row.candidate.as_ref().or(row.base.as_ref());
                 put("", label(row), instruction(text, Ink::Plain));
             }
-            Shown::Row(_) => {
-                let differ = |shown: &&Shown<'_>| matches!(shown, Shown::Row(row) if row.differs);
+            ShownRow::Row(_) => {
+                let differ =
+                    |shown: &&ShownRow<'_>| matches!(shown, ShownRow::Row(row) if row.differs);
                 let count = rest.iter().take_while(differ).count();
                 let (block, behind) = rest.split_at(count);
                 let sides: [(&str, fn(&MachineCodeRow) -> Option<&String>); 2] = [
@@ -248,7 +249,7 @@ fn below(rows: &[Shown<'_>], shape: Shape) -> Table {
                 ];
                 for (mark, of) in sides {
                     for shown in block {
-                        if let Shown::Row(row) = shown
+                        if let ShownRow::Row(row) = shown
                             && let Some(text) = of(row)
                         {
                             put(mark, label(row), instruction(Some(text), Ink::Differing));

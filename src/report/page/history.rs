@@ -116,12 +116,12 @@ impl HistoryData {
 fn left_out(points: &[HistoryPoint]) -> Vec<LeftOutData> {
     let mut found: Vec<LeftOutData> = Vec::new();
     for (place, point) in points.iter().enumerate() {
-        let Some(found) = &point.left_out else {
+        let Some(reason) = &point.left_out else {
             continue;
         };
-        let why = match found.why {
+        let why = match reason.why {
             LeftOutReason::Incomparable => {
-                let differing = found.differences.iter();
+                let differing = reason.differences.iter();
                 let facts: Vec<String> = differing.map(ToString::to_string).collect();
                 one_line(&facts.join(", "))
             }

@@ -2,7 +2,6 @@
 
 use super::memory::{Memory, Outcome};
 use super::options::BisectOptions;
-use super::search::Finding;
 use crate::app::context::{Context, World};
 use crate::app::error::{AppError, first_line};
 use crate::app::measuring::builds::code_of_sides;
@@ -14,6 +13,7 @@ use crate::app::measuring::measured::MeasuredInTurn;
 use crate::app::measuring::prepare::{find_benchmarks, timeout};
 use crate::app::measuring::request::Request;
 use crate::app::options::StoreOptions;
+use crate::report::Finding;
 use perfcheck_analysis::findings::{Row, Terms, conclude};
 use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, BySide, Environment, Purpose, Verdict,

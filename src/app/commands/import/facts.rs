@@ -1,6 +1,6 @@
 //! What is known of where imported values were measured, by the names of facts.
 
-use super::StatedFact;
+use super::options::StatedFact;
 use crate::app::error::AppError;
 use perfcheck_analysis::model::Environment;
 

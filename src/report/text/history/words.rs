@@ -208,8 +208,8 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
         )
     });
     let elsewhere = history.points.iter();
-    let elsewhere =
-        elsewhere.filter(|point| point.left_out == Some(LeftOutReason::OtherBranch.into()));
+    let reasons = elsewhere.filter_map(|point| point.left_out.as_ref());
+    let elsewhere = reasons.filter(|reason| reason.why == LeftOutReason::OtherBranch);
     let elsewhere = match elsewhere.count() {
         0 => None,
         runs => Some(format!(
