@@ -169,7 +169,7 @@ fn times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
         if warm_ups.is_finite() {
             return warm_ups;
         }
-        let samples = series().flat_map(|series| series.deciding());
+        let samples = series().flat_map(|series| series.deciding().iter());
         quickest(&mut samples.map(|sample| sample.per_iteration()))
     };
     let times = measurements
