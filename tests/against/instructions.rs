@@ -216,10 +216,11 @@ fn what_both_sides_print_while_they_are_counted_is_told_one_side_after_the_other
     let run = project.measure(&words).args(["--metric", "instructions"]);
     let run = run.with_valgrind().run().expect_code(1);
     let lines = run.stderr.lines();
-    let counted: Vec<&str> = lines
+    let mut counted: Vec<&str> = lines
         .filter_map(|line| line.strip_prefix("counted: "))
         .collect();
-    assert_eq!(counted, ["11000", "11000", "10000", "10000"], "{run}");
+    counted.dedup();
+    assert_eq!(counted, ["11000", "10000"], "{run}");
 }
 
 #[test]

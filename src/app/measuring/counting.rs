@@ -14,7 +14,7 @@ use crate::report::{self, Progress};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, CountedInstructions, HeldBack, InstructionCount, Measurement,
-    RunId, Side, Statistic,
+    RunId, Series, Side, Statistic,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::{NoValgrind, Valgrind};
@@ -169,7 +169,7 @@ fn times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
         if warm_ups.is_finite() {
             return warm_ups;
         }
-        let samples = series().flat_map(|series| series.deciding().iter());
+        let samples = series().flat_map(Series::deciding);
         quickest(&mut samples.map(|sample| sample.per_iteration()))
     };
     let times = measurements

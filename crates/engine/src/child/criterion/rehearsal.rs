@@ -86,7 +86,7 @@ impl Heard {
             };
             self.has_begun = true;
             // The end of this line is Criterion's, too.
-            self.rest.splice(..place, OF_CRITERION.iter().copied());
+            drop(self.rest.splice(..place, OF_CRITERION.iter().copied()));
         }
         let whole = self.rest.iter().rposition(|byte| *byte == b'\n');
         let whole: Vec<u8> = self.rest.drain(..whole.map_or(0, |end| end + 1)).collect();
