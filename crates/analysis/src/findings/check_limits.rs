@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits};
 use super::row::Row;
 use crate::compare::{
-    Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
+    Basis, Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
 };
 use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Metric, Statistic, Unit};
 
@@ -181,7 +181,11 @@ fn found<'a>(row: &'a Row<'_>, limit: &Limit) -> NumberLookup<'a> {
 fn change(comparison: &Comparison, statistic: Statistic) -> Option<Number<'static>> {
     let described = |found: DescribedChange| Number::Change(found.uncertainty);
     match statistic {
-        Statistic::Time => comparison.change.map(Number::Settled),
+        // The verdict may be about another metric, and its change with it.
+        Statistic::Time if !matches!(comparison.basis, Basis::OtherMetric(_)) => {
+            comparison.change.map(Number::Settled)
+        }
+        Statistic::Time => comparison.description.median.map(described),
         Statistic::Mean => comparison.description.mean.map(described),
         Statistic::Median => comparison.description.median.map(described),
         other => {
@@ -374,6 +378,23 @@ mod tests {
             "{:?}",
             found.remarks
         );
+    }
+
+    #[test]
+    fn a_limit_of_the_time_never_takes_the_change_of_another_metric() {
+        let of_another = |comparison: &mut Comparison| {
+            comparison.basis = Basis::OtherMetric(None);
+            comparison.change = Some(Estimate {
+                estimate: 9.0,
+                lower: 9.0,
+                upper: 9.0,
+            });
+        };
+        let found = kept_where(&["time:50%"], &[1.4], of_another);
+        assert_eq!(found.exceeded, [], "the median is 40 % slower, not 900 %");
+        assert_eq!(found.remarks, []);
+        let found = kept_where(&["time:5%"], &[1.4], of_another);
+        assert_eq!(found.exceeded.len(), 1);
     }
 
     #[test]
