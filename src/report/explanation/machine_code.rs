@@ -243,16 +243,17 @@ fn below(rows: &[ShownRow<'_>], shape: CodeShape) -> Table {
                     |shown: &&ShownRow<'_>| matches!(shown, ShownRow::Row(row) if row.differs);
                 let count = rest.iter().take_while(differ).count();
                 let (block, behind) = rest.split_at(count);
-                let sides: [(&str, fn(&MachineCodeRow) -> Option<&String>); 2] = [
-                    ("-", |row| row.base.as_ref()),
-                    ("+", |row| row.candidate.as_ref()),
-                ];
-                for (mark, of) in sides {
+                for mark in ["-", "+"] {
                     for shown in block {
-                        if let ShownRow::Row(row) = shown
-                            && let Some(text) = of(row)
-                        {
-                            put(mark, label(row), instruction(Some(text), Ink::Differing));
+                        let ShownRow::Row(row) = shown else { continue };
+                        let text = if mark == "-" {
+                            &row.base
+                        } else {
+                            &row.candidate
+                        };
+                        if text.is_some() {
+                            let line = instruction(text.as_ref(), Ink::Differing);
+                            put(mark, label(row), line);
                         }
                     }
                 }

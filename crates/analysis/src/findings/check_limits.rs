@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use super::limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits};
 use super::row::Row;
 use crate::compare::{
-    Basis, Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
+    Basis, Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty,
+    value_at,
 };
 use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Metric, Statistic, Unit};
 
@@ -185,9 +186,8 @@ fn change(comparison: &Comparison, statistic: Statistic) -> Option<Number<'stati
         Statistic::Time if !matches!(comparison.basis, Basis::OtherMetric(_)) => {
             comparison.change.map(Number::Settled)
         }
-        Statistic::Time => comparison.description.median.map(described),
         Statistic::Mean => comparison.description.mean.map(described),
-        Statistic::Median => comparison.description.median.map(described),
+        Statistic::Time | Statistic::Median => comparison.description.median.map(described),
         other => {
             if let Some(count) = comparison.count(other) {
                 return Some(if count.exact {

@@ -11,6 +11,10 @@ use std::path::PathBuf;
 
 /// What the environment says to us.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a variable of its own"
+)]
 pub struct Variables {
     /// `CARGO`: the cargo that called us, or that is to be called.
     pub cargo: PathBuf,

@@ -208,7 +208,7 @@ impl<'a> Bisection<'a> {
         let decision = workshop
             .options
             .paired
-            .comparison
+            .comparison()
             .decision_in_turn(&workshop.context.tables.workspace);
         let layers = &workshop.context.tables.layers;
         let own = layers.resolve(&self.good.benchmark).1;
