@@ -20,7 +20,7 @@ from arena import HARD
 
 CHANGES = ("regressed", "improved")
 # Seconds at which the frontier is read.
-FRONTIER = (1, 2, 5, 10, 20, 30)
+FRONTIER = (1, 3, 5, 10, 20, 30)
 ORDER = ["alu", "sort", "alloc", "mem", "hash", "parse", "slow_path"]
 
 
