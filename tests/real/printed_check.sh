@@ -110,13 +110,13 @@ printf 'target\nCargo.lock\n' >.gitignore
 git init --quiet . && git add -A
 git -c user.name=nobody -c user.email=nobody@localhost commit --quiet -m "Before"
 
-listed=$("$PERFCHECK" perfcheck --no-run)
+listed=$("$PERFCHECK" perfcheck list)
 echo "$listed"
 for id in chain/1000 chain/5000 on_threads/t=1 on_threads/t=2 module::chain panics; do
     grep -qF "$id" <<<"$listed" || fail "$id is not listed"
 done
 ! grep -q ignored <<<"$listed" || fail "an ignored benchmark is listed"
-"$PERFCHECK" perfcheck --no-run --lib | grep -qF tests::in_the_library || fail "the library's benchmark is not listed"
+"$PERFCHECK" perfcheck list --lib | grep -qF tests::in_the_library || fail "the library's benchmark is not listed"
 
 status=0
 "$PERFCHECK" perfcheck --rounds 3 || status=$?
