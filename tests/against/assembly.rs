@@ -52,6 +52,10 @@ fn a_function_that_changed_is_shown_side_by_side_with_its_differences_marked() {
     let project = project(&machine);
     change(&project);
     project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let summary = project.perfcheck(&["explain", "cost"]).run().expect_code(0);
+    assert!(summary.stdout.contains("\nwhere "), "{summary}");
+    let more = "\nMachine code: cargo perfcheck explain cost --run 2 --asm FUNCTION";
+    assert!(summary.stdout.contains(more), "{summary}");
 
     let text = asm(&project, "nanoseconds", &[]).expect_code(0);
     for said in [

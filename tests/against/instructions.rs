@@ -276,11 +276,12 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
         again.stderr.contains("instructions:5%") || again.stdout.contains("instructions:5%"),
         "{again}"
     );
-    let text = project
-        .perfcheck(&["explain", "work", "--run", "2", "--full"])
-        .run()
-        .expect_code(0);
-    assert!(text.stdout.contains("planted::work +"), "{text}");
+    for depth in [&["--full"][..], &[]] {
+        let words = ["explain", "work", "--run", "2"];
+        let text = project.perfcheck(&words).args(depth).run().expect_code(0);
+        assert!(text.stdout.contains("planted::work +"), "{text}");
+        assert_eq!(text.stdout.contains("\nwhere "), depth.is_empty(), "{text}");
+    }
 
     let file = project.root().join("runs.jsonl");
     let file = file.to_str().expect("a path");

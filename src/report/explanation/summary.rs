@@ -1,21 +1,41 @@
-//! A verdict in four lines: what changed, compared with what, how certain that is, and what to do.
+//! A verdict in a few lines: what changed, compared with what, how certain that is, where in the code, and what to do.
 
 use super::content::Explanation;
 use super::unmeasured::sameness;
 use crate::report::units;
 use crate::report::words::sentences::{self, capital};
-use crate::report::words::{analysis, remarks};
+use crate::report::words::{analysis, extras, remarks};
 use perfcheck_analysis::compare::{Comparison, Difference};
 use perfcheck_analysis::model::Verdict;
 
-/// The four lines, each with what it is about; `bench` is the benchmark as an argument of other commands.
-pub(super) fn summary(explanation: &Explanation<'_>, bench: &str) -> [(&'static str, String); 4] {
-    [
+/// Functions that the summary names where nothing but their machine code tells them.
+const MOST_NAMED: usize = 3;
+
+/// The lines, each with what it is about; `bench` is the benchmark as an argument of other commands.
+pub(super) fn summary(explanation: &Explanation<'_>, bench: &str) -> Vec<(&'static str, String)> {
+    let mut lines = vec![
         ("change", changed(explanation)),
         ("reference", compared_with(explanation)),
         ("certainty", certainty(explanation)),
-        ("next", next(explanation, bench)),
-    ]
+    ];
+    lines.extend(whereabouts(explanation).map(|text| ("where", text)));
+    lines.push(("next", next(explanation, bench)));
+    lines
+}
+
+/// The functions that execute more or fewer instructions where something changed, else those whose machine code differs.
+fn whereabouts(explanation: &Explanation<'_>) -> Option<String> {
+    let has_changed = matches!(
+        explanation.verdict,
+        Verdict::Regressed | Verdict::Suspect | Verdict::Improved
+    );
+    let counted = explanation.comparison().and_then(|found| {
+        let counted = found.instructions.as_ref()?;
+        Some(extras::instructions_change(counted))
+    });
+    let differs = || Some(remarks::code_differs(explanation.code?, MOST_NAMED));
+    let text = counted.or_else(differs).filter(|_| has_changed)?;
+    Some(format!("{}.", capital(&text)))
 }
 
 /// What a verdict means.

@@ -1,4 +1,4 @@
-//! Puts the sentences in order and writes them: as four lines, as text that fits 80 columns, or as one JSON message.
+//! Puts the sentences in order and writes them: as a few lines, as text that fits 80 columns, or as one JSON message.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ const MARGIN: usize = 11;
 /// How much of an explanation people read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth<'a> {
-    /// Four lines; the benchmark is named so in commands.
+    /// A few lines; the benchmark is named so in commands.
     Summary(&'a str),
     /// The whole derivation.
     Full,
@@ -136,8 +136,17 @@ fn write_summary(
         writeln!(writer, "{subject}{text}")?;
     }
     let run = explanation.run.id;
-    let full = format!("In full: cargo perfcheck explain {bench} --run {run} --full");
-    writeln!(writer, "\n{}", theme::faint(theme::printable(&full)))
+    let again = format!("cargo perfcheck explain {bench} --run {run}");
+    let mut more = vec![format!("In full: {again} --full")];
+    let is_named = |code: &CodeChange| !code.functions.is_empty();
+    if explanation.code.is_some_and(is_named) {
+        more.push(format!("Machine code: {again} --asm FUNCTION"));
+    }
+    writeln!(writer)?;
+    for line in more {
+        writeln!(writer, "{}", theme::faint(theme::printable(&line)))?;
+    }
+    Ok(())
 }
 
 fn write_head(writer: &mut dyn Write, explanation: &Explanation<'_>) -> io::Result<()> {

@@ -18,8 +18,9 @@ use perfcheck_analysis::model::{BenchmarkKey, BySide, Metric, Run, RunStatus, Wo
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 const AFTER_EXPLAIN: &str = "\
-Says in four lines what changed, what it was compared with, how certain that is, and what to do. With --full it says what was
-measured, what was taken of it, which condition decided, and what would have made it another verdict. Nothing is built or run.
+Says in a few lines what changed, what it was compared with, how certain that is, where in the code, and what to do. With --full it
+says what was measured, what was taken of it, which condition decided, and what would have made it another verdict. Nothing is
+built or run.
 
 With --asm it prints the machine code of one function in both builds side by side instead, and marks what differs. It reads the
 executables that a run keeps (x86-64 Linux, with symbols). --full prints long stretches that are the same, too.
