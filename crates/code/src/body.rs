@@ -81,7 +81,7 @@ impl UnitBody {
     }
 }
 
-/// Whether it goes on at an address that it has in it.
+/// Whether it is a jump or a call whose target address is part of the instruction.
 pub(crate) fn is_near_branch(instruction: &Instruction) -> bool {
     matches!(
         instruction.op0_kind(),

@@ -13,7 +13,7 @@ use crate::body::{AccessSize, extent, is_near_branch};
 use crate::image::{CodeUnit, Image, LoaderWrite, SectionUse};
 use crate::names::readable;
 
-/// Stands in a line for the label that it leads to.
+/// Stands in the text of a line for the label of the line that it leads to.
 pub(crate) const LABEL: char = '\u{1}';
 /// Constants without a name that code reads at once are shown up to this size, in bytes.
 const LONGEST_CONSTANT: u64 = 64;
@@ -21,9 +21,9 @@ const LONGEST_CONSTANT: u64 = 64;
 /// The code of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FunctionCode {
-    /// As the linker has it.
+    /// The symbol, as the linker has it.
     pub(crate) symbol: String,
-    /// In bytes.
+    /// The length of the code in bytes.
     pub(crate) size: u64,
     pub(crate) lines: Vec<CodeLine>,
 }
@@ -31,9 +31,9 @@ pub(crate) struct FunctionCode {
 /// An instruction, as Intel writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CodeLine {
-    /// With [`LABEL`] in the place of the line that it leads to.
+    /// The instruction in words, with [`LABEL`] in place of the line that it leads to.
     pub(crate) text: String,
-    /// The line of the same function that it leads to.
+    /// The line of the same function that it jumps to or refers to; `None`: no such line.
     pub(crate) leads_to: Option<usize>,
 }
 
@@ -261,7 +261,7 @@ impl SymbolResolver for AddressNames {
         address: u64,
         _address_size: u32,
     ) -> Option<SymbolResult<'_>> {
-        // A number that happens to be the same is none.
+        // An immediate number that happens to equal the address is no address.
         let kind = instruction.op_kind(instruction_operand?);
         if !(is_near_branch(instruction) || kind == OpKind::Memory) {
             return None;

@@ -25,10 +25,10 @@ pub struct FunctionPair {
     pub rows: Vec<CodeRow>,
 }
 
-/// An instruction of the base beside the one that takes its place in the candidate.
+/// An instruction of the base beside the instruction that takes its place in the candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeRow {
-    /// The number of the label that jumps to this row name, from 1.
+    /// The number, from 1, of the label by which jumps name this row; `None`: no jump leads here.
     pub label: Option<usize>,
     /// The instruction of the base; `None`: the candidate alone has one here.
     pub base: Option<String>,
@@ -115,7 +115,8 @@ fn lines(code: Option<&FunctionCode>) -> &[CodeLine] {
 /// Lines that stand in one row, by their places.
 type LinePair = (Option<usize>, Option<usize>);
 
-/// Both codes in rows, with as few differences as there can be (Myers 1986). Labels count rows, so that a jump is the same if what it leads to is.
+/// Both codes in rows, with few differences (Myers 1986; the library's heuristics may miss the fewest). Labels count rows, so a jump is the same if both
+/// sides lead to the same row.
 fn rows(base: &[CodeLine], candidate: &[CodeLine]) -> Vec<CodeRow> {
     let pairs = aligned(base, candidate);
     let mut row_of_base = vec![0; base.len()];

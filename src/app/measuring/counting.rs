@@ -158,7 +158,7 @@ pub(in crate::app) fn count_alone(
     Ok(counter.remarks())
 }
 
-/// What an iteration took in warm-ups, the quickest of a benchmark, in nanoseconds; in samples where no warm-up is known.
+/// The quickest time of an iteration of each benchmark, in nanoseconds: in warm-ups, or in samples if no warm-up is known.
 fn times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
     let quickest = |times: &mut dyn Iterator<Item = f64>| {
         times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min)
@@ -202,7 +202,7 @@ fn keep(
 /// What the processes of one side have counted.
 type CountsByBenchmark = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
 
-/// What became of the benchmarks of one side, or why none of them can be counted.
+/// The counts of the benchmarks of one side, or why none of them can be counted.
 type CountedSide = Result<BTreeMap<BenchmarkKey, CountResult>, CountError>;
 
 /// Counts executables, and keeps why benchmarks have no counts.
@@ -266,7 +266,7 @@ impl<'c> InstructionCounter<'c> {
         counted.map(|counted| self.found(counted, here)).collect()
     }
 
-    /// Counts alone what has failed on one side in a way that another try may not.
+    /// Counts alone, once more, what failed on one side and may have failed because of the other side.
     fn count_again(
         &mut self,
         side: (&BenchTarget, &Driver),

@@ -24,14 +24,14 @@ const AROUND: usize = 8;
 /// In so many columns both sides have room beside one another, long names shortened.
 const WIDE: usize = 100;
 
-/// Where a side has no instruction, and where they differ.
+/// How the instructions of both sides are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CodeShape {
     /// Both stand in one row.
     Beside,
     /// The base stands above the candidate.
     Below,
-    /// There is one side, or both are the same.
+    /// One column is enough: there is only one side, or both are the same.
     One,
 }
 

@@ -16,7 +16,7 @@ pub struct MachineCode {
     pub benchmark: BenchmarkKey,
     /// The name of the function, without hashes.
     pub function: String,
-    /// What is called so; instances of a generic function share a name. Where some differ, those that are the same are left out, else all but the first.
+    /// The functions of this name: instances of a generic function share one. If some differ, those that are the same are left out; else all but the first are.
     pub pairs: Vec<MachineCodePair>,
     /// How many are left out because they are the same on both sides.
     pub same_functions: usize,

@@ -121,13 +121,13 @@ impl Observer for Silence {
     fn observe(&self, _: &Event<'_>) {}
 }
 
-/// Keeps output and warnings for somebody who listens later. Nobody wants to hear later how far something was.
+/// Keeps output and warnings until they can be passed on. Drops all other events: progress would be out of date by then.
 #[derive(Debug, Default)]
 pub struct HeldBack {
     events: RefCell<Vec<HeldBackEvent>>,
 }
 
-/// What was not to be lost.
+/// An event that is kept.
 #[derive(Debug)]
 enum HeldBackEvent {
     Output(Vec<u8>),
@@ -135,7 +135,7 @@ enum HeldBackEvent {
 }
 
 impl HeldBack {
-    /// Tells `observer` all of it, in the order in which it happened.
+    /// Tells `observer` the kept events, in the order in which they happened.
     pub fn pass_on(self, observer: &dyn Observer) {
         for event in self.events.into_inner() {
             match event {

@@ -105,7 +105,7 @@ impl CountError {
         )
     }
 
-    /// Whether its process failed in a way that another one may not which has nobody beside it.
+    /// Whether the process may have failed only because of the process beside it, so that another one may succeed alone.
     pub fn may_pass_alone(&self) -> bool {
         match self {
             Self::Child { error, .. } => !matches!(
@@ -142,7 +142,7 @@ impl From<ChildError> for CountError {
 /// A benchmark whose instructions are to be counted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToCount {
-    /// Which.
+    /// The benchmark.
     pub key: BenchmarkKey,
     /// What an iteration takes, about, in nanoseconds: both sides of a comparison are told the same.
     pub iteration_ns: f64,

@@ -92,7 +92,7 @@ impl RoundSettings {
         time.as_f64()
     }
 
-    /// How much longer the later rounds are than the mean of the first ones, after so many.
+    /// How much longer the later rounds are than the mean of the first `rounds` ones.
     pub(super) fn growth_after(&self, rounds: u32) -> Duration {
         let growth = Duration::from(self.time).saturating_sub(self.short_time.into());
         let short = rounds.min(Plan::ROUNDS_OF_UNCHANGED as u32);

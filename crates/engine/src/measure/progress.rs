@@ -173,7 +173,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// How much longer the visits to come are than those that a benchmark has had: of our rounds the later ones are.
+    /// How much longer the next visits of a benchmark are than the mean of its past ones: later rounds of our own harness are longer.
     fn growth(&self, target: &Target, subject: &Subject) -> Duration {
         match (&self.in_turn, &target.drivers.candidate) {
             (Some(plan), Driver::Own) => plan.round.growth_after(subject.measured),

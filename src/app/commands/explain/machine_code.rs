@@ -12,7 +12,7 @@ use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
 use perfcheck_code::{FunctionPair, FunctionReader, Unknown};
 use perfcheck_engine::sides::BenchesFrom;
 
-/// So many digits of a commit tell it from others.
+/// How many digits of a commit are named.
 const SHORT_COMMIT: usize = 10;
 
 /// Reads what `wanted` may stand for, in the executables of the benchmark in both runs.
@@ -87,7 +87,7 @@ fn pair(found: FunctionPair) -> MachineCodePair {
     }
 }
 
-/// The name that a word stands for: a whole one, else the end of a path, else a part.
+/// The name that `wanted` stands for: a whole name, else the end of a path, else a part of a name.
 fn function_named<'n>(
     wanted: &str,
     names: &BTreeSet<&'n str>,

@@ -23,7 +23,7 @@ pub enum Windows {
         /// Symbols of the methods.
         methods: BTreeSet<String>,
     },
-    /// divan calls one function before what it times and again after it, on each of its threads.
+    /// divan calls one function before and after what it times, on each of its threads.
     Divan {
         /// Symbols of the function.
         meetings: BTreeSet<String>,
@@ -81,7 +81,7 @@ impl Windows {
         Ok(Self::Criterion { methods })
     }
 
-    /// Those of a bench of divan.
+    /// The bounds of a bench of divan.
     pub fn divan(executable: &[u8]) -> Result<Self, NoWindows> {
         let names = functions(executable)?.into_iter();
         let meetings: BTreeSet<String> = names

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(20);
 /// What Criterion says before them, of a benchmark's name and before a time.
 const BEGINS: &[u8] = b": Profiling for ";
-/// How all that it says of a benchmark begins.
+/// How each line begins that Criterion prints about a benchmark.
 const OF_CRITERION: &[u8] = b"Benchmarking ";
 
 /// What a rehearsed benchmark does.
@@ -65,7 +65,7 @@ impl Rehearsed {
     }
 }
 
-/// What a process has printed: nothing counts before its benchmark has begun, and then all lines but Criterion's do.
+/// What a process has printed. Nothing counts before its benchmark has begun; then every line does that is not Criterion's.
 #[derive(Default)]
 struct Heard {
     has_begun: bool,

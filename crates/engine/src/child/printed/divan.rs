@@ -91,9 +91,9 @@ fn name_in_tree(line: &str) -> Option<(usize, &str)> {
 /// What a row of the table tells of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DivanRow {
-    /// The median of its samples, of an iteration.
+    /// The median time of an iteration over its samples.
     pub(super) median: PrintedTime,
-    /// Iterations of all its samples, of all its threads.
+    /// How many iterations all samples of all threads had together.
     pub(super) iterations: u64,
 }
 

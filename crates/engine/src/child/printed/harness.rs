@@ -44,7 +44,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// What runs it and nothing else.
+    /// The arguments that run this benchmark and no other.
     pub(super) fn arguments(&self) -> Vec<String> {
         let mut arguments = vec!["--exact".to_owned(), self.name.clone()];
         if let Some(threads) = self.threads {
@@ -502,7 +502,7 @@ pub(super) fn divan_row(printed: &Printed) -> Result<Option<divan::DivanRow>, Ch
     }
 }
 
-/// That it printed nothing of the kind.
+/// The error for a launch that printed no result.
 pub(super) fn no_result(printed: &Printed) -> ChildError {
     let mut said = printed.stdout.lines().chain(printed.stderr.lines()).rev();
     let said = said

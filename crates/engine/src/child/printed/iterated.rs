@@ -12,20 +12,20 @@ use crate::child::running::PATIENCE;
 /// A sample of a benchmark that is not timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IteratedSample<'r> {
-    /// Which benchmark.
+    /// The id of the benchmark.
     pub id: &'r str,
-    /// Iterations on each of its threads.
+    /// How many iterations each of its threads runs.
     pub iterations: u64,
-    /// How long they take, at most about.
+    /// How long they should take at most, under callgrind.
     pub expected: Duration,
 }
 
 /// What came of such a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Iterated {
-    /// The number that its process had.
+    /// The id of the process.
     pub process: u32,
-    /// Iterations of all threads.
+    /// How many iterations all threads ran together.
     pub iterations: u64,
 }
 

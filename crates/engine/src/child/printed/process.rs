@@ -24,7 +24,7 @@ const MOST_ERRORS: usize = 64 << 10;
 
 /// A process that has ended.
 pub(super) struct Printed {
-    /// Its number.
+    /// The id of the process.
     pub(super) process: u32,
     pub(super) stdout: String,
     pub(super) stderr: String,
