@@ -42,6 +42,7 @@ impl CacheBuild<'_> {
         is_wanted: Option<&mut AskedOfWorkTree<'_>>,
         world: &mut World<'_>,
     ) -> Result<PreparedSides, AppError> {
+        self.name_left_out(world);
         let built = self.told(world, |request, events, world| {
             let mut ask =
                 is_wanted.map(|ask| move |side: &BuiltSide| ask(side, &mut world.borrow_mut()));
@@ -57,6 +58,7 @@ impl CacheBuild<'_> {
         &self,
         world: &mut World<'_>,
     ) -> Result<(BuiltSide, BuildFacts), AppError> {
+        self.name_left_out(world);
         let (built, facts) = self.told(world, |request, events, _| {
             Ok(build_work_tree(request, events)?)
         })?;
@@ -70,6 +72,7 @@ impl CacheBuild<'_> {
         name: &str,
         world: &mut World<'_>,
     ) -> Result<Option<BuiltSide>, AppError> {
+        self.name_left_out(world);
         self.told(world, |request, events, _| {
             Ok(kept_build(request, name, events)?)
         })
@@ -93,11 +96,18 @@ impl CacheBuild<'_> {
         revision: &Revision,
         world: &mut World<'_>,
     ) -> Result<BuiltSide, AppError> {
+        self.name_left_out(world);
         let built = self.told(world, |request, events, _| {
             Ok(build_commit(request, revision, events)?)
         })?;
         self.ready(&in_words(revision), &built, world)?;
         Ok(built)
+    }
+
+    fn name_left_out(&self, world: &mut World<'_>) {
+        if !self.quiet {
+            name_left_out(self.context, self.cargo, world.stderr);
+        }
     }
 
     fn told<'w, T>(
@@ -110,9 +120,6 @@ impl CacheBuild<'_> {
         ) -> Result<T, AppError>,
     ) -> Result<T, AppError> {
         let cache = cache_directory(world)?;
-        if !self.quiet {
-            name_left_out(self.context, self.cargo, world.stderr);
-        }
         let room = self.context.tables.workspace.kept_builds_mib;
         let spared = match self.context.stored()? {
             Some((store, workspace)) => store.needed_builds(workspace)?,

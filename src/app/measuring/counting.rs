@@ -255,6 +255,11 @@ impl<'c> InstructionCounter<'c> {
         if are_apart {
             for side in sides {
                 counted.extend(self.count(&[side], here, world));
+                let interrupts =
+                    |one: &CountedSide| one.as_ref().is_err_and(CountError::is_interrupt);
+                if counted.iter().any(interrupts) {
+                    return Err(self.interrupted());
+                }
             }
         } else {
             counted = self.count(&sides, here, world);

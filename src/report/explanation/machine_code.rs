@@ -276,7 +276,10 @@ fn notes(code: &MachineCode) -> Vec<String> {
     let rows = || code.pairs.iter().flat_map(|pair| &pair.rows);
     let differing = rows().filter(|row| row.differs).count();
     for pair in &code.pairs {
-        let lacks = |run| format!("Run {run} does not have it.");
+        let lacks = |run| match code.same_functions {
+            0 => format!("Run {run} does not have it."),
+            _ => format!("Run {run} does not have one of them."),
+        };
         match (pair.bytes.base, pair.bytes.candidate) {
             (None, _) => notes.push(lacks(code.base_run)),
             (_, None) => notes.push(lacks(code.run)),

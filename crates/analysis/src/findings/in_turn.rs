@@ -11,8 +11,6 @@ use crate::model::{
     Sample, Verdict, Work,
 };
 
-/// A benchmark that failed and has fewer whole rounds than this has no verdict.
-const FEWEST_ROUNDS: usize = 5;
 /// From here on CPU time over time is more than what starting a process adds.
 const SEVERAL_PROCESSORS: f64 = 1.3;
 
@@ -151,9 +149,10 @@ impl<'m> RoundsEvidence<'_, 'm> {
     }
 }
 
-/// Whether a benchmark has enough whole rounds for a verdict: without failures any number is enough.
+/// Whether a benchmark has enough whole rounds for a verdict: without failures any number is enough, with them as many as decide anything.
 fn has_enough(measurement: &Measurement, comparison: &Comparison) -> bool {
-    measurement.failures.is_empty() || comparison.extent.launches_candidate() >= FEWEST_ROUNDS
+    measurement.failures.is_empty()
+        || comparison.extent.launches_candidate() >= Plan::FEWEST_ROUNDS as usize
 }
 
 /// Whether a benchmark could not be measured because the base failed, and for no other reason.

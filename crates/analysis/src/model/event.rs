@@ -1,6 +1,6 @@
 //! What happens while a run is being measured, for whoever shows it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use super::{BenchmarkKey, Nanos};
@@ -121,10 +121,27 @@ impl Observer for Silence {
     fn observe(&self, _: &Event<'_>) {}
 }
 
+/// Bytes of output that are kept at most.
+const MOST_HELD_BACK: usize = 16 << 20;
+
 /// Keeps output and warnings until they can be passed on. Drops all other events: progress would be out of date by then.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct HeldBack {
     events: RefCell<Vec<HeldBackEvent>>,
+    /// For so many bytes of output there is room.
+    room: Cell<usize>,
+    /// So many bytes found no room.
+    left_out: Cell<usize>,
+}
+
+impl Default for HeldBack {
+    fn default() -> Self {
+        Self {
+            events: RefCell::default(),
+            room: Cell::new(MOST_HELD_BACK),
+            left_out: Cell::new(0),
+        }
+    }
 }
 
 /// An event that is kept.
@@ -143,6 +160,10 @@ impl HeldBack {
                 HeldBackEvent::Warning(text) => observer.observe(&Event::Warning(&text)),
             }
         }
+        if let surplus @ 1.. = self.left_out.get() {
+            let text = format!("{surplus} bytes of output are left out");
+            observer.observe(&Event::Warning(&text));
+        }
     }
 }
 
@@ -150,8 +171,15 @@ impl Observer for HeldBack {
     fn observe(&self, event: &Event<'_>) {
         let mut events = self.events.borrow_mut();
         match (event, events.last_mut()) {
-            (Event::Output(bytes), Some(HeldBackEvent::Output(before))) => before.extend(*bytes),
-            (Event::Output(bytes), _) => events.push(HeldBackEvent::Output(bytes.to_vec())),
+            (Event::Output(bytes), before) => {
+                let (kept, surplus) = bytes.split_at(bytes.len().min(self.room.get()));
+                self.room.set(self.room.get() - kept.len());
+                self.left_out.set(self.left_out.get() + surplus.len());
+                match before {
+                    Some(HeldBackEvent::Output(before)) => before.extend(kept),
+                    _ => events.push(HeldBackEvent::Output(kept.to_vec())),
+                }
+            }
             (Event::Warning(text), _) => events.push(HeldBackEvent::Warning((*text).to_owned())),
             _ => {}
         }
@@ -193,5 +221,19 @@ mod tests {
         ];
         let expected = expected.map(|event| format!("{event:?}"));
         assert_eq!(*heard.0.borrow(), expected);
+    }
+
+    #[test]
+    fn output_without_end_is_cut_and_that_is_said() {
+        let held_back = HeldBack::default();
+        held_back.observe(&Event::Output(&vec![b'a'; MOST_HELD_BACK - 1]));
+        held_back.observe(&Event::Output(b"bcd"));
+        held_back.observe(&Event::Output(b"e"));
+        let heard = Heard::default();
+        held_back.pass_on(&heard);
+        let heard = heard.0.into_inner();
+        assert_eq!(heard.len(), 2);
+        let said = format!("{:?}", Event::Warning("3 bytes of output are left out"));
+        assert_eq!(heard[1], said);
     }
 }

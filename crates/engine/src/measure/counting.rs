@@ -80,6 +80,9 @@ pub enum CountError {
     /// Not all could be read that was counted.
     #[error("callgrind wrote what cannot be read")]
     Damaged,
+    /// It was told to take one sample, and took another number.
+    #[error("it took {0} samples where it was told to take one")]
+    Samples(usize),
     /// More iterations had no more instructions.
     #[error("more iterations had no more instructions")]
     Nothing,
@@ -119,6 +122,7 @@ impl CountError {
             | Self::Name
             | Self::Absent
             | Self::Damaged
+            | Self::Samples(_)
             | Self::Nothing
             | Self::File { .. } => false,
         }
@@ -397,9 +401,10 @@ impl Counter<'_> {
         if recording.is_damaged() {
             return Err(CountError::Damaged);
         }
-        // It is told to take one sample.
-        let [window] = <[Profile; 1]>::try_from(windows).map_err(|_| CountError::Damaged)?;
-        Ok((window, iterated.iterations))
+        match <[Profile; 1]>::try_from(windows) {
+            Ok([window]) => Ok((window, iterated.iterations)),
+            Err(windows) => Err(CountError::Samples(windows.len())),
+        }
     }
 }
 

@@ -340,9 +340,11 @@ fn laid_out_again(
     (quickest_ns * HIT_ROUND < layout.iteration_ns[0]).then(|| lay_out_rounds(settings, sides_ns))
 }
 
-/// What each side has; twice that of the only one.
+/// What each side has; twice that of the only one, or of the only one that is known.
 fn both(of_sides: &[f64]) -> [f64; 2] {
-    [of_sides[0], of_sides[of_sides.len() - 1]]
+    let [first, last] = [of_sides[0], of_sides[of_sides.len() - 1]];
+    let known = first.min(last);
+    [first, last].map(|ns| if ns.is_finite() { ns } else { known })
 }
 
 /// The quickest time of an iteration in a few short samples. A warm-up that a burst has hit would make all samples of the run too short.

@@ -32,7 +32,7 @@ Examples:
   cargo perfcheck explain sort/10 --asm merge   the machine code of `sorts::merge` before and after
 
 Exit status: 0 whatever the verdict is, 2 usage, no such benchmark or no such function, 5 store unusable,
-6 no such run, no verdict yet or no executable kept.";
+6 no such run, no verdict yet or no executable kept that can be read.";
 
 /// Which verdict is to be explained.
 #[derive(Debug, Clone, Args)]

@@ -65,6 +65,9 @@ impl Rehearsed {
     }
 }
 
+/// A line that is longer is passed on in parts, so that output without end takes no memory without end.
+const LONGEST_LINE: usize = 1 << 16;
+
 /// What a process has printed. Nothing counts before its benchmark has begun; then every line does that is not Criterion's.
 #[derive(Default)]
 struct Heard {
@@ -88,8 +91,13 @@ impl Heard {
             // The end of this line is Criterion's, too.
             drop(self.rest.splice(..place, OF_CRITERION.iter().copied()));
         }
-        let whole = self.rest.iter().rposition(|byte| *byte == b'\n');
-        let whole: Vec<u8> = self.rest.drain(..whole.map_or(0, |end| end + 1)).collect();
+        let whole = if self.rest.len() > LONGEST_LINE {
+            self.rest.len()
+        } else {
+            let end = self.rest.iter().rposition(|byte| *byte == b'\n');
+            end.map_or(0, |end| end + 1)
+        };
+        let whole: Vec<u8> = self.rest.drain(..whole).collect();
         let lines = whole.split_inclusive(|byte| *byte == b'\n');
         let own = lines.filter(|line| !line.starts_with(OF_CRITERION));
         own.flatten().copied().collect()
@@ -295,6 +303,13 @@ mod tests {
         let mut heard = Heard::default();
         assert_eq!(heard.take(b"nothing begins\n"), b"");
         assert_eq!(heard.end(), b"");
+        let mut heard = Heard {
+            has_begun: true,
+            rest: Vec::new(),
+        };
+        assert_eq!(heard.take(b"a"), b"");
+        let long = vec![b'a'; LONGEST_LINE];
+        assert_eq!(heard.take(&long).len(), LONGEST_LINE + 1);
     }
 
     #[test]
