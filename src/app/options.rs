@@ -466,7 +466,7 @@ pub struct Effort {
     #[arg(long)]
     pub as_built: bool,
     // Only a run counts instructions.
-    #[arg(skip = Counting::Never)]
+    #[arg(skip)]
     pub(crate) instructions: Counting,
 }
 
@@ -474,9 +474,9 @@ pub struct Effort {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Counting {
     /// Never count
+    #[default]
     Never,
     /// Count where the time changed against another build
-    #[default]
     Changed,
     /// Count every benchmark
     Always,

@@ -25,17 +25,20 @@ fn reads_machine_code() -> bool {
 
 /// One commit.
 fn project(machine: &Machine) -> Project<'_> {
-    let project = Project::without_benches(machine);
-    project.add_target("costs");
-    project.benchmarks(BENCHMARKS);
-    project.write("src/lib.rs", LIBRARY);
-    project.commit();
-    project
+    Project::of(machine, LIBRARY, BENCHMARKS)
 }
 
 /// Makes the function another one.
 fn change(project: &Project<'_>) {
     project.write("src/lib.rs", &LIBRARY.replace("n ^ 100", "n ^ 200"));
+}
+
+/// One commit, compared with the work tree in which the function is another one.
+fn changed(machine: &Machine) -> Project<'_> {
+    let project = project(machine);
+    change(&project);
+    project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    project
 }
 
 fn asm(project: &Project<'_>, function: &str, more: &[&str]) -> Finished {
@@ -49,9 +52,7 @@ fn a_function_that_changed_is_shown_side_by_side_with_its_differences_marked() {
         return;
     }
     let machine = Machine::new();
-    let project = project(&machine);
-    change(&project);
-    project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let project = changed(&machine);
     let summary = project.perfcheck(&["explain", "cost"]).run().expect_code(0);
     assert!(summary.stdout.contains("\nwhere "), "{summary}");
     let more = "\nMachine code: cargo perfcheck explain cost --run 2 --asm FUNCTION";
@@ -104,9 +105,7 @@ fn a_part_of_a_name_that_fits_several_functions_or_none_is_an_error_with_names()
         return;
     }
     let machine = Machine::new();
-    let project = project(&machine);
-    change(&project);
-    project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let project = changed(&machine);
     let several = asm(&project, "nanosec", &[]).expect_code(2);
     for said in [
         "`nanosec` may be any of 2 functions; name one of",
@@ -148,10 +147,8 @@ fn executables_that_are_not_kept_or_have_no_symbols_say_what_to_do() {
         return;
     }
     let machine = Machine::new();
-    let project = project(&machine);
+    let project = changed(&machine);
     let head = project.git(&["rev-parse", "HEAD"]);
-    change(&project);
-    project.measure(&["--against", "HEAD"]).run().expect_code(1);
     fs::remove_dir_all(machine.cache()).expect("removed");
     let gone = asm(&project, "nanoseconds", &[]).expect_code(6);
     for said in [

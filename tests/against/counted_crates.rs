@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-use crate::against::instructions::{LIBRARY, has_valgrind};
+use crate::against::instructions::{LIBRARY, beside_more_turns, has_valgrind};
 use crate::against::project::{Project, compared};
 use crate::commands::scripted::finish;
-use crate::support::{Finished, Machine};
+use crate::support::Machine;
 
 /// Times are made up; what is counted is real.
 const CRITERION: &str = r#"
@@ -158,15 +158,6 @@ fn met(machine: &Machine) -> PathBuf {
     machine.home().join("met")
 }
 
-/// The committed state beside one with more turns.
-fn beside_more_turns(project: &Project<'_>) -> Finished {
-    project.commit();
-    project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
-    let words = ["--against", "HEAD", "--rounds", "5"];
-    let run = project.measure(&words).args(["--metric", "instructions"]);
-    run.with_valgrind().run()
-}
-
 #[test]
 fn sides_of_criterion_that_fail_at_once_are_counted_alone() {
     if !has_valgrind() {
@@ -184,6 +175,7 @@ fn sides_of_criterion_that_fail_at_once_are_counted_alone() {
         take_a_lock(&machine)
     );
     project.write("benches/costs.rs", &bench);
+    project.commit();
     let run = beside_more_turns(&project).expect_code(1);
     assert!(met(&machine).exists(), "{run}");
     assert!(run.stderr.contains("somebody else has the lock"), "{run}");
@@ -222,6 +214,7 @@ fn a_bench_of_divan_is_counted_by_function_as_it_is() {
         take_a_lock(&machine)
     );
     project.write("benches/costs.rs", &bench);
+    project.commit();
     let run = beside_more_turns(&project).expect_code(1);
     // They were launched one after the other as long as they were timed.
     assert!(met(&machine).exists(), "{run}");

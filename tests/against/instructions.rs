@@ -77,12 +77,15 @@ pub fn has_valgrind() -> bool {
 }
 
 fn project(machine: &Machine) -> Project<'_> {
-    let project = Project::without_benches(machine);
-    project.add_target("costs");
-    project.benchmarks(BENCHMARKS);
-    project.write("src/lib.rs", LIBRARY);
-    project.commit();
-    project
+    Project::of(machine, LIBRARY, BENCHMARKS)
+}
+
+/// The committed state beside one with more turns, about instructions.
+pub fn beside_more_turns(project: &Project<'_>) -> Finished {
+    project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
+    let words = ["--against", "HEAD", "--rounds", "5"];
+    let run = project.measure(&words).args(["--metric", "instructions"]);
+    run.with_valgrind().run()
 }
 
 /// A short run of the work tree alone, by real time.
@@ -172,19 +175,9 @@ fn sides_that_cannot_live_together_are_counted_one_after_the_other() {
         return;
     }
     let machine = Machine::new();
-    let project = Project::without_benches(&machine);
-    project.add_target("costs");
-    project.write("src/lib.rs", LIBRARY);
-    project.benchmarks(&holding_a_lock(
-        &machine,
-        "work",
-        "b.iter(|| planted::work(planted::TURNS))",
-    ));
-    project.commit();
-    project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
-    let words = ["--against", "HEAD", "--rounds", "5"];
-    let run = project.measure(&words).args(["--metric", "instructions"]);
-    let run = run.with_valgrind().run().expect_code(1);
+    let body = "b.iter(|| planted::work(planted::TURNS))";
+    let project = Project::of(&machine, LIBRARY, &holding_a_lock(&machine, "work", body));
+    let run = beside_more_turns(&project).expect_code(1);
     assert!(run.stderr.contains("cannot run at once"), "{run}");
     let work = compared(&run, "work");
     assert_eq!(work["verdict"], "regressed", "{run}");
@@ -197,24 +190,16 @@ fn what_both_sides_print_while_they_are_counted_is_told_one_side_after_the_other
         return;
     }
     let machine = Machine::new();
-    let project = Project::without_benches(&machine);
-    project.add_target("costs");
-    project.write("src/lib.rs", LIBRARY);
-    project.benchmarks(
-        r#"
+    let benchmarks = r#"
     suite.bench("work", |b| {
         if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
             eprintln!("counted: {}", planted::TURNS);
         }
         b.iter(|| planted::work(planted::TURNS));
     });
-"#,
-    );
-    project.commit();
-    project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
-    let words = ["--against", "HEAD", "--rounds", "5"];
-    let run = project.measure(&words).args(["--metric", "instructions"]);
-    let run = run.with_valgrind().run().expect_code(1);
+"#;
+    let project = Project::of(&machine, LIBRARY, benchmarks);
+    let run = beside_more_turns(&project).expect_code(1);
     let lines = run.stderr.lines();
     let mut counted: Vec<&str> = lines
         .filter_map(|line| line.strip_prefix("counted: "))
@@ -230,16 +215,7 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
     }
     let machine = Machine::new();
     let project = project(&machine);
-    project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
-    let words = [
-        "--against",
-        "HEAD",
-        "--rounds",
-        "5",
-        "--metric",
-        "instructions",
-    ];
-    let run = project.measure(&words).with_valgrind().run().expect_code(1);
+    let run = beside_more_turns(&project).expect_code(1);
     let work = compared(&run, "work");
     assert_eq!(work["verdict"], "regressed", "{run}");
     let found = &work["instructions"];

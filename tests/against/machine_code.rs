@@ -17,12 +17,7 @@ const BENCHMARKS: &str = r#"
 "#;
 
 fn project(machine: &Machine) -> Project<'_> {
-    let project = Project::without_benches(machine);
-    project.add_target("costs");
-    project.benchmarks(BENCHMARKS);
-    project.write("src/lib.rs", LIBRARY);
-    project.commit();
-    project
+    Project::of(machine, LIBRARY, BENCHMARKS)
 }
 
 #[test]

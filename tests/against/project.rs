@@ -51,6 +51,16 @@ impl<'m> Project<'m> {
         project
     }
 
+    /// One commit with this library and these benchmarks of it.
+    pub fn of(machine: &'m Machine, library: &str, benchmarks: &str) -> Self {
+        let project = Self::without_benches(machine);
+        project.add_target("costs");
+        project.write("src/lib.rs", library);
+        project.benchmarks(benchmarks);
+        project.commit();
+        project
+    }
+
     /// The library alone; nothing is committed.
     pub fn without_benches(machine: &'m Machine) -> Self {
         let made = Crate {

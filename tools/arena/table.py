@@ -202,13 +202,15 @@ def pair_table(lines, differing):
               f"| {sum(line['verdict'] == 'unchanged' for line in group)} | {median} | {told} | {'yes' if key in differing else ''} |")
 
 
+def of_hard(lines):
+    """The lines about hard workloads, each with its kind."""
+    kinds = {workload: kind for kind, workloads in HARD.items() for workload in workloads}
+    return [line | {"kind": kinds[line["workload"]]} for line in lines if line["row"] in ("hard-same", "hard-slower")]
+
+
 def hard_table(lines):
     """What each tool said of the hard workloads, and in how long."""
-    chosen = [line for line in lines if line["row"] in ("hard-same", "hard-slower")]
-    if not chosen:
-        return
-    kinds = {workload: kind for kind, workloads in HARD.items() for workload in workloads}
-    groups = by([line | {"kind": kinds[line["workload"]]} for line in chosen], "kind", "condition", "label")
+    groups = by(lines, "kind", "condition", "label")
     print("\n## Hard workloads\n")
     print("| kind | condition | tool | same: called changed | same: called `unchanged` | slower: found | slower: called faster | seconds, mean | median |")
     print("|---|---|---|---:|---:|---:|---:|---:|---:|")
@@ -222,19 +224,15 @@ def hard_table(lines):
 
 def frontier_table(lines):
     """Which share of the right verdicts was there after so many seconds. Most tools take the same time for all."""
-    kinds = {workload: kind for kind, workloads in HARD.items() for workload in workloads}
     right = {"hard-same": "unchanged", "hard-slower": "regressed"}
-    chosen = [line | {"kind": kinds[line["workload"]]} for line in lines if line["row"] in right]
-    if not chosen:
-        return
     print("\n## Right verdicts of the hard workloads within so many seconds\n")
     print("| kind | row | condition | tool | of | " + " | ".join(f"{limit} s" for limit in FRONTIER) + " | ever |")
     print("|---|---|---|---|---:|" + "---:|" * (len(FRONTIER) + 1))
-    groups = by(chosen, "kind", "row", "condition", "label")
+    groups = by(lines, "kind", "row", "condition", "label")
     for key in sorted(groups, key=lambda key: (list(HARD).index(key[0]), key[1], key[2] != "quiet", key[3])):
         kind, row, condition, label = key
         taken = [line["seconds"] for line in groups[key] if line["verdict"] == right[row]]
-        cells = [sum(seconds <= limit for seconds in taken) for limit in FRONTIER] + [len(taken)]
+        cells = [sum(one <= limit for one in taken) for limit in FRONTIER] + [len(taken)]
         shares = " | ".join(f"{100 * cell / len(groups[key]):.0f} %" for cell in cells)
         print(f"| {kind} | {row} | {condition} | {label or 'cargo perfcheck'} | {len(groups[key])} | {shares} |")
 
@@ -292,8 +290,10 @@ def main():
         if not options.goals_only:
             verdict_table(here)
             pair_table(here, differing)
-    hard_table(every_line)
-    frontier_table(every_line)
+    hard = of_hard(every_line)
+    if hard:
+        hard_table(hard)
+        frontier_table(hard)
     many_table(every_line)
     for line in failed:
         print(f"\nFailed: {line['trial']}, exit {line['exit_code']}: {line['stderr'].splitlines()[-1] if line['stderr'] else 'no words'}")

@@ -2,6 +2,7 @@
 //! changed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::thread;
 
 use super::cache_build::cache_directory;
@@ -14,7 +15,7 @@ use crate::report::{self, Progress};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, CountedInstructions, HeldBack, InstructionCount, Measurement,
-    RunId, Series, Side, Statistic,
+    Observer, RunId, Sample, Series, Side, Statistic,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::{NoValgrind, Valgrind};
@@ -150,8 +151,8 @@ pub(in crate::app) fn count_alone(
     let mut found = CountsByBenchmark::new();
     for one in targets {
         let here = to_count(&one.benchmarks, &wanted, &times);
-        for counted in counter.count(&[(&one.target, &one.driver)], &here, world) {
-            found.extend(counter.found(counted, &here)?);
+        for counted in counter.count(&[(&one.target, &one.driver)], &here, world)? {
+            found.extend(counter.found(counted, &here));
         }
     }
     keep(store, run, measurements, found)?;
@@ -160,17 +161,13 @@ pub(in crate::app) fn count_alone(
 
 /// The quickest time of an iteration of each benchmark, in nanoseconds: in warm-ups, or in samples if no warm-up is known.
 fn times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
-    let quickest = |times: &mut dyn Iterator<Item = f64>| {
-        times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min)
-    };
     let of = |one: &Measurement| {
         let series = || one.launches.iter().map(|launch| &launch.series);
-        let warm_ups = quickest(&mut series().map(|series| series.warm_up.per_iteration()));
+        let warm_ups = Sample::quickest_ns(series().map(|series| &series.warm_up));
         if warm_ups.is_finite() {
             return warm_ups;
         }
-        let samples = series().flat_map(Series::deciding);
-        quickest(&mut samples.map(|sample| sample.per_iteration()))
+        Sample::quickest_ns(series().flat_map(Series::deciding))
     };
     let times = measurements
         .iter()
@@ -204,6 +201,9 @@ type CountsByBenchmark = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
 
 /// The counts of the benchmarks of one side, or why none of them can be counted.
 type CountedSide = Result<BTreeMap<BenchmarkKey, CountResult>, CountError>;
+
+/// An executable that is ready to be counted, how it is driven, and where its files go.
+type Prepared<'d> = (BenchTarget, &'d Driver, PathBuf);
 
 /// Counts executables, and keeps why benchmarks have no counts.
 struct InstructionCounter<'c> {
@@ -254,21 +254,16 @@ impl<'c> InstructionCounter<'c> {
         let mut counted = Vec::new();
         if are_apart {
             for side in sides {
-                counted.extend(self.count(&[side], here, world));
-                let interrupts =
-                    |one: &CountedSide| one.as_ref().is_err_and(CountError::is_interrupt);
-                if counted.iter().any(interrupts) {
-                    return Err(self.interrupted());
-                }
+                counted.extend(self.count(&[side], here, world)?);
             }
         } else {
-            counted = self.count(&sides, here, world);
+            counted = self.count(&sides, here, world)?;
             for (side, counted) in sides.into_iter().zip(&mut counted) {
                 self.count_again(side, counted, here, world)?;
             }
         }
         let counted = counted.into_iter();
-        counted.map(|counted| self.found(counted, here)).collect()
+        Ok(counted.map(|counted| self.found(counted, here)).collect())
     }
 
     /// Counts alone, once more, what failed on one side and may have failed because of the other side.
@@ -287,14 +282,9 @@ impl<'c> InstructionCounter<'c> {
             result.is_some_and(|result| result.as_ref().is_err_and(CountError::may_pass_alone))
         };
         let failed: Vec<ToCount> = here.iter().filter(may_pass).cloned().collect();
-        for again in self.count(&[side], &failed, world) {
-            match again {
-                Ok(again) => counted.extend(again),
-                Err(error) if error.is_interrupt() => return Err(self.interrupted()),
-                // What is known of each says more.
-                Err(_) => {}
-            }
-        }
+        // Where all of them fail for one reason, what is known of each says more.
+        let again = self.count(&[side], &failed, world)?;
+        counted.extend(again.into_iter().flatten().flatten());
         Ok(())
     }
 
@@ -305,9 +295,9 @@ impl<'c> InstructionCounter<'c> {
         sides: &[(&BenchTarget, &Driver)],
         here: &[ToCount],
         world: &mut World<'_>,
-    ) -> Vec<CountedSide> {
+    ) -> Result<Vec<CountedSide>, AppError> {
         if here.is_empty() {
-            return sides.iter().map(|_| Ok(BTreeMap::new())).collect();
+            return Ok(sides.iter().map(|_| Ok(BTreeMap::new())).collect());
         }
         let mut prepared = Vec::new();
         for (target, driver) in sides {
@@ -319,34 +309,29 @@ impl<'c> InstructionCounter<'c> {
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
         let (supervisor, interrupt) = (world.supervisor, world.interrupt);
         let timeout = self.request.timeout;
-        thread::scope(|scope| {
-            let Some(((target, driver, directory), others)) = prepared.split_last() else {
+        let count = |(target, driver, directory): &Prepared<'_>, observer: &dyn Observer| {
+            let launcher = Launcher {
+                supervisor,
+                interrupt,
+                observer,
+                timeout,
+            };
+            count_instructions(target, driver, here, directory, launcher)
+        };
+        let counted: Vec<CountedSide> = thread::scope(|scope| {
+            let Some((last, others)) = prepared.split_last() else {
                 return Vec::new();
             };
             let others: Vec<_> = others
                 .iter()
-                .map(|(target, driver, directory)| {
-                    let count = move || {
+                .map(|other| {
+                    scope.spawn(move || {
                         let held_back = HeldBack::default();
-                        let launcher = Launcher {
-                            supervisor,
-                            interrupt,
-                            observer: &held_back,
-                            timeout,
-                        };
-                        let counted = count_instructions(target, driver, here, directory, launcher);
-                        (counted, held_back)
-                    };
-                    scope.spawn(count)
+                        (count(other, &held_back), held_back)
+                    })
                 })
                 .collect();
-            let launcher = Launcher {
-                supervisor,
-                interrupt,
-                observer: &progress,
-                timeout,
-            };
-            let last = count_instructions(target, driver, here, directory, launcher);
+            let last = count(last, &progress);
             let others = others.into_iter().map(|other| {
                 let ended = other.join();
                 let (counted, held_back) =
@@ -355,15 +340,17 @@ impl<'c> InstructionCounter<'c> {
                 counted
             });
             others.chain([last]).collect()
-        })
+        });
+        let is_interrupted =
+            |side: &CountedSide| side.as_ref().is_err_and(CountError::is_interrupt);
+        if counted.iter().any(is_interrupted) {
+            return Err(AppError::Interrupted(self.left.to_owned()));
+        }
+        Ok(counted)
     }
 
     /// The counts of one side; notes why there are none.
-    fn found(
-        &mut self,
-        counted: CountedSide,
-        here: &[ToCount],
-    ) -> Result<CountsByBenchmark, AppError> {
+    fn found(&mut self, counted: CountedSide, here: &[ToCount]) -> CountsByBenchmark {
         let mut found = CountsByBenchmark::new();
         match counted {
             Ok(counted) => {
@@ -376,14 +363,9 @@ impl<'c> InstructionCounter<'c> {
                     }
                 }
             }
-            Err(error) if error.is_interrupt() => return Err(self.interrupted()),
             Err(error) => self.failed(&error, here.iter().map(|one| one.key.clone())),
         }
-        Ok(found)
-    }
-
-    fn interrupted(&self) -> AppError {
-        AppError::Interrupted(self.left.to_owned())
+        found
     }
 
     fn failed(&mut self, error: &CountError, keys: impl IntoIterator<Item = BenchmarkKey>) {

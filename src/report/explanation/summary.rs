@@ -80,7 +80,7 @@ fn compared_with(explanation: &Explanation<'_>) -> String {
     let base = sides.find(|side| side.run == reference || is_in_turn);
     let git = base.and_then(|side| side.git.as_ref());
     let commit = git.map_or_else(String::new, |git| {
-        let hash = git.commit.get(..10).unwrap_or(&git.commit);
+        let hash = git.short();
         let branch = git.branch.as_deref();
         let branch = branch.map_or_else(String::new, |branch| format!(", {branch}"));
         let changes = if git.dirty {

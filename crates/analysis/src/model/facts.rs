@@ -80,3 +80,10 @@ pub struct GitState {
     /// Whether tracked files differ from `HEAD`.
     pub dirty: bool,
 }
+
+impl GitState {
+    /// The first digits of the commit.
+    pub fn short(&self) -> &str {
+        self.commit.get(..10).unwrap_or(&self.commit)
+    }
+}

@@ -45,6 +45,12 @@ impl Sample {
     pub fn per_iteration(self) -> f64 {
         quotient(u128::from(self.elapsed.0), u128::from(self.iterations))
     }
+
+    /// The quickest time per iteration among `samples`, in nanoseconds. Samples of no time do not count; infinite where no other is left.
+    pub fn quickest_ns<'s>(samples: impl IntoIterator<Item = &'s Self>) -> f64 {
+        let times = samples.into_iter().map(|sample| sample.per_iteration());
+        times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min)
+    }
 }
 
 /// What one launch measured of one benchmark.

@@ -243,8 +243,7 @@ fn phases(
     series.linear = phase(session, &layout.linear_request(), warm)?;
     // Its longer half: what is very short drowns in the clock.
     let longer = &series.linear[series.linear.len() / 2..];
-    let times = longer.iter().copied().map(Sample::per_iteration);
-    let quickest_ns = times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
+    let quickest_ns = Sample::quickest_ns(longer);
     let was_hit = warm.body.per_iteration() > quickest_ns * HIT_WARM_UP;
     // The other modes are Criterion's, which lays out for the time of the warm-up.
     if is_first && was_hit && resolved.sampling.mode == SamplingMode::Standard {
@@ -331,10 +330,7 @@ fn laid_out_again(
     layout: &LaunchLayout,
     turns: &[Turn],
 ) -> Option<LaunchLayout> {
-    let quickest = |turn: &Turn| {
-        let times = turn.series.flat.iter().copied().map(Sample::per_iteration);
-        times.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min)
-    };
+    let quickest = |turn: &Turn| Sample::quickest_ns(&turn.series.flat);
     let sides_ns = both(&turns.iter().map(quickest).collect::<Vec<_>>());
     let quickest_ns = sides_ns[0].min(sides_ns[1]);
     (quickest_ns * HIT_ROUND < layout.iteration_ns[0]).then(|| lay_out_rounds(settings, sides_ns))

@@ -81,9 +81,7 @@ pub fn explain(
             base: &base,
             candidate: &head,
         };
-        let mut found = machine_code(function, &key, runs, (&context, common), world)?;
-        let mut changed = code.iter().flat_map(|code| &code.functions);
-        found.data_differ = changed.any(|one| one.same_code && one.name == found.function);
+        let found = machine_code(function, &key, runs, code, (&context, common), world)?;
         let shown = if options.full {
             CodeShown::Whole
         } else {

@@ -8,18 +8,17 @@ use crate::app::measuring::cache_build::CacheBuild;
 use crate::app::naming::{list_names, nearest};
 use crate::app::options::StoreOptions;
 use crate::report::{MachineCode, MachineCodePair, MachineCodeRow};
-use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
+use perfcheck_analysis::findings::CodeChange;
+use perfcheck_analysis::model::{BenchmarkKey, BySide, GitState, Run, RunId};
 use perfcheck_code::{FunctionPair, FunctionReader, Unknown};
 use perfcheck_engine::sides::BenchesFrom;
 
-/// How many digits of a commit are named.
-const SHORT_COMMIT: usize = 10;
-
-/// Reads what `wanted` may stand for, in the executables of the benchmark in both runs.
+/// Reads what `wanted` may stand for, in the executables of the benchmark in both runs; `code`: how they differ, where the run has found that.
 pub(super) fn machine_code(
     wanted: &str,
     key: &BenchmarkKey,
     runs: BySide<&Run>,
+    code: Option<&CodeChange>,
     (context, common): (&Context, &StoreOptions),
     world: &mut World<'_>,
 ) -> Result<MachineCode, AppError> {
@@ -43,29 +42,23 @@ pub(super) fn machine_code(
         FunctionReader::of(&candidate).map_err(|why| unreadable(&why, runs.candidate.id))?;
     let names: BTreeSet<&str> = base.names().chain(candidate.names()).collect();
     let function = function_named(wanted, &names, key)?;
-    let (pairs, same): (Vec<_>, Vec<_>) = base
+    let mut changed = code.iter().flat_map(|code| &code.functions);
+    let (mut shown, mut same): (Vec<_>, Vec<_>) = base
         .beside(&candidate, function)
         .into_iter()
         .partition(FunctionPair::differs);
-    let same_functions = if pairs.is_empty() {
-        same.len().saturating_sub(1)
-    } else {
-        same.len()
-    };
     // Where all are the same, one stands for all.
-    let shown = if pairs.is_empty() {
-        same.into_iter().take(1).collect()
-    } else {
-        pairs
-    };
+    if shown.is_empty() {
+        shown.extend(same.drain(..same.len().min(1)));
+    }
     Ok(MachineCode {
         run: runs.candidate.id,
         base_run: runs.base.id,
         benchmark: key.clone(),
         function: function.to_owned(),
         pairs: shown.into_iter().map(pair).collect(),
-        same_functions,
-        data_differ: false,
+        same_functions: same.len(),
+        data_differ: changed.any(|one| one.same_code && one.name == function),
     })
 }
 
@@ -131,7 +124,7 @@ fn function_named<'n>(
 /// `base`: the run whose state can be built again.
 fn not_kept(run: &Run, key: &BenchmarkKey, base: &Run) -> AppError {
     let clean = base.git.as_ref().filter(|git| !git.dirty);
-    let against = clean.and_then(|git| git.commit.get(..SHORT_COMMIT));
+    let against = clean.map(GitState::short);
     AppError::NoMachineCode(format!(
         "no executable of the bench target `{}` is kept of run {}\n  help: `cargo perfcheck --against {}` builds and measures both sides again, and keeps them",
         key.target,

@@ -499,7 +499,7 @@ impl Merging<'_> {
             AskedReference::Named(named) => name = Some(named.clone()),
             AskedReference::Beside => {
                 let base = self.suite.first().git().base;
-                revision = base.map(|git| git.commit.get(..10).unwrap_or(&git.commit).to_owned());
+                revision = base.map(|git| git.short().to_owned());
             }
             AskedReference::Accepted => {}
         }

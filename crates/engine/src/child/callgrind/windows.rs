@@ -139,13 +139,7 @@ impl Windows {
                 }
                 windows
             }
-            Self::Divan { meetings } => {
-                let mut windows = Vec::new();
-                while let Some(window) = of_divan(parts, meetings) {
-                    windows.push(window);
-                }
-                windows
-            }
+            Self::Divan { meetings } => std::iter::from_fn(|| of_divan(parts, meetings)).collect(),
         }
     }
 }
