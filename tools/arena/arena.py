@@ -59,7 +59,7 @@ class Row:
         return wanted if self.alone else [None]
 
 
-def rows(layouts, links):
+def rows(layouts, links, versions, moved):
     two_per_cent = ("--noise-threshold", "2%")
     hard = [(two_per_cent, ("threads", "waits")), ((), ("millis",)), ((), ("memory",))]
     slower = ("slow-5", "slow-2", "slow-3")
@@ -76,6 +76,9 @@ def rows(layouts, links):
         "layout-long": [Row(tag, "base", 1, ("--noise-threshold", "0.25%", "--time-budget", "60s"), alone=True, conditions=("quiet",))
                         for tag in layouts],
         "links": [Row(tag, "links-00", 2, (), ("code",)) for tag in links if tag != "links-00"],
+        "versions": [Row(tag, "base", 2) for tag in versions],
+        # More work, in another layout than that of the base.
+        "moved": [Row(tag, "base", 2, (), ("code",)) for tag in moved],
         "code-plus2": Row("slow-2", "base", 34, (), ("code",)),
         "code-plus5": Row("slow-5", "base", 34, (), ("code",)),
         # Of these, two per cent is what a user may ask for.
@@ -114,9 +117,12 @@ class Trial:
         return int.from_bytes(hashlib.sha256(self.key().encode()).digest()[:6])
 
 
-def schedule(options, layouts, links):
+def schedule(options, planted):
     """All trials, each at its share of the way through the series with a random offset."""
-    table, placed = rows(layouts, links), []
+    chosen = options.pairs.split(",") if options.pairs else None
+    moved = sorted(tag for tag in planted["slow_per_mille"] if tag.startswith("moved-"))
+    pairs = (sorted(planted["layouts"]), planted["links"], planted["versions"], moved)
+    table, placed = rows(*(chosen or tags for tags in pairs)), []
     rng = random.Random(f"schedule/{options.seed}")
     for name in options.rows.split(","):
         if name not in table:
@@ -236,11 +242,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repo", type=Path)
     parser.add_argument("results", type=Path)
-    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, code-plus2, code-plus5, edited, hard-same, hard-slower, budget-50, budget-83, ten, ten-alone")
+    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, versions, moved, code-plus2, code-plus5, edited, hard-same, hard-slower, budget-50, budget-83, ten, ten-alone")
     parser.add_argument("--trials", type=int, help="commands for each row, pair and condition, in place of a full series")
     parser.add_argument("--conditions", default=",".join(CONDITIONS))
     parser.add_argument("--targets", help="main, more, code or several, in place of main")
-    parser.add_argument("--pairs", help="only these layouts or links, comma-separated tags")
+    parser.add_argument("--pairs", help="only these layouts, links, versions or moved ones, comma-separated tags")
     parser.add_argument("--label", default="", help="told apart in the table")
     parser.add_argument("--seed", type=int, default=1, help="of order and noise")
     parser.add_argument("--store", type=Path, help="default: RESULTS.db")
@@ -251,8 +257,7 @@ def main():
     options.arguments, options.repo = extra, options.repo.resolve()
     options.store = (options.store or options.results.with_suffix(".db")).resolve()
     planted = json.loads((options.repo / ".git" / "arena.json").read_text())
-    chosen = options.pairs.split(",") if options.pairs else None
-    trials = schedule(options, chosen or sorted(planted["layouts"]), chosen or planted["links"])
+    trials = schedule(options, planted)
     results = Results(options.results)
     left = [trial for trial in trials if trial.key() not in results.done]
     print(f"{len(trials)} commands, {len(left)} of them left", flush=True)

@@ -9,7 +9,9 @@ Tags:
     one-10                                           of the target `many` one benchmark is 10 % slower
     same                                             another commit with the code of base: only README.md differs
     layout-00 ...                                    the work of base in an executable of other bytes (see `layout`)
+    version-00 ...                                   the source of base under another version number, as a release has it: names of symbols and their order differ
     links-00 ...                                     the objects of base, their functions linked in another order
+    moved-2-00 ...                                   2 % more work in the code of layout-00 (also 5 %, 10 %; the first ten layouts)
     edited-2, edited-5, edited-10                    target `code`: so many per cent of the work come again, by code that base has not got
     slow-path-base, slow-path                        benchmark `slow_path`: no slow windows, 5 % of windows 40 % slower
     bisect-00 ... bisect-15                          a line of commits; one makes everything 10 % slower, the last one adds the benchmarks
@@ -31,6 +33,7 @@ HARNESS = HERE.parents[1] / "harness"
 SOURCES = ("Cargo.toml", "README.md", ".gitignore", "src", "benches", "examples", "hard/Cargo.toml", "hard/Cargo.lock", "hard/src", "hard/benches")
 SPEEDS = {"slow-1": 1010, "slow-2": 1020, "slow-3": 1030, "slow-5": 1050, "slow-10": 1100, "fast-5": 950}
 BISECT_COMMITS = 16
+MOVED, MOVED_LAYOUTS = (2, 5, 10), 10
 RULER = "// ---- "
 
 
@@ -165,6 +168,13 @@ def shuffled(files, seed):
     return files | {"build.rs": script}
 
 
+def released(files, index):
+    """The source of `files` as another version of the crate."""
+    version = f"{index // 10}.{index % 10}.{index + 1}"
+    names = ("Cargo.toml", "Cargo.lock")
+    return files | {name: substitute(files[name], r'(?<=name = "arena-subject"\n)version = "0.0.0"', f'version = "{version}"') for name in names}
+
+
 def edited(files, percent):
     name = "src/code.rs"
     return files | {name: substitute(files[name], r"AGAIN: usize = 0", f"AGAIN: usize = {percent}")}
@@ -200,13 +210,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="directory to write, which must not exist")
     parser.add_argument("--seed", type=int, default=1, help="of the layouts")
-    parser.add_argument("--layouts", type=int, default=25, help="how many layouts, and how many links")
+    parser.add_argument("--layouts", type=int, default=25, help="how many layouts, links and versions")
     parser.add_argument("--bisect-seed", type=int, default=1, help="chooses the commit that is slower")
     parser.add_argument("--unbuildable", type=int, default=0, help="how many commits of the bisect line do not compile")
     options = parser.parse_args()
     options.out.mkdir(parents=True)
 
-    repository, files, planted = Repository(options.out), subject(), {"slow_per_mille": {}, "layouts": {}, "links": []}
+    repository, files, planted = Repository(options.out), subject(), {"slow_per_mille": {}, "layouts": {}, "links": [], "versions": []}
     repository.commit("base", files)
     repository.commit("same", files | {"README.md": files["README.md"] + "\nOne more sentence.\n"})
     for tag, per_mille in SPEEDS.items():
@@ -218,6 +228,14 @@ def main():
         tag = f"layout-{index:02}"
         tree, planted["layouts"][tag] = layout(files, index, random.Random(f"{options.seed}/{index}"))
         repository.commit(tag, tree)
+        for percent in MOVED if index < MOVED_LAYOUTS else ():
+            slower = f"moved-{percent}-{index:02}"
+            repository.commit(slower, speed(tree, 1000 + 10 * percent))
+            planted["slow_per_mille"][slower] = 1000 + 10 * percent
+    for index in range(options.layouts):
+        tag = f"version-{index:02}"
+        repository.commit(tag, released(files, index))
+        planted["versions"].append(tag)
     for index in range(options.layouts):
         tag = f"links-{index:02}"
         repository.commit(tag, shuffled(files, index + 1))
