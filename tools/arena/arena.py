@@ -73,8 +73,6 @@ def rows(layouts, links, versions, moved):
         "slow-path-same": Row("slow-path-base", "slow-path-base", 34, ("--measure-identical",), ("slow_path",)),
         "same": Row("same", "base", 2),
         "layout": [Row(tag, "base", 4) for tag in layouts],
-        "layout-long": [Row(tag, "base", 1, ("--noise-threshold", "0.25%", "--time-budget", "60s"), alone=True, conditions=("quiet",))
-                        for tag in layouts],
         "links": [Row(tag, "links-00", 2, (), ("code",)) for tag in links if tag != "links-00"],
         "versions": [Row(tag, "base", 2) for tag in versions],
         # More work, in another layout than that of the base.
@@ -242,7 +240,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repo", type=Path)
     parser.add_argument("results", type=Path)
-    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same, links, versions, moved, code-plus2, code-plus5, edited, hard-same, hard-slower, budget-50, budget-83, ten, ten-alone")
+    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: slow-path-same, links, versions, moved, code-plus2, code-plus5, edited, hard-same, hard-slower, budget-50, budget-83, ten, ten-alone")
     parser.add_argument("--trials", type=int, help="commands for each row, pair and condition, in place of a full series")
     parser.add_argument("--conditions", default=",".join(CONDITIONS))
     parser.add_argument("--targets", help="main, more, code or several, in place of main")

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Prints the table of the arena's goals, as Markdown, from files of verdicts that arena.py or peers.py wrote.
 
-    table.py RESULTS.jsonl... [--goals-only] [--targets main,more,slow_path]
+    table.py RESULTS.jsonl... [--goals-only] [--targets main,more,code,slow_path]
 
 Rates come with exact 95 % intervals (Clopper and Pearson 1934). A change is `regressed` or `improved`. A false alarm is a change where the
-work is the same; in a pair of layouts that a long run (row `layout-long`) called changed, alarms in that direction are counted
-apart, and it is not expected to be called `unchanged`. Seconds are those that measuring took, both sides, for one verdict.
+work is the same. Seconds are those that measuring took, both sides, for one verdict.
 The hard workloads have a table of their own, with all tools side by side. So do many benchmarks of one command.
 """
 
@@ -16,12 +15,12 @@ import math
 import statistics
 from pathlib import Path
 
-from arena import HARD
+from arena import CODE, HARD, MAIN, MORE, SLOW_PATH
 
 CHANGES = ("regressed", "improved")
 # Seconds at which the frontier is read.
 FRONTIER = (1, 3, 5, 10, 20, 30)
-ORDER = ["alu", "sort", "alloc", "mem", "hash", "parse", "slow_path"]
+ORDER = [*MAIN, *MORE, *CODE, *SLOW_PATH]
 
 
 def binomial_tail(successes, trials, rate):
@@ -74,17 +73,22 @@ class Goal:
         return words, "yes" if (rate >= goal if self.at_least else rate <= goal) else "**no**"
 
 
-def goals(explained, same_speed):
+def goals():
     both = lambda quiet, noisy: {"quiet": quiet, "noisy": noisy}
-    alarm = lambda line: line["verdict"] in CHANGES and not explained(line)
+    alarm = lambda line: line["verdict"] in CHANGES
     is_verdict = lambda verdict: lambda line: line["verdict"] == verdict
+    is_slower_by = lambda percent: lambda line: line["truth"] == percent
+    same = {"identical": "same executable", "links": "functions in another order", "versions": "another version number", "layout": "other code around"}
+    alarms = [Goal(f"false alarms, {what}", (row,), alarm, both(1 / 500, 1 / 500), at_least=False) for row, what in same.items()]
+    moved = [Goal(f"+{percent} % found, code elsewhere", ("moved",), is_verdict("regressed"), both(goal, goal), applies=is_slower_by(percent))
+             for percent, goal in ((2, 0.90), (5, 0.98), (10, 1.0))]
     return [
-        Goal("false alarms, same executable", ("identical",), alarm, both(1 / 500, 1 / 500), at_least=False),
-        Goal("false alarms, other layout", ("layout",), alarm, both(1 / 500, 1 / 500), at_least=False),
-        Goal("same work called `unchanged`", ("identical", "layout"), is_verdict("unchanged"), both(0.90, 0.75), applies=same_speed),
+        *alarms,
+        Goal("same work called `unchanged`", tuple(same), is_verdict("unchanged"), both(0.90, 0.75)),
         Goal("+2 % found", ("plus2",), is_verdict("regressed"), both(0.98, 0.90)),
         Goal("+5 % found", ("plus5",), is_verdict("regressed"), both(1.0, 0.99)),
         Goal("-5 % found", ("minus5",), is_verdict("improved"), {}),
+        *moved,
         Goal("wrong direction, 5 %", ("plus5", "minus5"), lambda line: line["verdict"] in CHANGES
              and (line["verdict"] == "regressed") != (line["truth"] > 0), both(0, 0), at_least=False),
         Goal("+1 % found, threshold 0.5 %", ("plus1",), is_verdict("regressed"), {"quiet": 0.80}),
@@ -106,16 +110,6 @@ def read(paths):
     done = {line["trial"] for line in good}
     failed = {line["trial"]: line for line in lines if line["verdict"] == "error" and line["trial"] not in done}
     return good, list(failed.values())
-
-
-def by_pair(lines):
-    """The long run of every pair and workload; of several, the last."""
-    return {(line["label"], line["tree"], line["workload"]): line for line in lines if line["row"] == "layout-long"}
-
-
-def layouts_that_differ(lines):
-    """Those that the long run called changed."""
-    return {pair: line for pair, line in by_pair(lines).items() if line["verdict"] in CHANGES}
 
 
 def seconds(lines):
@@ -171,35 +165,15 @@ def verdict_table(lines):
               f"| {statistics.fmean(line['wall'] for line in group):.1f} |")
 
 
-def pair_table(lines, differing):
-    """Layouts pair by pair."""
-    chosen = [line for line in lines if line["row"] == "layout"]
-    long_runs = by_pair(lines)
-    if not chosen and not long_runs:
+def pair_table(lines):
+    """The pairs of builds of the same work of which a workload was called changed."""
+    alarmed = [line for line in lines if line["row"] in ("links", "versions", "layout") and line["verdict"] in CHANGES]
+    if not alarmed:
         return
-    alarmed = {(line["tree"], line["workload"]) for line in chosen if line["verdict"] in CHANGES}
-    unexplained = {(line["tree"], line["workload"]) for line in chosen if line["verdict"] in CHANGES and not explains(differing, line)}
-    tags = {line["tree"] for line in chosen}
-    if tags:
-        count = len({tag for tag, _ in unexplained})
-        lower, upper = exact_interval(count, len(tags))
-        print(f"\nPairs of layouts with a false alarm: {count} of {len(tags)} ({percent(lower)} to {percent(upper)}); "
-              f"with any alarm, true differences included: {len({tag for tag, _ in alarmed})}.\n")
-    print("| pair | workload | alarms | of | unchanged | change, median | long run | layout |")
-    print("|---|---|---:|---:|---:|---:|---|---|")
-    groups = by(chosen, "label", "tree", "workload")
-    for key in sorted(set(groups) | set(long_runs), key=lambda key: (key[0], key[1], place(key[2]))):
-        group, long_run = groups.get(key, []), long_runs.get(key)
-        changes = [line["change"] for line in group if line["change"] is not None]
-        median = f"{100 * statistics.median(changes):+.2f} %" if changes else "-"
-        told = "-"
-        if long_run:
-            told = long_run["verdict"]
-            if long_run["change"] is not None:
-                bounds = [long_run[bound] for bound in ("change", "lower", "upper")]
-                told += " " + "{} ({} to {})".format(*("?" if b is None else f"{100 * b:+.2f} %" for b in bounds))
-        print(f"| `{key[1]}` | {key[2]} | {sum(line['verdict'] in CHANGES for line in group)} | {len(group)} "
-              f"| {sum(line['verdict'] == 'unchanged' for line in group)} | {median} | {told} | {'yes' if key in differing else ''} |")
+    print("\n| pair | condition | workload | verdict | change |")
+    print("|---|---|---|---|---:|")
+    for line in sorted(alarmed, key=lambda line: (line["tree"], line["condition"], place(line["workload"]))):
+        print(f"| `{line['tree']}` | {line['condition']} | {line['workload']} | {line['verdict']} | {100 * line['change']:+.2f} % |")
 
 
 def of_hard(lines):
@@ -259,37 +233,28 @@ def many_table(lines):
               f"(medians), ratio {of_one / of_all:.2f}.")
 
 
-def is_about(differing, line):
-    return (line["label"], line["tree"], line["workload"]) in differing
-
-
-def explains(differing, line):
-    found = differing.get((line["label"], line["tree"], line["workload"]))
-    return found is not None and found["verdict"] == line["verdict"]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path, nargs="+")
-    parser.add_argument("--goals-only", action="store_true", help="neither all verdicts nor the pairs")
-    parser.add_argument("--targets", default="main,slow_path", help="benches that count, e.g. main,more,slow_path")
+    parser.add_argument("--goals-only", action="store_true", help="neither all verdicts nor the pairs that were called changed")
+    parser.add_argument("--targets", default="main,code,slow_path", help="benches that count, e.g. main,more,code,slow_path")
     options = parser.parse_args()
     lines, failed = read(options.results)
-    benches = {"main": ORDER[:3], "more": ORDER[3:6], "slow_path": ORDER[6:]}
+    benches = {"main": MAIN, "more": MORE, "code": CODE, "slow_path": SLOW_PATH}
     wanted = {name for target in options.targets.split(",") for name in benches[target]}
-    every_line, lines = lines, [line for line in lines if line["workload"] in wanted]
-    differing = layouts_that_differ(lines)
+    rows_of_hard = {line["row"] for line in of_hard(lines)}
+    every_line, lines = lines, [line for line in lines if line["workload"] in wanted and line["row"] not in rows_of_hard]
     for label in sorted({line["label"] for line in lines}):
         here = [line for line in lines if line["label"] == label]
         print(f"\n## {label or 'cargo perfcheck'}\n")
-        goal_table(here, goals(lambda line: explains(differing, line), lambda line: not is_about(differing, line)))
-        taken = [line for line in here if line["row"] not in ("layout-long", "plus1", "slow-path", "slow-path-same", "same")]
+        goal_table(here, goals())
+        taken = [line for line in here if line["row"] not in ("plus1", "slow-path", "slow-path-same", "same")]
         if taken:
             mean = statistics.fmean(line["seconds"] for line in taken)
             print(f"\n{mean:.2f} seconds per verdict on average (goal: at most 3), {len(taken)} verdicts of the rows without a time of their own.")
         if not options.goals_only:
             verdict_table(here)
-            pair_table(here, differing)
+            pair_table(here)
     hard = of_hard(every_line)
     if hard:
         hard_table(hard)
