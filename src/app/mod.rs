@@ -30,4 +30,4 @@ pub use options::{
     AnalysisOptions, ComparisonOptions, Counting, Effort, FailOn, FailureOptions, OutputOptions,
     PairedOptions, StoreOptions,
 };
-pub use words::{BENCH_SOURCES, OutlierWords, SAMPLING_MODES, choice, outliers, range, words};
+pub use words::{OutlierWords, outliers, range, words};

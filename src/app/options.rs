@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::error::AppError;
-use super::words::{ORDERS, OutlierWords, choice, outliers, range, statistics, words};
+use super::words::{OutlierWords, outliers, range, statistics, words};
 use crate::report::{MessageFormat, RowOrder, Verbosity, View};
 use crate::settings::{
     Tables, WorkspaceOnly, confidence_level, fraction_below_one, positive_duration,
@@ -58,7 +58,7 @@ pub struct OutputOptions {
     )]
     pub format: MessageFormat,
     /// Sort results; by name unless verdicts fill more than a screen, then the worst first
-    #[arg(long, value_name = "ORDER", value_parser = choice(ORDERS))]
+    #[arg(long, value_name = "ORDER", value_parser = words::<Order>(Order::WORDS))]
     pub sort: Option<Order>,
     // Not every command has rows with verdicts.
     #[arg(skip)]

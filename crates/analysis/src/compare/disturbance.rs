@@ -3,15 +3,13 @@
 //! Describes and decides nothing: a verdict is the same with and without it. What the system did not tell is absent. Its bounds are no
 //! thresholds of a workspace: they give the same words to the same host, whoever reads them, and a host becomes no steadier by a setting.
 
-use serde::Serialize;
-
 use super::comparison::Comparison;
 use super::estimate::Estimate;
 use super::host_note::HostNote;
 use super::note::Note;
 use super::question::Question;
 use super::summary::{Summary, sample_times};
-use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict};
+use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict, words};
 use perfcheck_stats::{SplitHalves, mean, median};
 
 /// The host is not said to have moved by less than this.
@@ -26,18 +24,14 @@ const MANY_INTERRUPTED: f64 = 0.2;
 /// Fewer interruptions are an accident.
 const FEWEST_INTERRUPTIONS: u64 = 20;
 
-/// How steady a host was, by the jitter of its control workload. The bounds of quiet and shared are `NBenchmark`'s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Steadiness {
-    /// Below 5 %.
-    Quiet,
-    /// Below 10 %.
-    Moderate,
-    /// Up to 30 %: typical of machines that others use too.
-    Shared,
-    /// Above.
-    Unsteady,
+words! {
+    /// How steady a host was, by the jitter of its control workload. The bounds of quiet and shared are `NBenchmark`'s.
+    Steadiness {
+        Quiet = "quiet": "Below 5 %.",
+        Moderate = "moderate": "Below 10 %.",
+        Shared = "shared": "Up to 30 %: typical of machines that others use too.",
+        Unsteady = "unsteady": "Above.",
+    }
 }
 
 impl Steadiness {
@@ -48,16 +42,6 @@ impl Steadiness {
             x if x < 0.10 => Self::Moderate,
             x if x <= 0.30 => Self::Shared,
             _ => Self::Unsteady,
-        }
-    }
-
-    /// In a word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Quiet => "quiet",
-            Self::Moderate => "moderate",
-            Self::Shared => "shared",
-            Self::Unsteady => "unsteady",
         }
     }
 }
