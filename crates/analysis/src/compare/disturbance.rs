@@ -3,6 +3,8 @@
 //! Describes and decides nothing: a verdict is the same with and without it. What the system did not tell is absent. Its bounds are no
 //! thresholds of a workspace: they give the same words to the same host, whoever reads them, and a host becomes no steadier by a setting.
 
+use serde::Serialize;
+
 use super::comparison::Comparison;
 use super::estimate::Estimate;
 use super::host_note::HostNote;
@@ -89,15 +91,17 @@ impl HostSigns {
 }
 
 /// What happened to one measurement.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
-    /// Step of the clock over the iterations of a typical sample, nanoseconds; `None` where the step is not known.
+    /// The step of the clock over the iterations of a typical sample; null where the clock is not known.
     pub clock_step_ns: Option<f64>,
-    /// Whether the interval of the median is narrower than that: what it shows beyond is the clock's rounding.
+    /// Whether the interval of the median reaches less than half of that step to either side: what it shows beyond is the clock's rounding.
     pub narrower_than_clock: bool,
-    /// The most threads that were alive at the end of a launch, where the system told.
+    /// The most threads that were alive in a launch; above 1 others may have run beside the samples. Null where the system does not tell.
     pub threads: Option<u32>,
-    /// At most this share of the samples met an involuntary switch of the processor; `None` where the system did not tell.
+    /// At most this share of the samples lost the processor to other work, a fraction; null where the system does not tell.
+    #[serde(rename = "interrupted_share")]
     pub interrupted: Option<f64>,
 }
 
