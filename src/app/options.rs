@@ -143,6 +143,20 @@ pub struct FailureOptions {
     pub limits: Vec<Limit>,
 }
 
+impl FailureOptions {
+    /// The verdicts that make the exit status 1.
+    pub(super) fn fail_on(&self, workspace: &WorkspaceOnly) -> Vec<Verdict> {
+        let said = self.fail_on.clone().map(|fail_on| fail_on.0);
+        said.or_else(|| workspace.fail_on.clone())
+            .unwrap_or_else(|| vec![Verdict::Regressed])
+    }
+
+    /// The limits of the workspace, then those of the command line.
+    pub(super) fn limits<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = &'a Limit> {
+        tables.limits.iter().chain(&self.limits)
+    }
+}
+
 const LIMIT_HELP: &str = "\
 Fail (exit status 1) where a statistic exceeds a limit: [PATTERN=]STATISTIC:BOUND; may be given more than once
 
@@ -360,18 +374,6 @@ impl ComparisonOptions {
             decision.noise_threshold = DecisionSettings::PAIRED_NOISE_THRESHOLD;
         }
         decision
-    }
-
-    /// The verdicts that make the exit status 1.
-    pub(super) fn fail_on(&self, workspace: &WorkspaceOnly) -> Vec<Verdict> {
-        let said = self.failure.fail_on.clone().map(|fail_on| fail_on.0);
-        said.or_else(|| workspace.fail_on.clone())
-            .unwrap_or_else(|| vec![Verdict::Regressed])
-    }
-
-    /// The limits of the workspace, then those of the command line.
-    pub(super) fn limits<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = &'a Limit> {
-        tables.limits.iter().chain(&self.failure.limits)
     }
 
     /// Whether something of the published systems was asked for that two builds measured in turn do not have.
