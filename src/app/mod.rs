@@ -15,12 +15,12 @@ mod words;
 
 pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CiSystem, CompareOptions,
-    CompareView, CrateOrigin, CreateOptions, Dimension, DoctorOptions, ExplainOptions,
-    ExportOptions, GroupPattern, HistoryBranch, HistoryOptions, ImportOptions, InitOptions,
-    ListOptions, MergeOptions, PageOptions, PivotRequest, PivotValue, PruneOptions, PushOptions,
-    RunOptions, RunView, SelfTestOptions, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline,
-    bisect, compare, create, doctor, explain, export, history, import, init, list, merge, overview,
-    prune, push, remove_runs, report, run, run_workloads, runs, self_test, show, then_push,
+    CrateOrigin, CreateOptions, Dimension, DoctorOptions, ExplainOptions, ExportOptions,
+    GroupPattern, HistoryOptions, ImportOptions, InitOptions, ListOptions, MergeOptions,
+    PageOptions, PivotRequest, PivotValue, PruneOptions, PushOptions, RunOptions, SelfTestOptions,
+    ShowOptions, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline, bisect, compare, create,
+    doctor, explain, export, history, import, init, list, merge, prune, push, remove_runs, report,
+    run, run_workloads, runs, self_test, show, then_push,
 };
 pub use context::World;
 pub use deliver::{ReportOptions, WantedKind, WantedReport};
@@ -30,4 +30,4 @@ pub use options::{
     AnalysisOptions, ComparisonOptions, Counting, Effort, FailOn, FailureOptions, OutputOptions,
     PairedOptions, StoreOptions,
 };
-pub use words::{BENCH_SOURCES, OutlierWords, SAMPLING_MODES, choice, outliers, range, words};
+pub use words::{OutlierWords, outliers, range, words};

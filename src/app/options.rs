@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::error::AppError;
-use super::words::{ORDERS, OutlierWords, choice, outliers, range, statistics, words};
+use super::words::{OutlierWords, outliers, range, statistics, words};
 use crate::report::{MessageFormat, RowOrder, Verbosity, View};
 use crate::settings::{
     Tables, WorkspaceOnly, confidence_level, fraction_below_one, positive_duration,
@@ -58,7 +58,7 @@ pub struct OutputOptions {
     )]
     pub format: MessageFormat,
     /// Sort results; by name unless verdicts fill more than a screen, then the worst first
-    #[arg(long, value_name = "ORDER", value_parser = choice(ORDERS))]
+    #[arg(long, value_name = "ORDER", value_parser = words::<Order>(Order::WORDS))]
     pub sort: Option<Order>,
     // Not every command has rows with verdicts.
     #[arg(skip)]
@@ -141,6 +141,20 @@ pub struct FailureOptions {
     /// Fail beyond a limit, e.g. median:5%, allocations:0 (repeatable)
     #[arg(long = "limit", value_name = "LIMIT", value_parser = Limit::from_str, long_help = LIMIT_HELP)]
     pub limits: Vec<Limit>,
+}
+
+impl FailureOptions {
+    /// The verdicts that make the exit status 1.
+    pub(super) fn fail_on(&self, workspace: &WorkspaceOnly) -> Vec<Verdict> {
+        let said = self.fail_on.clone().map(|fail_on| fail_on.0);
+        said.or_else(|| workspace.fail_on.clone())
+            .unwrap_or_else(|| vec![Verdict::Regressed])
+    }
+
+    /// The limits of the workspace, then those of the command line.
+    pub(super) fn limits<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = &'a Limit> {
+        tables.limits.iter().chain(&self.limits)
+    }
 }
 
 const LIMIT_HELP: &str = "\
@@ -360,18 +374,6 @@ impl ComparisonOptions {
             decision.noise_threshold = DecisionSettings::PAIRED_NOISE_THRESHOLD;
         }
         decision
-    }
-
-    /// The verdicts that make the exit status 1.
-    pub(super) fn fail_on(&self, workspace: &WorkspaceOnly) -> Vec<Verdict> {
-        let said = self.failure.fail_on.clone().map(|fail_on| fail_on.0);
-        said.or_else(|| workspace.fail_on.clone())
-            .unwrap_or_else(|| vec![Verdict::Regressed])
-    }
-
-    /// The limits of the workspace, then those of the command line.
-    pub(super) fn limits<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = &'a Limit> {
-        tables.limits.iter().chain(&self.failure.limits)
     }
 
     /// Whether something of the published systems was asked for that two builds measured in turn do not have.

@@ -6,80 +6,12 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{
-    Outliers, SampleFilter, SamplingMode, Statistic, StatisticSet, Words,
-};
-use perfcheck_engine::sides::BenchesFrom;
-
-/// Values, each with its word and the help of that word.
-pub type Choices<T> = &'static [(&'static str, &'static str, T)];
-
-/// What `--sort` takes.
-pub const ORDERS: Choices<Order> = &[
-    ("name", "Sort by package, target and id", Order::Name),
-    ("change", "Put the largest slowdown first", Order::Change),
-    ("time", "Put the longest time first", Order::Time),
-    (
-        "worst",
-        "Sort by verdict, the worst first, then by change",
-        Order::WorstFirst,
-    ),
-];
-
-/// What `--sampling-mode` takes.
-pub const SAMPLING_MODES: Choices<SamplingMode> = &[
-    (
-        "standard",
-        "A linear ramp that ends near 1 ms, then samples near 1 ms",
-        SamplingMode::Standard,
-    ),
-    (
-        "linear",
-        "One linear schedule over the whole measurement time",
-        SamplingMode::Linear,
-    ),
-    (
-        "flat",
-        "One flat schedule over the whole measurement time",
-        SamplingMode::Flat,
-    ),
-    (
-        "auto",
-        "Linear, but flat where that would take more than twice the measurement time",
-        SamplingMode::Auto,
-    ),
-];
-
-/// What `--benches-from` takes.
-pub const BENCH_SOURCES: Choices<BenchesFrom> = &[
-    ("revision", "Use the revision's own", BenchesFrom::Revision),
-    (
-        "worktree",
-        "Use those of the work tree",
-        BenchesFrom::WorkTree,
-    ),
-];
+use perfcheck_analysis::model::{Outliers, SampleFilter, Statistic, StatisticSet, Words};
 
 /// The policy that goes with any other.
 const FIRST: &str = "first";
 const FIRST_HELP: &str =
     "The first sample of each launch goes, before any other rule (serializers)";
-
-/// Reads one of `choices`.
-pub fn choice<T>(choices: Choices<T>) -> impl TypedValueParser<Value = T>
-where
-    T: Copy + Send + Sync + 'static,
-{
-    let known = choices
-        .iter()
-        .map(|(word, help, _)| PossibleValue::new(*word).help(*help));
-    PossibleValuesParser::new(known).map(move |word| {
-        let mut choices = choices.iter();
-        let chosen = choices.find(|(known, ..)| *known == word);
-        chosen.expect("clap lets no other word pass").2
-    })
-}
 
 /// A range as clap takes it.
 pub fn range(limits: RangeInclusive<u32>) -> RangeInclusive<i64> {

@@ -4,11 +4,10 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::app::{Against, AgainstOptions, BENCH_SOURCES, Counting, Effort, choice, range};
+use crate::app::{Against, AgainstOptions, Counting, Effort, range, words};
 use crate::settings::positive_duration;
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::model::limits;
-use perfcheck_engine::sides::BenchesFrom;
+use perfcheck_analysis::model::{BenchesFrom, limits};
 
 /// What the work tree is measured against, and for how long.
 #[derive(Debug, Clone, Args)]
@@ -31,7 +30,7 @@ pub(super) struct AgainstFlags {
         value_name = "SIDE",
         default_value = "revision",
         requires = "against-what",
-        value_parser = choice(BENCH_SOURCES)
+        value_parser = words::<BenchesFrom>(BenchesFrom::WORDS)
     )]
     benches_from: BenchesFrom,
     /// Measure identical executables, too, which shows this machine's noise

@@ -10,21 +10,17 @@ use super::baseline_flags::BaselineCommand;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::BuildFlags;
 use super::command::{Command, Parsed};
-use super::compare_flags::CompareArguments;
 use super::doctor_flags::{DoctorArguments, refuse_flags_of_benches};
 use super::help::{laid_out, numbers_with_a_sign};
-use super::history_flags::HistoryArguments;
 use super::init_flags::InitArguments;
 use super::list_flags::ListArguments;
-use super::merge_flags::MergeArguments;
 use super::mistyped::{command_meant, refuse_command_as_filter};
 use super::run_flags::{RowFlags, SamplingFlags};
-use super::show_flags::ShowArguments;
 use super::store_commands::StoreCommand;
-use super::store_flags::{OnStore, StoreFlags};
+use super::store_flags::{OnRows, OnStore, StoreFlags};
 use crate::app::{
-    AcceptOptions, ComparisonOptions, ExplainOptions, OutputOptions, PageOptions, ReportOptions,
-    RunOptions, StoreOptions,
+    AcceptOptions, CompareOptions, ComparisonOptions, ExplainOptions, HistoryOptions, MergeOptions,
+    OutputOptions, PageOptions, ReportOptions, RunOptions, ShowOptions, StoreOptions,
 };
 use perfcheck_analysis::model::{SuitePart, parse_duration};
 use perfcheck_engine::measure::Filter;
@@ -146,19 +142,19 @@ enum Subcommands {
     /// List the benchmarks that a run would measure
     List(Box<ListArguments>),
     /// Compare stored runs without measuring
-    Compare(Box<CompareArguments>),
+    Compare(Box<OnRows<CompareOptions>>),
     /// Show what a stored run measured
-    Show(Box<ShowArguments>),
+    Show(Box<OnRows<ShowOptions>>),
     /// Explain how a stored verdict came about
     Explain(Box<OnStore<ExplainOptions>>),
     /// Show how benchmarks changed from run to run
-    History(Box<HistoryArguments>),
+    History(Box<OnStore<HistoryOptions>>),
     /// Write a page or another report about stored runs
     Report(Box<OnStore<PageOptions>>),
     /// Accept an intentional change as the new reference
     Accept(Box<OnStore<AcceptOptions>>),
     /// Merge the parts that jobs measured with --partition, and decide about all
-    Merge(Box<MergeArguments>),
+    Merge(Box<OnRows<MergeOptions>>),
     /// Find the first commit that made a benchmark slower
     Bisect(Box<BisectArguments>),
     /// Check how small a change this machine detects, and what disturbs it
@@ -218,13 +214,15 @@ impl Subcommands {
             Self::Run(arguments) => arguments.run.translate(None),
             Self::Init(arguments) => arguments.translate(),
             Self::List(arguments) => arguments.translate(),
-            Self::Compare(arguments) => arguments.translate(),
-            Self::Show(arguments) => arguments.translate(),
+            Self::Compare(arguments) => {
+                arguments.with(|options| Command::Compare(Box::new(options)))
+            }
+            Self::Show(arguments) => arguments.with(Command::Show),
             Self::Explain(arguments) => arguments.with(Command::Explain),
-            Self::History(arguments) => arguments.translate(),
+            Self::History(arguments) => arguments.with(Command::History),
             Self::Report(arguments) => arguments.with(Command::Report),
             Self::Accept(arguments) => arguments.with(Command::Accept),
-            Self::Merge(arguments) => arguments.translate(),
+            Self::Merge(arguments) => arguments.with(|options| Command::Merge(Box::new(options))),
             Self::Bisect(arguments) => arguments.translate(),
             Self::Doctor(arguments) => arguments.translate(),
             Self::Baseline(action) => action.translate(),

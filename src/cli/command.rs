@@ -5,8 +5,8 @@ use clap_complete::Shell;
 use crate::app::{
     AcceptOptions, BaselineAction, BisectOptions, CompareOptions, CreateOptions, DoctorOptions,
     ExplainOptions, ExportOptions, HistoryOptions, ImportOptions, InitOptions, ListOptions,
-    MergeOptions, OutputOptions, PageOptions, PruneOptions, PushOptions, RunOptions, RunView,
-    SelfTestOptions, StoreOptions,
+    MergeOptions, OutputOptions, PageOptions, PruneOptions, PushOptions, RunOptions,
+    SelfTestOptions, ShowOptions, StoreOptions,
 };
 use perfcheck_analysis::model::Verdict;
 use perfcheck_engine::cargo::CargoOptions;
@@ -41,22 +41,13 @@ pub enum Command {
         from: Option<String>,
     },
     /// Show a run.
-    Show {
-        /// The run, as the user names it.
-        run: String,
-        /// Only this benchmark, by its id or what it can be known by.
-        bench: Option<String>,
-        /// How much of it.
-        view: RunView,
-    },
+    Show(ShowOptions),
     /// Explain a verdict.
     Explain(ExplainOptions),
     /// Write a page.
     Report(PageOptions),
     /// Benchmarks over runs.
     History(HistoryOptions),
-    /// All stored benchmarks with their latest times.
-    Overview,
     /// Accept a run, or levels of benchmarks.
     Accept(AcceptOptions),
     /// Remove runs by a policy.
@@ -89,7 +80,7 @@ impl Command {
             self,
             Self::Compare(_)
                 | Self::Runs { .. }
-                | Self::Show { .. }
+                | Self::Show(_)
                 | Self::Explain(_)
                 | Self::Report(_)
                 | Self::History(_)

@@ -8,17 +8,13 @@ mod baseline_flags;
 mod bisect_flags;
 mod cargo_flags;
 mod command;
-mod compare_flags;
 mod completions;
 mod doctor_flags;
 mod help;
-mod history_flags;
 mod init_flags;
 mod list_flags;
-mod merge_flags;
 mod mistyped;
 mod run_flags;
-mod show_flags;
 mod store_commands;
 mod store_flags;
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use std::time::Duration;
 
-use crate::app::{SAMPLING_MODES, choice, range};
+use crate::app::{range, words};
 use crate::settings::{Layer, positive_duration};
 use perfcheck_analysis::model::{SamplingMode, Verdict, WarmUpGoal, limits, parse_duration};
 
@@ -24,7 +24,7 @@ pub(super) struct SamplingFlags {
     #[arg(long, value_name = "TIME", value_parser = positive_phase)]
     measurement_time: Option<Duration>,
     /// Choose the iterations of each sample [default: standard]
-    #[arg(long, value_name = "MODE", value_parser = choice(SAMPLING_MODES))]
+    #[arg(long, value_name = "MODE", value_parser = words::<SamplingMode>(SamplingMode::WORDS))]
     sampling_mode: Option<SamplingMode>,
     /// Record single operations of `iter_latency` to N significant digits, 1 to 5 [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::cargo_flags::WorkspaceFlags;
 use super::command::{Command, Parsed};
+use super::run_flags::RowFlags;
 use crate::app::{OutputOptions, StoreOptions};
 
 #[derive(Debug, Clone, Args)]
@@ -41,6 +42,21 @@ pub(super) struct OnStore<O: Args> {
 impl<O: Args> OnStore<O> {
     pub(super) fn with(self, command: impl FnOnce(O) -> Command) -> Parsed {
         self.stored.with(command(self.options))
+    }
+}
+
+/// The same of a command whose result has rows with verdicts.
+#[derive(Debug, Args)]
+pub(super) struct OnRows<O: Args> {
+    #[command(flatten)]
+    on_store: OnStore<O>,
+    #[command(flatten)]
+    rows: RowFlags,
+}
+
+impl<O: Args> OnRows<O> {
+    pub(super) fn with(self, command: impl FnOnce(O) -> Command) -> Parsed {
+        self.on_store.with(command).showing(self.rows.only())
     }
 }
 

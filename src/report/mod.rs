@@ -28,11 +28,12 @@ pub use json::write_json;
 pub use layout::TableFormat;
 pub use messages::{
     BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
-    DoctorFinding, DoctorFindings, Finding, Grouped, GroupedCell, GroupedRow, ImportFindings,
-    ImportedBenchmark, MachineCode, MachineCodePair, MachineCodeRow, MethodExplained,
-    MethodSetting, NoiseFindings, PerSecond, PivotCell, PivotFilter, PivotKind, PivotRow,
-    PivotTable, PruneLine, Pushed, Rate, Resolvable, RunFate, RunLine, SCHEMA, SelfTestFindings,
-    SelfTestRow, SettingSource, Severity, SkippedBenchmark, TakenOver, ValueBounds, WorkspaceLine,
+    CommitOutcome, DoctorFinding, DoctorFindings, Finding, Grouped, GroupedCell, GroupedRow,
+    ImportFindings, ImportedBenchmark, MachineCode, MachineCodePair, MachineCodeRow,
+    MethodExplained, MethodSetting, NoiseFindings, PerSecond, PivotCell, PivotFilter, PivotKind,
+    PivotRow, PivotTable, PruneLine, Pushed, Rate, Resolvable, RunFate, RunLine, SCHEMA,
+    SelfTestFindings, SelfTestRow, SettingSource, Severity, SkippedBenchmark, TakenOver,
+    ValueBounds, WorkspaceLine,
 };
 pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_of_run, write_page, write_page_place,

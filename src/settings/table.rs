@@ -10,8 +10,7 @@ use super::layer::{Layer, Layers};
 use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
-    FamilyRule, Nanos, SamplingMode, System, Thresholds, Verdict, WarmUpGoal, limits,
-    parse_duration,
+    FamilyRule, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits, parse_duration,
 };
 
 /// A table that cannot be obeyed.
@@ -224,10 +223,6 @@ impl<'a> TablePlace<'a> {
     }
 
     fn layer(&self, table: &SettingsTable) -> Result<Layer, SettingsError> {
-        let mode = |text: &str| {
-            serde_json::from_value::<SamplingMode>(text.into())
-                .map_err(|_| format!("`{text}` is none of standard, linear, flat, auto"))
-        };
         Ok(Layer {
             launches: self.whole(table, "rounds", &limits::LAUNCHES)?,
             samples: self.whole(table, "samples", &limits::SAMPLES)?,
@@ -237,7 +232,7 @@ impl<'a> TablePlace<'a> {
                     positive_duration(text).and_then(limits::phase)
                 })?
                 .map(Nanos::from),
-            mode: self.word(table, "sampling-mode", mode)?,
+            mode: self.word(table, "sampling-mode", str::parse)?,
             noise_threshold: self.number_or_text(table, "noise-threshold", fraction_below_one)?,
             latency_digits: self.latency_digits(table)?,
         })

@@ -490,7 +490,7 @@ mod tests {
     fn the_recorded_runs_have_every_verdict() {
         let recorded = Recorded::all_verdicts();
         let tally = recorded.findings_with_limits().tally();
-        for verdict in Verdict::ALL {
+        for &verdict in Verdict::ALL {
             assert!(tally.count(verdict) > 0, "no {verdict}: {tally:?}");
         }
         assert_eq!(recorded.base.len() as u64, BASE_RUNS);

@@ -1,5 +1,7 @@
 //! Location and spread of one sample.
 
+use serde::Serialize;
+
 use super::quantile::median;
 use super::sums::sum;
 
@@ -125,7 +127,9 @@ pub fn standard_error(values: &[f64]) -> Option<f64> {
 }
 
 /// What a coefficient of variation says of a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Variability {
     /// It is at most the lower bound.
     Stable,
@@ -143,15 +147,6 @@ impl Variability {
             cv if cv <= stable => Self::Stable,
             cv if cv < high => Self::Ordinary,
             _ => Self::High,
-        }
-    }
-
-    /// The label in a word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Stable => "stable",
-            Self::Ordinary => "ordinary",
-            Self::High => "high",
         }
     }
 }

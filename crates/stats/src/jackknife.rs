@@ -17,6 +17,7 @@ pub const FEWEST_FOR_BOOTSTRAP: usize = 8;
 
 /// Where an interval over clusters comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum IntervalMethod {
     /// The interval is Student's, with the jackknife's standard error.
     #[serde(rename = "t")]

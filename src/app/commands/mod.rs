@@ -28,12 +28,12 @@ pub use adopt::adopt;
 pub use baseline::{BaselineAction, baseline};
 pub use bisect::{BisectOptions, bisect};
 pub use compare::{
-    CompareOptions, CompareView, Dimension, GroupPattern, PivotRequest, PivotValue, Versus, compare,
+    CompareOptions, Dimension, GroupPattern, PivotRequest, PivotValue, Versus, compare,
 };
 pub use doctor::{DoctorOptions, WORKLOADS_ARGUMENT, doctor, run_workloads};
 pub use explain::{ExplainOptions, explain};
 pub use export::{ExportOptions, export};
-pub use history::{HistoryBranch, HistoryOptions, history, overview};
+pub use history::{HistoryOptions, history};
 pub use import::{ImportOptions, import};
 pub use init::{CiSystem, CrateOrigin, InitOptions, init};
 pub use list::{ListOptions, list};
@@ -44,4 +44,4 @@ pub use report::{PageOptions, report};
 pub use run::{AgainstOptions, RunOptions, run};
 pub use runs::runs;
 pub use self_test::{SelfTestOptions, self_test};
-pub use show::{RunView, show};
+pub use show::{ShowOptions, show};

@@ -12,7 +12,7 @@ use crate::app::deliver::whole_file::write_whole;
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::measuring::request::git_state;
-use crate::app::options::{ComparisonOptions, StoreOptions};
+use crate::app::options::{ComparisonOptions, FailureOptions, StoreOptions};
 use crate::app::stored::comparison::StoredComparison;
 use crate::app::stored::conclusions::findings_of;
 use crate::app::stored::sides::run_with_verdicts;
@@ -243,7 +243,7 @@ impl Delivery<'_> {
         if others.is_empty() {
             return Ok(());
         }
-        let fail_on = ComparisonOptions::default().fail_on(&self.context.tables.workspace);
+        let fail_on = FailureOptions::default().fail_on(&self.context.tables.workspace);
         let reporting = Reporting {
             options: &ReportOptions {
                 wanted: others,

@@ -36,7 +36,7 @@ impl Request<'_> {
     /// Of which benchmarks instructions are counted: of all where a verdict or a limit is about them.
     pub(in crate::app) fn counting(&self) -> Counting {
         let subject = self.decision_in_turn().analysis.subject;
-        let limits = self.comparison.limits(&self.context.tables);
+        let limits = self.comparison.failure.limits(&self.context.tables);
         let mut statistics = limits.map(|limit| limit.statistic).chain([subject]);
         if statistics.any(|statistic| statistic == Statistic::Instructions) {
             Counting::Always

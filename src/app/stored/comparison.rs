@@ -127,9 +127,9 @@ impl StoredComparison<'_> {
             });
         }
         let tables = &self.context.tables;
-        let fail_on = self.options.fail_on(&tables.workspace);
+        let fail_on = self.options.failure.fail_on(&tables.workspace);
         let terms = Terms {
-            limits: self.options.limits(tables).collect(),
+            limits: self.options.failure.limits(tables).collect(),
             ..Terms::of_verdicts(&fail_on)
         };
         Ok(conclude(rows, basis, terms))

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::model::{BenchmarkKey, Commit, RunId, Verdict};
 
-/// What was found about a commit.
+/// Whether a commit is slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -16,6 +16,26 @@ pub enum Finding {
     Slow,
     /// Nothing was found about it.
     Skipped,
+}
+
+/// What was found about a commit, as messages have it and as a search remembers it from call to call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CommitOutcome {
+    /// What was found about it.
+    pub finding: Finding,
+    /// The verdict of the comparison with the good commit; null without one.
+    pub verdict: Option<Verdict>,
+    /// The change against the good commit; null without a comparison.
+    pub change: Option<Estimate>,
+    /// The change, a fraction, beyond which the commit is slow; null without a comparison.
+    pub threshold: Option<f64>,
+    /// Why it was skipped or not measured; null where it was measured.
+    pub why: Option<String>,
+    /// The stored run of the commit's side; null where nothing is stored.
+    pub run: Option<RunId>,
+    /// How many seconds its rounds took; null where it was not measured now.
+    pub seconds: Option<f64>,
 }
 
 /// A commit that was looked at; written as soon as something is known of it.
@@ -29,21 +49,10 @@ pub struct BisectStep {
     /// How many commits there are after the good one.
     pub of: usize,
     /// What was found about it.
-    pub finding: Finding,
-    /// The verdict of the comparison with the good commit; null without one.
-    pub verdict: Option<Verdict>,
-    /// The change against the good commit; null without a comparison.
-    pub change: Option<Estimate>,
-    /// The change, a fraction, beyond which the commit is slow; null without a comparison.
-    pub threshold: Option<f64>,
-    /// Why it was skipped or not measured; null where it was measured.
-    pub why: Option<String>,
+    #[serde(flatten)]
+    pub found: CommitOutcome,
     /// Whether an earlier, interrupted call found it.
     pub remembered: bool,
-    /// The stored run of the commit's side; null where nothing is stored.
-    pub run: Option<RunId>,
-    /// How many seconds its rounds took; null where it was not measured now.
-    pub seconds: Option<f64>,
 }
 
 /// What the search came to.

@@ -2,15 +2,14 @@
 
 use serde::Serialize;
 
-use super::extras::{LatenciesOfRun, LaunchAllocations, LaunchLatencies};
+use super::extras::{LaunchAllocations, LaunchLatencies};
 use perfcheck_analysis::compare::{
-    AllocationSummary, Estimate, InstructionSummary, IntervalMethod, LatencySummary, OutlierCounts,
-    Summary,
+    AllocationSummary, Estimate, InstructionSummary, LatencySummary, Summary,
 };
 use perfcheck_analysis::findings::{Findings, Row};
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, Failure, LaunchSeries, LeftOutSamples, Measurement, Metric, Nanos,
-    RunId, Sample, SamplingMode, SamplingSettings, Throughput,
+    Benchmark, BenchmarkKey, Failure, LaunchSeries, Measurement, Metric, Nanos, RunId, Sample,
+    SamplingMode, SamplingSettings, Throughput,
 };
 
 /// What a run measured of a benchmark, with the raw series. Of an A/B measurement it is the candidate's; `show BASE` has the base's.
@@ -36,7 +35,7 @@ pub(crate) struct BenchmarkMeasured<'a> {
     /// The level of the intervals in `summary`.
     confidence_level: f64,
     /// The samples that decide, described; null without samples.
-    summary: Option<SampleSummary>,
+    summary: Option<&'a Summary>,
     /// Units per second; null unless the metric is a rate.
     rate_per_second: Option<Rates>,
     /// What iterations allocated; null where the bench does not count.
@@ -44,7 +43,7 @@ pub(crate) struct BenchmarkMeasured<'a> {
     /// The instructions of an iteration; null where they were not counted.
     instructions: Option<InstructionSummary>,
     /// What single operations took; null where they were not timed one by one or none succeeded.
-    latencies: Option<LatenciesOfRun<'a>>,
+    latencies: Option<&'a LatencySummary>,
     /// The raw series; of an A/B measurement a launch is a round.
     launches: Vec<MeasuredLaunch<'a>>,
     /// The launches that failed.
@@ -67,41 +66,6 @@ struct SamplingAsSet {
     measurement_ns: Nanos,
     /// How iterations are laid out over samples.
     mode: SamplingMode,
-}
-
-/// The samples that decide, those of the flat phase or else of the linear one, in nanoseconds per iteration.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Summary"))]
-pub(crate) struct SampleSummary {
-    /// How many samples there are, of those that are described.
-    samples: usize,
-    /// How many launches they come from.
-    launches: usize,
-    /// Where the intervals come from: `t` (fewer than eight launches; of one launch, samples) or `bootstrap`.
-    intervals: &'static str,
-    /// The mean.
-    mean_ns: Estimate,
-    /// The median.
-    median_ns: Estimate,
-    /// The slope of the linear phases; null without one.
-    slope_ns: Option<Estimate>,
-    /// The standard deviation; null for one sample.
-    std_dev_ns: Option<Estimate>,
-    /// The median absolute deviation, scaled by 1.4826 so that it estimates the standard deviation of normal data.
-    median_abs_dev_ns: Estimate,
-    /// The fastest sample.
-    min_ns: f64,
-    /// The slowest sample.
-    max_ns: f64,
-    /// How well the slope fits (R^2); null without one.
-    r_squared: Option<f64>,
-    /// The constant time of a sample beside its iterations; null where the linear phase shows none.
-    overhead_ns: Option<f64>,
-    /// How many samples are outliers, by Tukey's fences within launches.
-    outliers: OutlierCounts,
-    /// What a filter leaves out of all numbers but `outliers` and the slope's; null where all samples are described.
-    left_out: Option<LeftOutSamples>,
 }
 
 /// Units per second: reciprocals of the times of a unit.
@@ -164,11 +128,11 @@ impl<'a> BenchmarkMeasured<'a> {
             features: &measurement.target_facts.features,
             sampling: (&measurement.sampling).into(),
             confidence_level: findings.confidence_level(),
-            summary: summary.map(SampleSummary::from),
+            summary,
             rate_per_second: summary.and_then(|summary| Rates::of(benchmark, summary)),
             allocations: AllocationSummary::of(measurement),
             instructions: InstructionSummary::of(measurement),
-            latencies: latencies.map(LatenciesOfRun::from),
+            latencies,
             launches: measurement
                 .launches
                 .iter()
@@ -188,30 +152,6 @@ impl From<&SamplingSettings> for SamplingAsSet {
             warm_up_iterations: settings.warm_up_iterations,
             measurement_ns: settings.measurement,
             mode: settings.mode,
-        }
-    }
-}
-
-impl From<&Summary> for SampleSummary {
-    fn from(summary: &Summary) -> Self {
-        Self {
-            samples: summary.samples,
-            launches: summary.launches,
-            intervals: match summary.intervals {
-                IntervalMethod::StudentT => "t",
-                IntervalMethod::Bootstrap => "bootstrap",
-            },
-            mean_ns: summary.mean,
-            median_ns: summary.median,
-            slope_ns: summary.slope,
-            std_dev_ns: summary.sd,
-            median_abs_dev_ns: summary.mad,
-            min_ns: summary.min,
-            max_ns: summary.max,
-            r_squared: summary.r_squared,
-            overhead_ns: summary.overhead_ns,
-            outliers: summary.outliers,
-            left_out: summary.left_out,
         }
     }
 }

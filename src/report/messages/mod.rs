@@ -25,7 +25,7 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-pub use bisect::{BisectFindings, BisectOutcome, BisectStep, Finding};
+pub use bisect::{BisectFindings, BisectOutcome, BisectStep, CommitOutcome, Finding};
 pub(crate) use columns::{BenchmarkColumns, unit_of_statistic};
 pub(crate) use compared::{BenchmarkCompared, decided_by};
 pub use doctor::{DoctorFinding, DoctorFindings, NoiseFindings, Resolvable, Severity};

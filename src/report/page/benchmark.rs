@@ -297,7 +297,7 @@ impl SideData {
                 Short(summary.max),
                 record.cv.map(Short),
                 summary.r_squared.map(Short),
-                record.over_launches.map(|over| Short(over.standard_error)),
+                record.std_err_ns.map(Short),
             ),
             estimates: estimates(record).map(|found| found.as_ref().map(estimate)),
             percentiles: record.percentiles.map(Short),
@@ -324,7 +324,7 @@ fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
     let summary = &record.summary;
     [
         Some(summary.mean),
-        record.mean_of_launches(),
+        record.mean_of_launches,
         record.mean_bca,
         Some(summary.median),
         record.median_of_launches,
@@ -345,7 +345,7 @@ fn fences(summary: &Summary) -> Vec<[Short; 4]> {
 
 /// Quantiles on the scale of logarithms between the extremes, at the probabilities of those of samples.
 fn operations(found: &LatencySummary) -> Option<(Short, Short, String)> {
-    let distribution = found.distribution.as_ref()?;
+    let distribution = found.course.distribution.as_ref()?;
     let quantiles: Vec<f64> = (PROBABILITIES.iter())
         .filter_map(|p| distribution.quantile(*p))
         .map(|value| value.max(1e-6))
@@ -365,7 +365,7 @@ fn more(
     let allocations = AllocationSummary::of(side.measurement);
     let of_latencies = latencies.iter().flat_map(|found| {
         let lines = latency_lines(found, confidence_level).into_iter();
-        lines.chain(lines_of_seconds(&found.windows))
+        lines.chain(lines_of_seconds(&found.course.windows))
     });
     let instructions = InstructionSummary::of(side.measurement);
     let lines = allocations.iter().flat_map(allocation_lines);

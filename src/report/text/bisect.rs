@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::escape;
 use crate::report::layout::{Column, Table};
 use crate::report::messages::{
-    BisectFindings, BisectOutcome, BisectStep, Finding, JsonMessage, write_message,
+    BisectFindings, BisectOutcome, BisectStep, CommitOutcome, Finding, JsonMessage, write_message,
 };
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
@@ -20,7 +20,7 @@ pub fn write_bisect_step(
     format: MessageFormat,
 ) -> io::Result<()> {
     if let Some(progress) = progress {
-        let word = match step.finding {
+        let word = match step.found.finding {
             Finding::Fast => "Fast",
             Finding::Slow => "Slow",
             Finding::Skipped => "Skipped",
@@ -38,7 +38,7 @@ pub fn write_bisect_step(
             step.place,
             step.of,
             theme::printable(&step.commit.subject),
-            in_words(step)
+            in_words(&step.found)
         )?;
     }
     if format == MessageFormat::Json {
@@ -48,13 +48,13 @@ pub fn write_bisect_step(
 }
 
 /// `+101 % [+99.0 %, +103 %], more than the threshold of 1 %`
-fn in_words(step: &BisectStep) -> String {
+fn in_words(found: &CommitOutcome) -> String {
     let mut parts = Vec::new();
-    match (&step.change, step.threshold) {
+    match (&found.change, found.threshold) {
         (Some(change), Some(threshold)) => {
             let change = units::change_with_interval(change);
             let threshold = units::rounded_percent(threshold);
-            parts.push(match step.finding {
+            parts.push(match found.finding {
                 Finding::Fast => format!("{change}, less than the threshold of {threshold}"),
                 Finding::Slow => format!("{change}, more than the threshold of {threshold}"),
                 Finding::Skipped => format!(
@@ -62,9 +62,9 @@ fn in_words(step: &BisectStep) -> String {
                 ),
             });
         }
-        _ => parts.extend(step.verdict.map(theme::verdict)),
+        _ => parts.extend(found.verdict.map(theme::verdict)),
     }
-    parts.extend(step.why.as_deref().map(theme::printable));
+    parts.extend(found.why.as_deref().map(theme::printable));
     parts.join(", ")
 }
 
@@ -89,13 +89,13 @@ fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Re
         BisectOutcome::NotSlower => writeln!(
             writer,
             "`{id}` is not slower in {bad} than in {good}: {}. There is nothing to search for.",
-            in_words(last)
+            in_words(&last.found)
         ),
         BisectOutcome::Undecided => {
             writeln!(
                 writer,
                 "Whether `{id}` is slower in {bad} than in {good} could not be told: {}.",
-                in_words(last)
+                in_words(&last.found)
             )?;
             writeln!(
                 writer,
@@ -147,7 +147,7 @@ fn write_possible(
             ))
         )?;
         for step in others {
-            writeln!(writer, "\n  {}", theme::faint(in_words(step)))?;
+            writeln!(writer, "\n  {}", theme::faint(in_words(&step.found)))?;
             write_commit(writer, &step.commit)?;
         }
         writeln!(writer, "\n  {}", theme::faint("known to be slow"))?;
@@ -158,7 +158,7 @@ fn write_possible(
         let change = change.as_ref().map(units::change_with_interval);
         change.map(|change| format!("{change} until {commit}"))
     };
-    let there = until(&slow.change, "this commit");
+    let there = until(&slow.found.change, "this commit");
     let total = until(&findings.total_change, &bad).filter(|_| slow.place < slow.of);
     let changes: Vec<String> = there.into_iter().chain(total).collect();
     writeln!(writer, "`{id}` since {good}: {}.", changes.join(", "))?;
@@ -205,18 +205,20 @@ mod tests {
             commit: commit('a', "Simplify"),
             place: 11,
             of: 16,
-            finding: Finding::Slow,
-            verdict: Some(Verdict::Regressed),
-            change: Some(Estimate {
-                estimate: 1.01,
-                lower: 0.99,
-                upper: f64::INFINITY,
-            }),
-            threshold: Some(0.505),
-            why: None,
             remembered: false,
-            run: Some(RunId(8)),
-            seconds: Some(1.0),
+            found: CommitOutcome {
+                finding: Finding::Slow,
+                verdict: Some(Verdict::Regressed),
+                change: Some(Estimate {
+                    estimate: 1.01,
+                    lower: 0.99,
+                    upper: f64::INFINITY,
+                }),
+                threshold: Some(0.505),
+                why: None,
+                run: Some(RunId(8)),
+                seconds: Some(1.0),
+            },
         }
     }
 
@@ -224,11 +226,14 @@ mod tests {
         BisectStep {
             commit: commit('b', "Break\u{1b}[2J"),
             place: 10,
-            finding: Finding::Skipped,
-            verdict: None,
-            change: None,
-            threshold: None,
-            why: Some("it cannot be built: no".to_owned()),
+            found: CommitOutcome {
+                finding: Finding::Skipped,
+                verdict: None,
+                change: None,
+                threshold: None,
+                why: Some("it cannot be built: no".to_owned()),
+                ..slow().found
+            },
             ..slow()
         }
     }
@@ -241,7 +246,7 @@ mod tests {
                 id: "sort/10".into(),
             },
             outcome,
-            change: commits.last().and_then(|step| step.change),
+            change: commits.last().and_then(|step| step.found.change),
             commits,
             good: commit('1', "Release"),
             bad: commit('2', "Latest"),
@@ -283,7 +288,11 @@ mod tests {
     #[test]
     fn that_there_is_nothing_to_find_is_said_with_the_change() {
         let (fast, open) = (Finding::Fast, Finding::Skipped);
-        let [fast, open] = [fast, open].map(|finding| BisectStep { finding, ..slow() });
+        let [fast, open] = [fast, open].map(|finding| {
+            let mut step = slow();
+            step.found.finding = finding;
+            step
+        });
         insta::assert_snapshot!(
             answered(BisectOutcome::NotSlower, vec![fast])
                 + &answered(BisectOutcome::Undecided, vec![open])

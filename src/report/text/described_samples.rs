@@ -12,17 +12,16 @@ pub(super) fn sample_lines(
     confidence_level: f64,
 ) -> LabelledLines {
     let found = &record.of_samples;
-    let is_of_all = found.outliers == Outliers::Keep && found.counts.warm_up_skipped == 0;
+    let is_of_all = found.outliers == Outliers::Keep && found.skipped == 0;
     if record.summary.launches > 1 && is_of_all {
         return Vec::new();
     }
     let spent = |value: f64| units::spent(metric, value);
     let or_dash = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), spent);
-    let of_used = &found.of_used;
     let level = units::percent(confidence_level);
-    let [_, _, _, p95, p99] = of_used.percentiles.map(spent);
-    let margin = or_dash(of_used.interval.map(|found| found.margin));
-    let (mean, kind) = if found.counts.outliers_removed + found.replaced == 0 {
+    let [_, _, _, p95, p99] = found.percentiles_ns.map(spent);
+    let margin = or_dash(found.margin_ns);
+    let (mean, kind) = if found.removed + found.replaced == 0 {
         ("mean of samples", "t interval")
     } else {
         ("trimmed mean", "t interval by Yuen's error")
@@ -37,29 +36,29 @@ pub(super) fn sample_lines(
         ),
         (
             mean,
-            format!("{}  {level} {kind}", with_interval(&found.mean(), metric)),
+            format!("{}  {level} {kind}", with_interval(&found.mean_ns, metric)),
         ),
         (
             "  its error",
             format!(
                 "standard error {}, margin ± {margin}",
-                or_dash(of_used.standard_error)
+                or_dash(found.std_err_ns)
             ),
         ),
         (
             "  spread",
             format!(
                 "median {}, std dev {}",
-                spent(of_used.median),
-                or_dash(of_used.sd)
+                spent(found.median_ns),
+                or_dash(found.std_dev_ns)
             ),
         ),
         (
             "  tail",
             format!(
                 "p95 {p95}, p99 {p99}, min {}, max {}",
-                spent(of_used.min),
-                spent(of_used.max)
+                spent(found.min_ns),
+                spent(found.max_ns)
             ),
         ),
     ];
@@ -71,10 +70,9 @@ pub(super) fn sample_lines(
 
 /// `190 of 200 (by `iqr`: 10 removed)`.
 fn used(found: &SampleDescription) -> String {
-    let counts = &found.counts;
     let parts = units::counts(&[
-        (counts.warm_up_skipped, "first skipped"),
-        (counts.outliers_removed, "removed"),
+        (found.skipped, "first skipped"),
+        (found.removed, "removed"),
         (found.replaced, "replaced"),
     ]);
     let by = match (found.outliers, parts.is_empty()) {
@@ -83,7 +81,7 @@ fn used(found: &SampleDescription) -> String {
         (policy, true) => format!(" (by `{policy}`: none removed)"),
         (policy, false) => format!(" (by `{policy}`: {parts})"),
     };
-    format!("{} of {}{by}", counts.used, counts.raw)
+    format!("{} of {}{by}", found.used, found.raw)
 }
 
 /// A value with its bounds; a dash stands for one that is not known.

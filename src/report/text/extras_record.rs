@@ -76,8 +76,8 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
         "error bound".to_owned(),
         format!(
             "percentiles are at most {} too low; below {} ns exact",
-            units::rounding(found.precision.error()),
-            found.precision.exact_below()
+            units::rounding(found.relative_error),
+            found.exact_below
         ),
     ));
     lines.push((
@@ -92,7 +92,7 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
     for message in &found.messages {
         lines.push(("failed with".to_owned(), message.clone()));
     }
-    if let Some(drift) = &found.drift {
+    if let Some(drift) = &found.course.drift {
         let text = format!(
             "p50 {}, last second against first",
             units::change_with_interval(drift)
@@ -108,14 +108,14 @@ pub(crate) fn bootstrap_line(found: &LatencyBootstrap) -> (String, String) {
         let [lower, upper] = [value.lower, value.upper].map(units::time);
         format!("{} [{lower}, {upper}]", units::time(value.estimate))
     };
-    let percentiles = found.percentiles_ns.iter();
+    let percentiles = found.percentiles.iter();
     let percentiles: Vec<String> = percentiles
-        .map(|(quantile, value)| format!("{} {}", quantile_name(*quantile), estimate(value)))
+        .map(|one| format!("{} {}", quantile_name(one.quantile), estimate(&one.ns)))
         .collect();
-    let how = if found.is_degenerate() {
+    let how = if found.ci_degenerate {
         "one launch: nothing to resample".to_owned()
     } else {
-        format!("{} resamples of launches", LatencyBootstrap::RESAMPLES)
+        format!("{} resamples of launches", found.resamples)
     };
     let text = format!(
         "mean {}, {}; {how}",
@@ -186,10 +186,8 @@ fn rows_of_seconds(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>
         if left_out > 0 && (half..half + left_out).contains(&second) {
             continue;
         }
-        let percentiles = window.percentiles_ns.map_or_else(
-            || ["-", "-", "-"].map(str::to_owned),
-            |found| found.map(units::time),
-        );
+        let percentiles = [window.p50_ns, window.p95_ns, window.p99_ns];
+        let percentiles = percentiles.map(|ns| ns.map_or_else(|| "-".to_owned(), units::time));
         let counts = [window.operations.to_string(), window.errors.to_string()];
         let cells = counts.into_iter().chain(percentiles).collect();
         rows.push(((second + 1).to_string(), cells));
@@ -217,11 +215,14 @@ mod tests {
     use crate::report::theme::without_colours;
 
     fn window(operations: u64) -> WindowSummary {
+        let some = |ns: f64| (operations > 0).then_some(ns);
         WindowSummary {
             launches: 1,
             operations,
             errors: 0,
-            percentiles_ns: (operations > 0).then_some([1_000.0, 2_000.0, 123_400_000.0]),
+            p50_ns: some(1_000.0),
+            p95_ns: some(2_000.0),
+            p99_ns: some(123_400_000.0),
         }
     }
 
@@ -259,8 +260,7 @@ mod tests {
     fn a_single_launch_has_no_bounds() {
         let one = OverLaunches {
             mean: 1_000.0,
-            sd: None,
-            interval: None,
+            ..OverLaunches::default()
         };
         assert_eq!(over_launches(&one), "1.000 µs -");
     }

@@ -104,7 +104,7 @@ fn write_block(
     lines.push(("verdict".to_owned(), verdict(one)));
     let (labels, texts): (Vec<String>, Vec<Cell>) = lines.into_iter().unzip();
     Table::new(vec![labels_of(labels), Column::prose("", texts)]).write(writer, WIDTH)?;
-    if let Some(table) = latencies.and_then(|found| seconds(&found.windows)) {
+    if let Some(table) = latencies.and_then(|found| seconds(&found.course.windows)) {
         table.write(writer, WIDTH)?;
     }
     writeln!(writer)
@@ -130,11 +130,12 @@ fn verdict(one: &BenchmarkStatistics<'_>) -> Cell {
 /// Single numbers, two on a line.
 fn pairs(record: &BenchmarkRecord, metric: &Metric) -> Table {
     let summary = &record.summary;
-    let over = record.over_launches;
     let spent = |value: f64| units::spent(metric, value);
     let [p5, p25, p75, p95, p99] = record.percentiles.map(spent);
-    let margin = over.map(|over| format!("± {}", spent(over.margin)));
-    let error = over.map(|over| spent(over.standard_error));
+    let margin = record
+        .margin_ns
+        .map(|margin| format!("± {}", spent(margin)));
+    let error = record.std_err_ns.map(spent);
     let left = [
         ("samples", summary.samples.to_string()),
         ("min", spent(summary.min)),
@@ -210,10 +211,13 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
 fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
     let summary = &record.summary;
     let level = units::percent(confidence_level);
-    let over = record.mean_of_launches();
     let kind = summary.intervals.name();
     let estimates = [
-        ("mean of launches", over.as_ref(), "t interval"),
+        (
+            "mean of launches",
+            record.mean_of_launches.as_ref(),
+            "t interval",
+        ),
         ("mean", Some(&summary.mean), kind),
         ("mean, BCa", record.mean_bca.as_ref(), "bootstrap"),
         ("median", Some(&summary.median), kind),

@@ -11,7 +11,7 @@ use super::host_note::HostNote;
 use super::note::Note;
 use super::question::Question;
 use super::summary::{Summary, sample_times};
-use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict};
+use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict, words};
 use perfcheck_stats::{SplitHalves, mean, median};
 
 /// The host is not said to have moved by less than this.
@@ -26,18 +26,14 @@ const MANY_INTERRUPTED: f64 = 0.2;
 /// Fewer interruptions are an accident.
 const FEWEST_INTERRUPTIONS: u64 = 20;
 
-/// How steady a host was, by the jitter of its control workload. The bounds of quiet and shared are `NBenchmark`'s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Steadiness {
-    /// Below 5 %.
-    Quiet,
-    /// Below 10 %.
-    Moderate,
-    /// Up to 30 %: typical of machines that others use too.
-    Shared,
-    /// Above.
-    Unsteady,
+words! {
+    /// How steady a host was, by the jitter of its control workload. The bounds of quiet and shared are `NBenchmark`'s.
+    Steadiness {
+        Quiet = "quiet": "Below 5 %.",
+        Moderate = "moderate": "Below 10 %.",
+        Shared = "shared": "Up to 30 %: typical of machines that others use too.",
+        Unsteady = "unsteady": "Above.",
+    }
 }
 
 impl Steadiness {
@@ -48,16 +44,6 @@ impl Steadiness {
             x if x < 0.10 => Self::Moderate,
             x if x <= 0.30 => Self::Shared,
             _ => Self::Unsteady,
-        }
-    }
-
-    /// In a word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Quiet => "quiet",
-            Self::Moderate => "moderate",
-            Self::Shared => "shared",
-            Self::Unsteady => "unsteady",
         }
     }
 }
@@ -105,15 +91,17 @@ impl HostSigns {
 }
 
 /// What happened to one measurement.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
-    /// Step of the clock over the iterations of a typical sample, nanoseconds; `None` where the step is not known.
+    /// The step of the clock over the iterations of a typical sample; null where the clock is not known.
     pub clock_step_ns: Option<f64>,
-    /// Whether the interval of the median is narrower than that: what it shows beyond is the clock's rounding.
+    /// Whether the interval of the median reaches less than half of that step to either side: what it shows beyond is the clock's rounding.
     pub narrower_than_clock: bool,
-    /// The most threads that were alive at the end of a launch, where the system told.
+    /// The most threads that were alive in a launch; above 1 others may have run beside the samples. Null where the system does not tell.
     pub threads: Option<u32>,
-    /// At most this share of the samples met an involuntary switch of the processor; `None` where the system did not tell.
+    /// At most this share of the samples lost the processor to other work, a fraction; null where the system does not tell.
+    #[serde(rename = "interrupted_share")]
     pub interrupted: Option<f64>,
 }
 

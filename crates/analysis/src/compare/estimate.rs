@@ -1,6 +1,6 @@
 //! A value with its interval: the one form of it outside the statistics.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use perfcheck_stats::{
     ClusterStatistic, Interval, IntervalMethod, IntervalScale, PairedRatio, Resampling,
@@ -14,11 +14,21 @@ pub struct Estimate {
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub estimate: f64,
     /// The lower bound; null where the data do not give one.
+    #[serde(deserialize_with = "lower")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub lower: f64,
     /// The upper bound; null where the data do not give one.
+    #[serde(deserialize_with = "upper")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub upper: f64,
+}
+
+fn lower<'d, D: Deserializer<'d>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NEG_INFINITY))
+}
+
+fn upper<'d, D: Deserializer<'d>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
 impl Estimate {

@@ -5,30 +5,15 @@
 use serde::Serialize;
 
 use super::summary::{described_times, sample_times};
-use crate::model::Measurement;
+use crate::model::{Measurement, words};
 use perfcheck_stats::{WelchDf, WelchTest, mean, median};
 
-/// How a contender stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Rank {
-    /// It has the smallest value of all.
-    Fastest,
-    /// It cannot be told from the fastest.
-    Open,
-    /// It is shown to be slower.
-    Slower,
-}
-
-impl Rank {
-    /// The word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Fastest => "fastest",
-            Self::Open => "open",
-            Self::Slower => "slower",
-        }
+words! {
+    /// How a contender stands.
+    Rank {
+        Fastest = "fastest": "It has the smallest value of all.",
+        Open = "open": "It cannot be told from the fastest.",
+        Slower = "slower": "It is shown to be slower.",
     }
 }
 

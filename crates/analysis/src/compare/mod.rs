@@ -53,8 +53,9 @@ pub use edges::{ClassChange, Disagreement, Edge, Network, Placement, Trend};
 pub use estimate::Estimate;
 pub use extras::{
     AllocationComparison, AllocationSummary, CountChange, FunctionInstructions,
-    InstructionComparison, InstructionSummary, LatencyBootstrap, LatencyComparison, LatencySummary,
-    OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel, WindowSummary,
+    InstructionComparison, InstructionSummary, LatencyBootstrap, LatencyComparison, LatencyCourse,
+    LatencySummary, OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel,
+    WindowSummary,
 };
 pub use fastest::{Contender, LaunchMedians, Rank, against_fastest};
 pub use filter::{clean, counts_of, left_out_of, policy_of};

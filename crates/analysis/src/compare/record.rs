@@ -2,10 +2,14 @@
 //!
 //! Like the summary it describes and decides nothing. What needs the spread between launches has no value where there is only one.
 
+use serde::Serialize;
+
 use super::diagnostics::{Diagnostic, diagnostics};
 use super::disturbance::Disturbance;
 use super::estimate::Estimate;
-use super::samples::SampleDescription;
+#[cfg(feature = "schema")]
+use super::samples::Percentiles;
+use super::samples::{SampleDescription, by_name};
 use super::summary::{Summary, described_times};
 use crate::model::{DecisionSettings, Measurement};
 use perfcheck_stats::{
@@ -14,33 +18,44 @@ use perfcheck_stats::{
     derived_seed, describe_cluster_means, mean, median,
 };
 
-/// What is stated of one benchmark in one run. Times are nanoseconds per iteration, over the samples that decide.
-#[derive(Debug, Clone, PartialEq)]
+/// The statistics of samples, in nanoseconds per iteration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchmarkRecord {
     /// Mean, median, MAD, slope, extremes and outliers, with their bootstrap intervals.
+    #[serde(flatten)]
     pub summary: Summary,
-    /// Coefficient of variation, a fraction.
-    pub cv: Option<f64>,
-    /// The 5th, 25th, 75th, 95th and 99th percentile by nearest rank: each is a sample that was measured.
-    pub percentiles: [f64; 5],
-    /// The mean of the launches' means, with Student's margin: launches are independent of each other, samples of one process are not.
-    /// `None` for fewer than two launches.
-    pub over_launches: Option<TInterval>,
-    /// All samples as observations, after the outlier policy that was asked for.
+    /// The standard error of the mean over launches, which are independent of each other; null for fewer than two launches.
+    pub std_err_ns: Option<f64>,
+    /// Student's t times the standard error; null for fewer than two launches.
+    pub margin_ns: Option<f64>,
+    /// The mean of the launches' means, with the interval that the margin gives on the scale of logarithms; null for fewer than two launches.
+    #[serde(rename = "mean_over_launches_ns")]
+    pub mean_of_launches: Option<Estimate>,
+    /// All samples, as if each were an observation of its own.
     pub of_samples: SampleDescription,
-    /// The same of the samples of each launch by themselves, with its number.
-    pub within_launches: Vec<(u32, SampleDescription)>,
-    /// Bounds of the median of the launches' means that assume no distribution; `None` for so few launches that none reach the level.
+    /// The same for the samples of each launch by themselves.
+    pub within_launches: Vec<SampleDescription>,
+    /// The median of the launches' means, with bounds that assume no distribution; null for so few launches that none reach the level.
+    #[serde(rename = "median_of_launches_ns")]
     pub median_of_launches: Option<Estimate>,
-    /// How often such bounds enclose that median, at least.
+    /// How often such bounds enclose that median, at least, a fraction.
     pub median_coverage: Option<f64>,
-    /// The mean's interval by the bias-corrected and accelerated bootstrap over launches.
+    /// The mean with its interval by the bias-corrected and accelerated bootstrap over launches.
+    #[serde(rename = "mean_bca_ns")]
     pub mean_bca: Option<Estimate>,
-    /// What that says of the samples; `None` where it has no value.
+    /// The coefficient of variation of the samples, a fraction; null for one sample.
+    pub cv: Option<f64>,
+    /// What that says by the thresholds `cv-stable` and `cv-high`: `stable`, `ordinary` or `high`; null for one sample.
     pub variability: Option<Variability>,
-    /// What else is worth a look.
+    /// Percentiles by nearest rank: each is a sample that was measured.
+    #[serde(rename = "percentiles_ns", serialize_with = "by_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
+    pub percentiles: [f64; 5],
+    /// What is beyond a threshold.
     pub diagnostics: Vec<Diagnostic>,
     /// What host and clock did to it.
+    #[serde(flatten)]
     pub disturbance: Disturbance,
 }
 
@@ -64,12 +79,15 @@ impl BenchmarkRecord {
         };
         let record = FullDescription::of(&pooled, rules)?;
         let means: Vec<f64> = launches.iter().filter_map(|x| mean(x)).collect();
+        let over = over_launches(&launches, confidence_level);
         let free = MedianInterval::of(&means, confidence_level);
         Some(Self {
             summary: summary.clone(),
             cv: record.cv,
             percentiles: record.percentiles,
-            over_launches: over_launches(&launches, confidence_level),
+            std_err_ns: over.map(|over| over.standard_error),
+            margin_ns: over.map(|over| over.margin),
+            mean_of_launches: over.map(on_scale_of_logarithms),
             of_samples: SampleDescription::of(measurement, decision)?,
             within_launches: SampleDescription::of_each_launch(measurement, decision),
             median_of_launches: free.and_then(|free| {
@@ -84,21 +102,19 @@ impl BenchmarkRecord {
             disturbance: Disturbance::of(measurement, summary),
         })
     }
+}
 
-    /// The mean over launches with its interval on the scale of logarithms, on which it never reaches below 0.
-    pub fn mean_of_launches(&self) -> Option<Estimate> {
-        let over = self.over_launches?;
-        let factor = (over.margin / over.mean).exp();
-        Some(if factor.is_finite() {
-            let (lower, upper) = (over.mean / factor, over.mean * factor);
-            Estimate {
-                estimate: over.mean,
-                lower,
-                upper,
-            }
-        } else {
-            Estimate::with(over.mean, over.interval().not_below_zero())
-        })
+/// The mean with an interval that never reaches below 0.
+fn on_scale_of_logarithms(over: TInterval) -> Estimate {
+    let factor = (over.margin / over.mean).exp();
+    if factor.is_finite() {
+        Estimate {
+            estimate: over.mean,
+            lower: over.mean / factor,
+            upper: over.mean * factor,
+        }
+    } else {
+        Estimate::with(over.mean, over.interval().not_below_zero())
     }
 }
 
@@ -158,17 +174,16 @@ mod tests {
             .map(|(mean, k)| flat_launch(k, 1000, &[mean - 20.0, mean + 20.0]))
             .collect();
         let record = record(launches).unwrap();
-        let over = record.over_launches.unwrap();
         // stats.sem([100, 102, 104, 106, 108]) is the root of 2; stats.t.ppf(.975, 4) = 2.7764451051977987
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
-        near(over.standard_error, std::f64::consts::SQRT_2);
+        near(record.std_err_ns.unwrap(), std::f64::consts::SQRT_2);
         near(
-            over.margin,
+            record.margin_ns.unwrap(),
             std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7,
         );
-        near(over.mean, 104.0);
         // On the scale of logarithms the error is sqrt(2) / 104.
-        let shown = record.mean_of_launches().unwrap();
+        let shown = record.mean_of_launches.unwrap();
+        near(shown.estimate, 104.0);
         near(
             shown.upper / 104.0,
             (std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7 / 104.0).exp(),
@@ -181,7 +196,7 @@ mod tests {
     #[test]
     fn one_launch_says_nothing_of_how_launches_differ() {
         let record = record(vec![flat_launch(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
-        assert_eq!(record.over_launches, None);
+        assert_eq!(record.mean_of_launches, None);
         assert!(record.cv.is_some());
     }
 
@@ -189,7 +204,7 @@ mod tests {
     fn constant_samples_have_an_interval_without_width_and_one_sample_has_no_variation() {
         let constant = (0..3).map(|k| flat_launch(k, 1000, &[5.0; 4])).collect();
         let constant = record(constant).unwrap();
-        assert_eq!(constant.over_launches.unwrap().margin, 0.0);
+        assert_eq!(constant.margin_ns, Some(0.0));
         assert_eq!(constant.cv, Some(0.0));
         let one = record(vec![flat_launch(0, 1000, &[5.0])]).unwrap();
         assert_eq!((one.cv, one.percentiles), (None, [5.0; 5]));

@@ -4,25 +4,84 @@
 //! It describes and decides nothing. Its intervals assume that samples are independent; those of one process need not be, and those of several
 //! processes are not where processes differ.
 
+use serde::{Serialize, Serializer};
+
 use super::alternative::{definition, outlier_policy};
 use super::estimate::Estimate;
 use super::summary::{described_launches, is_first_apart, times_with_first};
 use crate::model::{DecisionSettings, Measurement, Outliers, QuantileRule};
 use perfcheck_stats::{
-    CleanedSample, CleaningCounts, FirstSample, FullDescription, FullDescriptionRules, TailBasis,
+    CleanedSample, FirstSample, FullDescription, FullDescriptionRules, TailBasis,
 };
 
-/// Samples as observations. Times are nanoseconds per iteration.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Samples described as if each were an observation of its own, after an outlier policy. Everything is of the samples used; intervals assume that samples
+/// are independent. Times are nanoseconds per iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleDescription {
+    /// The launch that they are from; null for those of all launches.
+    pub launch: Option<u32>,
     /// What was done about outliers.
     pub outliers: Outliers,
-    /// Which samples are described: raw = skipped + removed + used.
-    pub counts: CleaningCounts,
-    /// Samples whose value was replaced; they are used.
+    /// How many samples there are: raw = skipped + removed + used.
+    pub raw: usize,
+    /// How many first samples of launches were left out.
+    pub skipped: usize,
+    /// How many outliers were removed.
+    pub removed: usize,
+    /// How many outliers were replaced by the bound that they lie beyond.
     pub replaced: usize,
-    /// All numbers, percentiles and extremes included, are of the samples used; the standard error knows of those that are not.
-    pub of_used: FullDescription,
+    /// How many samples are used, replaced ones included.
+    pub used: usize,
+    /// The mean with Student's interval; with Yuen's where outliers were removed or replaced.
+    pub mean_ns: Estimate,
+    /// The standard error of the mean, which knows of the samples that are not used; null for fewer than two samples.
+    pub std_err_ns: Option<f64>,
+    /// Student's t times the standard error; null for fewer than two samples.
+    pub margin_ns: Option<f64>,
+    /// The degrees of freedom of that t; null for fewer than two samples.
+    pub degrees_of_freedom: Option<f64>,
+    /// The median.
+    pub median_ns: f64,
+    /// The standard deviation; null for one sample.
+    pub std_dev_ns: Option<f64>,
+    /// The coefficient of variation, a fraction; null for one sample.
+    pub cv: Option<f64>,
+    /// The median absolute deviation from the median, unscaled.
+    pub mad_ns: f64,
+    /// Percentiles.
+    #[serde(serialize_with = "by_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "Percentiles"))]
+    pub percentiles_ns: [f64; 5],
+    /// The smallest sample.
+    pub min_ns: f64,
+    /// The largest sample.
+    pub max_ns: f64,
+}
+
+/// Percentiles of samples, nanoseconds per iteration.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Percentiles {
+    p5: f64,
+    p25: f64,
+    p75: f64,
+    p95: f64,
+    p99: f64,
+}
+
+pub(super) fn by_name<S: Serializer>(
+    &[p5, p25, p75, p95, p99]: &[f64; 5],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let percentiles = Percentiles {
+        p5,
+        p25,
+        p75,
+        p95,
+        p99,
+    };
+    percentiles.serialize(serializer)
 }
 
 impl SampleDescription {
@@ -34,16 +93,16 @@ impl SampleDescription {
         Self::of_launches(&launches, first_of(measurement, decision), decision)
     }
 
-    /// Describes the samples of each launch that has any by themselves, with the launch's number.
-    pub fn of_each_launch(
-        measurement: &Measurement,
-        decision: &DecisionSettings,
-    ) -> Vec<(u32, Self)> {
+    /// Describes the samples of each launch that has any by themselves.
+    pub fn of_each_launch(measurement: &Measurement, decision: &DecisionSettings) -> Vec<Self> {
         let first = first_of(measurement, decision);
         let launches = launches(measurement, decision).into_iter();
         let described = launches.map(|(launch, times)| {
             let found = Self::of_launches(&[&times], first, decision)?;
-            Some((launch, found))
+            Some(Self {
+                launch: Some(launch),
+                ..found
+            })
         });
         described.flatten().collect()
     }
@@ -64,21 +123,29 @@ impl SampleDescription {
             tail: TailBasis::TreatedSample,
             level: decision.confidence_level,
         };
-        let mut of_used = FullDescription::of(&cleaned.warm, rules)?;
-        of_used.median = middle.select(&mut cleaned.used.clone(), 0.5)?;
+        let found = FullDescription::of(&cleaned.warm, rules)?;
         Some(Self {
+            launch: None,
             outliers: analysis.outliers,
-            counts: cleaned.counts,
+            raw: cleaned.counts.raw,
+            skipped: cleaned.counts.warm_up_skipped,
+            removed: cleaned.counts.outliers_removed,
             replaced: cleaned.replaced,
-            of_used,
-        })
-    }
-
-    /// The mean with Student's interval, or Yuen's where the policy took something away; one sample says nothing of how far off it is.
-    pub fn mean(&self) -> Estimate {
-        let mean = self.of_used.mean;
-        (self.of_used.interval).map_or(Estimate::unbounded(mean), |found| {
-            Estimate::with(mean, found.interval())
+            used: cleaned.counts.used,
+            // One sample says nothing of how far off it is.
+            mean_ns: (found.interval).map_or(Estimate::unbounded(found.mean), |interval| {
+                Estimate::with(found.mean, interval.interval())
+            }),
+            std_err_ns: found.standard_error,
+            margin_ns: found.interval.map(|interval| interval.margin),
+            degrees_of_freedom: found.interval.map(|interval| interval.df),
+            median_ns: middle.select(&mut cleaned.used.clone(), 0.5)?,
+            std_dev_ns: found.sd,
+            cv: found.cv,
+            mad_ns: found.mad,
+            percentiles_ns: found.percentiles,
+            min_ns: found.min,
+            max_ns: found.max,
         })
     }
 }
@@ -123,9 +190,10 @@ mod tests {
         let each = SampleDescription::of_each_launch(&found, &decision);
         let each = each
             .into_iter()
-            .map(|(launch, one)| (launch, one.counts.used, one.of_used.mean));
-        assert_eq!(each.collect::<Vec<_>>(), [(0, 3, 102.0), (2, 2, 205.0)]);
+            .map(|one| (one.launch, one.used, one.mean_ns.estimate));
+        let wanted = [(Some(0), 3, 102.0), (Some(2), 2, 205.0)];
+        assert_eq!(each.collect::<Vec<_>>(), wanted);
         let all = SampleDescription::of(&found, &decision).unwrap();
-        assert_eq!((all.counts.used, all.of_used.mean), (5, 716.0 / 5.0));
+        assert_eq!((all.used, all.mean_ns.estimate), (5, 716.0 / 5.0));
     }
 }

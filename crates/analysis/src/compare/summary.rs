@@ -16,42 +16,52 @@ use perfcheck_stats::{
 /// A mode has at least this share of the samples: a few that were disturbed are none.
 const LEAST_MODE_SHARE: f64 = 0.1;
 
-/// What one run says of one benchmark. Times are nanoseconds per iteration; the intervals are over launches (over samples where
-/// there is only one launch): percentile bootstrap intervals, of fewer than eight launches Student's t intervals, as the bootstrap of so few covers too seldom.
+/// The samples that decide, those of the flat phase or else of the linear one, in nanoseconds per iteration. The intervals are over launches, of a single
+/// launch over samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Mean of the deciding samples: where a filter leaves some out, all that follows is of the others.
-    pub mean: Estimate,
-    /// Their median.
-    pub median: Estimate,
-    /// Slope of the linear phases of all launches, where there are any.
-    pub slope: Option<Estimate>,
-    /// R^2 of that slope.
-    pub r_squared: Option<f64>,
-    /// Standard deviation of the deciding samples; `None` for one sample.
-    pub sd: Option<Estimate>,
-    /// Median absolute deviation, scaled to estimate the standard deviation of normal data.
-    pub mad: Estimate,
-    /// Fastest deciding sample.
-    pub min: f64,
-    /// Slowest deciding sample.
-    pub max: f64,
-    /// Number of deciding samples.
+    /// How many samples there are, of those that are described.
     pub samples: usize,
-    /// Number of launches they come from.
+    /// How many launches they come from.
     pub launches: usize,
-    /// Outliers among the samples of each launch.
-    pub outliers: OutlierCounts,
-    /// The fences of each launch that has samples, in their order: what is beyond them counts as an outlier.
-    pub fences: Vec<TukeyFences>,
-    /// Where the intervals come from.
+    /// Where the intervals come from: `t` (fewer than eight launches, of which the bootstrap covers too seldom; of one launch, samples) or `bootstrap`.
     pub intervals: IntervalMethod,
-    /// What a filter left out of all of this but outliers and slope, where there is a filter.
-    pub left_out: Option<LeftOutSamples>,
-    /// Two modes near which the samples lie, the faster first, where they have several and the interval of the median reaches over both.
-    pub modes: Option<[f64; 2]>,
-    /// Nanoseconds that a sample takes besides its iterations, where the ramps of the launches agree that there are some.
+    /// The mean.
+    #[serde(rename = "mean_ns")]
+    pub mean: Estimate,
+    /// The median.
+    #[serde(rename = "median_ns")]
+    pub median: Estimate,
+    /// The slope of the linear phases; null without one.
+    #[serde(rename = "slope_ns")]
+    pub slope: Option<Estimate>,
+    /// The standard deviation; null for one sample.
+    #[serde(rename = "std_dev_ns")]
+    pub sd: Option<Estimate>,
+    /// The median absolute deviation, scaled by 1.4826 so that it estimates the standard deviation of normal data.
+    #[serde(rename = "median_abs_dev_ns")]
+    pub mad: Estimate,
+    /// The fastest sample.
+    #[serde(rename = "min_ns")]
+    pub min: f64,
+    /// The slowest sample.
+    #[serde(rename = "max_ns")]
+    pub max: f64,
+    /// How well the slope fits (R^2); null without one.
+    pub r_squared: Option<f64>,
+    /// The constant time of a sample beside its iterations; null where the linear phase shows none.
     pub overhead_ns: Option<f64>,
+    /// How many samples are outliers, by Tukey's fences within launches.
+    pub outliers: OutlierCounts,
+    /// What a filter leaves out of all numbers but `outliers` and the slope's; null where all samples are described.
+    pub left_out: Option<LeftOutSamples>,
+    /// The fences of each launch that has samples, in their order: what is beyond them counts as an outlier.
+    #[serde(skip)]
+    pub fences: Vec<TukeyFences>,
+    /// Two modes near which the samples lie, the faster first, where they have several and the interval of the median reaches over both.
+    #[serde(skip)]
+    pub modes: Option<[f64; 2]>,
 }
 
 impl Summary {

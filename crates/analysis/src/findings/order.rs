@@ -3,19 +3,16 @@
 use std::cmp::Ordering;
 
 use super::row::Row;
-use crate::model::{BenchmarkKey, Verdict};
+use crate::model::{BenchmarkKey, Verdict, words};
 
-/// The order of benchmarks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// By package, target and id.
-    Name,
-    /// What became slowest comes first.
-    Change,
-    /// What takes longest comes first.
-    Time,
-    /// By verdict, then by change.
-    WorstFirst,
+words! {
+    /// The order of benchmarks.
+    Order {
+        Name = "name": "Sort by package, target and id",
+        Change = "change": "Put the largest slowdown first",
+        Time = "time": "Put the longest time first",
+        WorstFirst = "worst": "Sort by verdict, the worst first, then by change",
+    }
 }
 
 /// What a benchmark is ordered by. What has no verdict, no change or no time comes last.

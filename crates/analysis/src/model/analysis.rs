@@ -3,81 +3,20 @@
 //! What they mean is done in `compare::alternative`; nothing here computes.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 use super::statistic::Statistic;
-
-/// Words with what they mean.
-pub type Words = &'static [(&'static str, &'static str)];
-
-/// An enum whose variants are words.
-macro_rules! words {
-    ($(#[$doc:meta])+ $name:ident { $($(#[$variant_doc:meta])+ $variant:ident = $word:literal: $help:literal,)+ }) => {
-        $(#[$doc])+
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        pub enum $name {
-            $($(#[$variant_doc])+ #[serde(rename = $word)] $variant,)+
-        }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$variant,)+];
-
-            /// The word.
-            pub fn word(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)+
-                }
-            }
-
-            /// Each word with what it means, for the help of a flag.
-            pub const WORDS: Words = &[$(($word, $help),)+];
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                Self::ALL
-                    .iter()
-                    .copied()
-                    .find(|one| one.word() == text)
-                    .ok_or_else(|| {
-                        let words: Vec<&str> = Self::ALL.iter().map(|one| one.word()).collect();
-                        format!("`{text}` is none of {}", words.join(", "))
-                    })
-            }
-        }
-    };
-}
-pub(super) use words;
+use super::words::words;
 
 words! {
     /// Which test decides about stored runs.
     Test {
-        /// The project's own procedure.
         BootstrapT = "bootstrap-t": "The procedure of this tool: bootstrap t-score and prediction interval",
-        /// The first half of that procedure: drift between runs is left out.
         TScore = "t-score": "The bootstrap t-score alone, without drift between runs (as --ignore-drift)",
-        /// The t-score against pooled resamples.
         PooledT = "pooled-t": "The t-score of the means against resamples of both sides pooled (Criterion)",
-        /// Welch's t-test of the means.
         Welch = "welch": "Welch's t-test of the means (mmtests)",
-        /// Mann and Whitney's test of ranks.
         MannWhitney = "mann-whitney": "Mann and Whitney's test of ranks (NBenchmark, the serializer methodology)",
-        /// Kruskal and Wallis's test of ranks.
         Kruskal = "kruskal": "Kruskal and Wallis's test of ranks (NBenchmark, for three runs and more)",
-        /// The ratio of 95th percentiles and two bounds.
         P95Ratio = "p95-ratio": "95th percentiles: faster up to 0.95, slower from 1.05 on (BenchForge)",
-        /// Intervals that do not overlap.
         Interval = "interval": "Intervals that do not overlap (mmtests' comparison script)",
     }
 }
@@ -85,9 +24,7 @@ words! {
 words! {
     /// What counts as one observation.
     Observations {
-        /// One value a launch: launches are independent of each other.
         Launches = "launches": "One value a launch: processes are independent of each other",
-        /// Each sample, as if samples of one process were independent.
         Samples = "samples": "Every sample, as NBenchmark and Criterion do: cries wolf where launches differ",
     }
 }
@@ -95,17 +32,11 @@ words! {
 words! {
     /// What is done about outliers before a summary; no test is of what is left.
     Outliers {
-        /// Nothing.
         Keep = "none": "All samples stay (Criterion, mmtests)",
-        /// The largest 5 % go.
         Top5 = "top5": "The largest 5 % go (NBenchmark)",
-        /// The smallest and the largest 5 % go.
         Both5 = "both5": "The smallest and the largest 5 % go (NBenchmark)",
-        /// What lies beyond fences at some interquartile ranges from the quartiles goes.
         Iqr = "iqr": "What lies beyond 1.5 IQR from the quartiles goes (NBenchmark, serializers)",
-        /// What lies beyond some scaled MAD from the median goes.
         Mad = "mad": "What lies beyond 3 scaled MAD from the median goes (NBenchmark)",
-        /// Values beyond the 5 and 95 % quantiles become those.
         Winsorized = "winsorized": "Values beyond the 5 and 95 % quantiles become those (serializers)",
     }
 }
@@ -113,11 +44,8 @@ words! {
 words! {
     /// A definition of the sample quantile.
     QuantileRule {
-        /// Nearest rank.
         InvertedCdf = "inverted-cdf": "Nearest rank (NBenchmark, BenchForge)",
-        /// Linear interpolation.
         Linear = "linear": "Linear interpolation (Criterion, serializers)",
-        /// The rank rounded down.
         FloorRank = "floor-rank": "The rank rounded down (mmtests)",
     }
 }
@@ -125,11 +53,8 @@ words! {
 words! {
     /// What is kept at its level when many benchmarks are tested.
     FamilyRule {
-        /// The chance of any false alarm.
         Holm = "holm": "Holm: the chance of any false alarm (serializers)",
-        /// The share of false alarms among the alarms.
         BenjaminiHochberg = "bh": "Benjamini and Hochberg: the share of false alarms among the alarms",
-        /// Nothing.
         Unadjusted = "none": "Each benchmark by itself (NBenchmark, Criterion, mmtests)",
     }
 }
@@ -137,13 +62,9 @@ words! {
 words! {
     /// How the p of Mann and Whitney's test is found.
     RankP {
-        /// Exact for up to 20 values without ties, else asymptotic with continuity correction.
         Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
-        /// From all orders of the values; without ties.
         Exact = "exact": "From all orders of the values; without ties",
-        /// Normal, corrected for ties.
         Asymptotic = "asymptotic": "Normal, corrected for ties (NBenchmark, at first)",
-        /// The same with continuity correction.
         AsymptoticCorrected = "asymptotic-cc": "The same with continuity correction (serializers)",
     }
 }

@@ -28,11 +28,10 @@ mod statistic;
 mod system;
 mod thresholds;
 mod verdict;
+mod words;
 mod work;
 
-pub use analysis::{
-    Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test, Words,
-};
+pub use analysis::{Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test};
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter};
@@ -59,10 +58,12 @@ pub use settings::{
     AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,
     WarmUpGoal,
 };
-pub use side::{BySide, Side};
+pub use side::{BenchesFrom, BySide, Side};
 pub use source::{Source, SourceDimension, SourceFile, SourceInterval, SourceValue, as_in_cells};
 pub use statistic::{Statistic, StatisticSet, Unit};
 pub use system::System;
 pub use thresholds::{ThresholdKind, Thresholds};
 pub use verdict::{Tally, Verdict};
+pub use words::Words;
+pub(crate) use words::words;
 pub use work::Work;

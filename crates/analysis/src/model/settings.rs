@@ -3,25 +3,22 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+use super::words::words;
 use super::{Analysis, Nanos, Thresholds, limits};
 
 /// A benchmark with fewer whole launches than this has no verdict.
 pub const MIN_LAUNCHES: usize = 3;
 
-/// How the iteration counts of a launch are laid out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum SamplingMode {
-    /// A linear ramp that ends near 1 ms, then flat samples near 1 ms.
-    #[default]
-    Standard,
-    /// One linear schedule over the whole measurement time.
-    Linear,
-    /// One flat schedule over the whole measurement time.
-    Flat,
-    /// Linear, but flat where linear would take more than twice the measurement time.
-    Auto,
+words! {
+    /// How the iteration counts of a launch are laid out.
+    #[derive(Default)]
+    SamplingMode {
+        #[default]
+        Standard = "standard": "A linear ramp that ends near 1 ms, then samples near 1 ms",
+        Linear = "linear": "One linear schedule over the whole measurement time",
+        Flat = "flat": "One flat schedule over the whole measurement time",
+        Auto = "auto": "Linear, but flat where that would take more than twice the measurement time",
+    }
 }
 
 /// When a launch has warmed up.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+use super::words::words;
+
 /// One of the two things that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -53,5 +55,15 @@ impl<T> BySide<T> {
             Side::Base => &mut self.base,
             Side::Candidate => &mut self.candidate,
         }
+    }
+}
+
+words! {
+    /// Whose bench targets a revision is built with.
+    #[derive(Default)]
+    BenchesFrom {
+        #[default]
+        Revision = "revision": "Use the revision's own",
+        WorkTree = "worktree": "Use those of the work tree",
     }
 }

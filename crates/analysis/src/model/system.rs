@@ -1,28 +1,18 @@
 //! The published systems whose conventions can be taken with one word.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
-
-use super::analysis::{
-    Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test, Words, words,
-};
+use super::analysis::{Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test};
 use super::settings::DecisionSettings;
 use super::statistic::Statistic;
 use super::thresholds::Thresholds;
+use super::words::words;
 
 words! {
     /// A published system, of which `--method` takes the conventions.
     System {
-        /// `NBenchmark`.
         NBenchmark = "nbenchmark": "NBenchmark: ranks of all samples, asymptotic p, each benchmark by itself, any effect counts",
-        /// Criterion.
         Criterion = "criterion": "Criterion: pooled bootstrap of the t-score of all samples at 5 %, and an interval beyond 1 %",
-        /// mmtests.
         Mmtests = "mmtests": "mmtests: Welch's test of the means of the launches at 5 %",
-        /// `BenchForge`.
         BenchForge = "benchforge": "BenchForge: the ratio of 95th percentiles, faster up to 0.95, slower from 1.05 on",
-        /// The serializer methodology.
         Serializer = "serializer": "The serializer methodology: ranks of all samples with Holm, summaries without first samples and outliers (IQR)",
     }
 }

@@ -1,49 +1,26 @@
 //! The words that a comparison can end with.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
-/// What was found about one benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Slower, beyond the noise threshold.
-    Regressed,
-    /// The t-score says slower or faster, the drift between runs could explain it.
-    Suspect,
-    /// It could not be measured.
-    Failed,
-    /// Measured under conditions that cannot be compared.
-    Incomparable,
-    /// In the reference, not in this run.
-    Missing,
-    /// Neither a change nor its absence could be shown.
-    Inconclusive,
-    /// Nothing to compare with.
-    New,
-    /// Shown equivalent: the whole interval lies inside the noise threshold.
-    Unchanged,
-    /// Faster, beyond the noise threshold.
-    Improved,
+use super::words::words;
+
+words! {
+    /// What was found about one benchmark, worst first.
+    Verdict {
+        Regressed = "regressed": "Slower, beyond the noise threshold.",
+        Suspect = "suspect": "The t-score says slower or faster, the drift between runs could explain it.",
+        Failed = "failed": "It could not be measured.",
+        Incomparable = "incomparable": "Measured under conditions that cannot be compared.",
+        Missing = "missing": "In the reference, not in this run.",
+        Inconclusive = "inconclusive": "Neither a change nor its absence could be shown.",
+        New = "new": "Nothing to compare with.",
+        Unchanged = "unchanged": "Shown equivalent: the whole interval lies inside the noise threshold.",
+        Improved = "improved": "Faster, beyond the noise threshold.",
+    }
 }
 
 impl Verdict {
-    /// All of them, worst first.
-    pub const ALL: [Self; 9] = [
-        Self::Regressed,
-        Self::Suspect,
-        Self::Failed,
-        Self::Incomparable,
-        Self::Missing,
-        Self::Inconclusive,
-        Self::New,
-        Self::Unchanged,
-        Self::Improved,
-    ];
-
     /// Whether it rests on a comparison of two measurements.
     pub fn is_compared(self) -> bool {
         match self {
@@ -54,44 +31,6 @@ impl Verdict {
             | Self::Improved => true,
             Self::Failed | Self::Incomparable | Self::Missing | Self::New => false,
         }
-    }
-
-    /// The word, as users write and read it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Regressed => "regressed",
-            Self::Suspect => "suspect",
-            Self::Failed => "failed",
-            Self::Incomparable => "incomparable",
-            Self::Missing => "missing",
-            Self::Inconclusive => "inconclusive",
-            Self::New => "new",
-            Self::Unchanged => "unchanged",
-            Self::Improved => "improved",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
-
-impl FromStr for Verdict {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|verdict| verdict.word() == text)
-            .ok_or_else(|| {
-                let words: Vec<&str> = Self::ALL.iter().map(|verdict| verdict.word()).collect();
-                format!(
-                    "`{text}` is not a verdict; the verdicts are {}",
-                    words.join(", ")
-                )
-            })
     }
 }
 

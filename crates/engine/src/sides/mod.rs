@@ -30,5 +30,6 @@ pub use error::SidesError;
 pub use folder::default_cache;
 pub use measuring_lock::MeasuringLock;
 pub use outcome::{BuiltSide, Dependency, PreparedSides, Provenance, SideTarget, TargetPair};
-pub use request::{BenchesFrom, BuildEvent, SidesRequest};
+pub use perfcheck_analysis::model::BenchesFrom;
+pub use request::{BuildEvent, SidesRequest};
 pub use stage::Stage;

@@ -1,12 +1,12 @@
 //! What is asked for, and what is said while it is done.
 
-use serde::Serialize;
 use std::path::Path;
 
 use super::error::SidesError;
 use crate::cargo::{CargoOptions, Workspace};
 use crate::host::{Checkout, Revision};
 use crate::process::{Interrupt, Supervisor};
+use perfcheck_analysis::model::BenchesFrom;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -46,16 +46,6 @@ impl SidesRequest<'_> {
         self.checkout
             .map_or(Path::new(""), |checkout| &checkout.prefix)
     }
-}
-
-/// Whose bench targets a revision is built with: `--benches-from`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub enum BenchesFrom {
-    /// Its own.
-    #[default]
-    Revision,
-    /// The current ones, with their data and dev-dependencies.
-    WorkTree,
 }
 
 /// What the user should see while it goes on.

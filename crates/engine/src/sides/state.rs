@@ -17,10 +17,10 @@ use super::lock_file::completed;
 use super::mirror::WantedFiles;
 use super::overlay::{OldPackage, Overlay};
 use super::recipe::Key;
-use super::request::BenchesFrom;
 use super::shelf::{FOR_GOOD, Shelf, ShelfFolder, UseLock};
 use crate::cargo::BenchPackage;
 use crate::host::{Checkout, Revision};
+use perfcheck_analysis::model::BenchesFrom;
 
 /// A state of the repository.
 #[derive(Debug)]

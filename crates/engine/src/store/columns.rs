@@ -3,90 +3,10 @@
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
 
-use perfcheck_analysis::model::{Acceptance, Nanos, Purpose, RunStatus, Side, Verdict};
-
-/// An enum whose variants are stored as words.
-pub(super) trait StoredWord: Copy {
-    /// The word of this variant.
-    fn to_word(self) -> &'static str;
-    /// The variant of a word.
-    fn of_word(word: &str) -> Option<Self>;
-}
-
-impl StoredWord for RunStatus {
-    fn to_word(self) -> &'static str {
-        match self {
-            Self::Incomplete => "incomplete",
-            Self::Complete => "complete",
-        }
-    }
-
-    fn of_word(word: &str) -> Option<Self> {
-        [Self::Incomplete, Self::Complete]
-            .into_iter()
-            .find(|status| status.to_word() == word)
-    }
-}
-
-impl StoredWord for Acceptance {
-    fn to_word(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Automatic => "automatic",
-            Self::ByCommand => "by-command",
-        }
-    }
-
-    fn of_word(word: &str) -> Option<Self> {
-        [Self::Pending, Self::Automatic, Self::ByCommand]
-            .into_iter()
-            .find(|acceptance| acceptance.to_word() == word)
-    }
-}
-
-impl StoredWord for Side {
-    fn to_word(self) -> &'static str {
-        match self {
-            Self::Base => "base",
-            Self::Candidate => "candidate",
-        }
-    }
-
-    fn of_word(word: &str) -> Option<Self> {
-        [Self::Base, Self::Candidate]
-            .into_iter()
-            .find(|role| role.to_word() == word)
-    }
-}
-
-impl StoredWord for Purpose {
-    fn to_word(self) -> &'static str {
-        match self {
-            Self::Comparison => "comparison",
-            Self::Search => "search",
-            Self::Control => "control",
-            Self::Part => "part",
-        }
-    }
-
-    fn of_word(word: &str) -> Option<Self> {
-        [Self::Comparison, Self::Search, Self::Control, Self::Part]
-            .into_iter()
-            .find(|purpose| purpose.to_word() == word)
-    }
-}
-
-impl StoredWord for Verdict {
-    fn to_word(self) -> &'static str {
-        self.word()
-    }
-
-    fn of_word(word: &str) -> Option<Self> {
-        word.parse().ok()
-    }
-}
+use perfcheck_analysis::model::Nanos;
 
 /// A column of yes and no, one digit each; none at all is NULL.
 pub(super) struct FlagColumn<'a>(pub(super) &'a [bool]);
@@ -119,21 +39,28 @@ impl FromSql for FlagsRead {
     }
 }
 
-/// A column that holds the word of an enum.
+/// A column that holds the word of an enum, the same as in JSON.
 pub(super) struct WordColumn<T>(pub(super) T);
 
-impl<T: StoredWord> ToSql for WordColumn<T> {
+/// The word of an enum without values.
+pub(super) fn word<T: Serialize>(value: T) -> String {
+    let word = serde_json::to_value(value).ok();
+    let word = word.as_ref().and_then(serde_json::Value::as_str);
+    word.expect("a variant without values is a word").to_owned()
+}
+
+impl<T: Serialize> ToSql for WordColumn<T> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.0.to_word().into())
+        Ok(word(&self.0).into())
     }
 }
 
-impl<T: StoredWord> FromSql for WordColumn<T> {
+impl<T: DeserializeOwned> FromSql for WordColumn<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let word = value.as_str()?;
-        T::of_word(word)
+        let word: StrDeserializer<'_, ValueError> = value.as_str()?.into_deserializer();
+        T::deserialize(word)
             .map(Self)
-            .ok_or_else(|| FromSqlError::Other(format!("unknown word `{word}`").into()))
+            .map_err(|error| FromSqlError::Other(error.into()))
     }
 }
 

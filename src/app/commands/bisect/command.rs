@@ -1,6 +1,6 @@
 //! The sequence: find the benchmark, see that the last commit is slower at all, narrow down.
 
-use super::memory::{Memory, Outcome};
+use super::memory::Memory;
 use super::options::BisectOptions;
 use super::search::{Next, bounds, most_steps, next};
 use super::step::{BuiltBenchmark, Ledger, Workshop, skipped};
@@ -9,7 +9,9 @@ use crate::app::error::AppError;
 use crate::app::measuring::cache_build::cache_directory;
 use crate::app::naming::{candidates, list};
 use crate::app::options::StoreOptions;
-use crate::report::{self, BisectFindings, BisectOutcome, BisectStep, Finding, ProgressMode};
+use crate::report::{
+    self, BisectFindings, BisectOutcome, BisectStep, CommitOutcome, Finding, ProgressMode,
+};
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, Environment};
@@ -215,7 +217,7 @@ impl<'a> Bisection<'a> {
         own.unwrap_or(decision.noise_threshold)
     }
 
-    fn remembered(&self, place: usize) -> Option<&Outcome> {
+    fn remembered(&self, place: usize) -> Option<&CommitOutcome> {
         let outcomes = self.ledger.memory.outcomes();
         outcomes.get(&self.commits[place].commit)
     }
@@ -226,7 +228,7 @@ impl<'a> Bisection<'a> {
         place: usize,
         threshold: f64,
         world: &mut World<'_>,
-    ) -> Result<Outcome, AppError> {
+    ) -> Result<CommitOutcome, AppError> {
         let revision = self.commits[place].clone();
         let known = self.remembered(place).cloned();
         let remembered = known.is_some();
@@ -259,7 +261,7 @@ impl<'a> Bisection<'a> {
     fn step(
         &self,
         place: usize,
-        outcome: &Outcome,
+        outcome: &CommitOutcome,
         remembered: bool,
     ) -> Result<BisectStep, AppError> {
         let checkout = self.workshop.context.require_checkout()?;
@@ -267,20 +269,14 @@ impl<'a> Bisection<'a> {
             commit: checkout.describe(&self.commits[place].commit),
             place: place + 1,
             of: self.commits.len(),
-            finding: outcome.finding,
-            verdict: outcome.verdict,
-            change: outcome.change.map(Into::into),
-            threshold: outcome.threshold,
-            why: outcome.why.clone(),
+            found: outcome.clone(),
             remembered,
-            run: outcome.run,
-            seconds: outcome.seconds,
         })
     }
 
     fn nothing_to_find(
         mut self,
-        bad: &Outcome,
+        bad: &CommitOutcome,
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
         let last = self.commits.len() - 1;
@@ -295,7 +291,7 @@ impl<'a> Bisection<'a> {
     fn answer(
         mut self,
         known: &[Option<Finding>],
-        bad: &Outcome,
+        bad: &CommitOutcome,
         world: &mut World<'_>,
     ) -> Result<ExitCode, AppError> {
         let (first, last) = bounds(known);
@@ -307,12 +303,11 @@ impl<'a> Bisection<'a> {
             };
             possible.push(self.step(place, &outcome, false)?);
         }
-        let total = bad.change.map(Estimate::from);
         let outcome = match possible.len() {
             1 => BisectOutcome::Found,
             _ => BisectOutcome::Narrowed,
         };
-        self.report(outcome, possible, total, ExitCode::Clean, world)
+        self.report(outcome, possible, bad.change, ExitCode::Clean, world)
     }
 
     fn report(
@@ -328,7 +323,7 @@ impl<'a> Bisection<'a> {
         let findings = BisectFindings {
             benchmark: self.good.benchmark.key.clone(),
             outcome,
-            change: commits.last().and_then(|step| step.change),
+            change: commits.last().and_then(|step| step.found.change),
             commits,
             good: checkout.describe(&good.commit),
             bad: checkout.describe(&bad.commit),
@@ -347,9 +342,8 @@ impl<'a> Bisection<'a> {
 }
 
 /// Half of the whole slowdown, on the scale of logarithms: what is halfway is nearer to neither end.
-fn half_of(bad: &Outcome) -> f64 {
-    let change = bad.change.map(Estimate::from);
-    change.map_or(0.0, |change| (change.estimate.ln_1p() / 2.0).exp_m1())
+fn half_of(bad: &CommitOutcome) -> f64 {
+    (bad.change).map_or(0.0, |change| (change.estimate.ln_1p() / 2.0).exp_m1())
 }
 
 /// Everything that the outcomes depend on. What was built from what is in the good executable's hash.

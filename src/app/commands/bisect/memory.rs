@@ -9,62 +9,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::report::Finding;
-use perfcheck_analysis::compare::Estimate;
-use perfcheck_analysis::model::{RunId, Verdict};
+use crate::report::CommitOutcome;
 use perfcheck_stats::derived_seed;
-
-/// What was found about a commit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Outcome {
-    pub(super) finding: Finding,
-    /// Where it was measured.
-    pub(super) verdict: Option<Verdict>,
-    pub(super) change: Option<Change>,
-    /// The change beyond which it is slow.
-    pub(super) threshold: Option<f64>,
-    /// What else there is to say, such as why it was skipped.
-    pub(super) why: Option<String>,
-    /// The stored run of the commit's side.
-    pub(super) run: Option<RunId>,
-    /// How long its rounds took.
-    pub(super) seconds: Option<f64>,
-}
-
-/// A change with its interval, as a file can hold it: a bound that is not known is none.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Change {
-    estimate: f64,
-    lower: Option<f64>,
-    upper: Option<f64>,
-}
-
-impl From<Estimate> for Change {
-    fn from(estimate: Estimate) -> Self {
-        let finite = |value: f64| value.is_finite().then_some(value);
-        Self {
-            estimate: estimate.estimate,
-            lower: finite(estimate.lower),
-            upper: finite(estimate.upper),
-        }
-    }
-}
-
-impl From<Change> for Estimate {
-    fn from(change: Change) -> Self {
-        Self {
-            estimate: change.estimate,
-            lower: change.lower.unwrap_or(f64::NEG_INFINITY),
-            upper: change.upper.unwrap_or(f64::INFINITY),
-        }
-    }
-}
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Content {
     question: String,
     /// By commit.
-    outcomes: BTreeMap<String, Outcome>,
+    outcomes: BTreeMap<String, CommitOutcome>,
     /// How many measurements there were.
     measured: u32,
 }
@@ -92,7 +44,7 @@ impl Memory {
     }
 
     /// All outcomes, by commit.
-    pub(super) fn outcomes(&self) -> &BTreeMap<String, Outcome> {
+    pub(super) fn outcomes(&self) -> &BTreeMap<String, CommitOutcome> {
         &self.content.outcomes
     }
 
@@ -107,7 +59,7 @@ impl Memory {
     }
 
     /// Remembers an outcome, also beyond the end of this process.
-    pub(super) fn learn(&mut self, commit: &str, outcome: Outcome) -> io::Result<()> {
+    pub(super) fn learn(&mut self, commit: &str, outcome: CommitOutcome) -> io::Result<()> {
         self.content.outcomes.insert(commit.to_owned(), outcome);
         if let Some(directory) = self.path.parent() {
             fs::create_dir_all(directory)?;
@@ -134,19 +86,19 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Finding;
+    use perfcheck_analysis::compare::Estimate;
+    use perfcheck_analysis::model::{RunId, Verdict};
 
-    fn outcome() -> Outcome {
-        Outcome {
+    fn outcome() -> CommitOutcome {
+        CommitOutcome {
             finding: Finding::Slow,
             verdict: Some(Verdict::Regressed),
-            change: Some(
-                Estimate {
-                    estimate: 1.0,
-                    lower: 0.9,
-                    upper: f64::INFINITY,
-                }
-                .into(),
-            ),
+            change: Some(Estimate {
+                estimate: 1.0,
+                lower: 0.9,
+                upper: f64::INFINITY,
+            }),
             threshold: Some(0.01),
             why: None,
             run: Some(RunId(7)),

@@ -3,8 +3,8 @@
 use clap::Args;
 
 use crate::app::options::PairedOptions;
-use crate::app::words::{BENCH_SOURCES, choice};
-use perfcheck_engine::sides::BenchesFrom;
+use crate::app::words::words;
+use perfcheck_analysis::model::BenchesFrom;
 
 const AFTER_HELP: &str = "\
 Builds commits between the good and the bad one and measures each side by side with the good one, until it finds the first slow
@@ -32,7 +32,7 @@ pub struct BisectOptions {
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub bad: String,
     /// Build commits with these benchmarks: their own, or those of the work tree
-    #[arg(long, value_name = "SIDE", default_value = "revision", value_parser = choice(BENCH_SOURCES))]
+    #[arg(long, value_name = "SIDE", default_value = "revision", value_parser = words::<BenchesFrom>(BenchesFrom::WORDS))]
     pub benches_from: BenchesFrom,
     /// Start again instead of continuing after an interruption
     #[arg(long)]

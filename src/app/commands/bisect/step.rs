@@ -1,6 +1,6 @@
 //! One commit: built, compared with the good one, stored as a pair of runs.
 
-use super::memory::{Memory, Outcome};
+use super::memory::Memory;
 use super::options::BisectOptions;
 use crate::app::context::{Context, World};
 use crate::app::error::{AppError, first_line};
@@ -13,7 +13,7 @@ use crate::app::measuring::measured::MeasuredInTurn;
 use crate::app::measuring::prepare::{find_benchmarks, timeout};
 use crate::app::measuring::request::Request;
 use crate::app::options::StoreOptions;
-use crate::report::Finding;
+use crate::report::{CommitOutcome, Finding};
 use perfcheck_analysis::findings::{Row, Terms, conclude};
 use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, BySide, Environment, Purpose, Verdict,
@@ -147,7 +147,7 @@ impl Workshop<'_> {
         threshold: f64,
         ledger: &mut Ledger,
         world: &mut World<'_>,
-    ) -> Result<Outcome, AppError> {
+    ) -> Result<CommitOutcome, AppError> {
         let key = &good.benchmark.key;
         let built = match self.benchmark_of(revision, key, world)? {
             Ok(built) => built,
@@ -176,11 +176,11 @@ impl Workshop<'_> {
         target: &SideTarget,
         good: &BuiltBenchmark,
         memory: &Memory,
-    ) -> Option<Outcome> {
+    ) -> Option<CommitOutcome> {
         let same_as =
             |revision: &Revision| format!("it runs the same code as {}", revision.short());
         if is_same(target, &good.target) {
-            return Some(Outcome {
+            return Some(CommitOutcome {
                 finding: Finding::Fast,
                 verdict: Some(Verdict::Unchanged),
                 ..skipped(same_as(&good.revision))
@@ -188,7 +188,7 @@ impl Workshop<'_> {
         }
         let (revision, _) = self.seen.iter().find(|(_, seen)| is_same(target, seen))?;
         let known = memory.outcomes().get(&revision.commit)?;
-        Some(Outcome {
+        Some(CommitOutcome {
             why: Some(same_as(revision)),
             seconds: None,
             ..known.clone()
@@ -204,7 +204,7 @@ impl Workshop<'_> {
         longer: u32,
         ledger: &mut Ledger,
         world: &mut World<'_>,
-    ) -> Result<Outcome, AppError> {
+    ) -> Result<CommitOutcome, AppError> {
         ledger.memory.count_measurement();
         let paired = &self.options.paired;
         let comparison = paired.comparison();
@@ -277,7 +277,7 @@ fn outcome(
     rows: &[Row<'_>],
     key: &BenchmarkKey,
     threshold: f64,
-) -> Outcome {
+) -> CommitOutcome {
     let row = rows.iter().find(|row| row.key == *key);
     let Some(comparison) = row.and_then(|row| row.comparison.as_ref()) else {
         let mut failures = found
@@ -287,7 +287,7 @@ fn outcome(
             .flat_map(|measurement| &measurement.failures)
             .map(|failure| failure.message.lines().next().unwrap_or_default());
         let why = failures.next().unwrap_or("it declines to be measured");
-        return Outcome {
+        return CommitOutcome {
             run: Some(found.runs.candidate),
             ..skipped(format!("the benchmark failed: {why}"))
         };
@@ -297,10 +297,10 @@ fn outcome(
         Verdict::Unchanged | Verdict::Improved => Finding::Fast,
         _ => Finding::Skipped,
     };
-    Outcome {
+    CommitOutcome {
         finding,
         verdict: Some(comparison.verdict),
-        change: comparison.change.map(Into::into),
+        change: comparison.change,
         threshold: Some(threshold),
         why: None,
         run: Some(found.runs.candidate),
@@ -309,8 +309,8 @@ fn outcome(
 }
 
 /// Nothing can be found about a commit.
-pub(super) fn skipped(why: String) -> Outcome {
-    Outcome {
+pub(super) fn skipped(why: String) -> CommitOutcome {
+    CommitOutcome {
         finding: Finding::Skipped,
         verdict: None,
         change: None,

@@ -11,6 +11,7 @@ use crate::app::stored::comparison::StoredComparison;
 use crate::report::{MessageFormat, TableFormat, View};
 use perfcheck_analysis::compare::clean;
 use perfcheck_analysis::model::{Measurement, Run, SampleFilter};
+use perfcheck_engine::measure::Filter;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// A call of `compare`.
@@ -19,9 +20,12 @@ pub(super) struct Asked<'a> {
     pub(super) workspace: WorkspaceId,
     pub(super) context: &'a Context,
     pub(super) options: &'a CompareOptions,
+    pub(super) base: &'a str,
+    pub(super) candidates: Vec<&'a str>,
+    pub(super) filter: Filter,
 }
 
-impl<'a> Asked<'a> {
+impl Asked<'_> {
     /// What `run` measured of the benchmarks that are wanted, described as its own filter leaves it, or the one that is asked for.
     pub(super) fn described(&self, run: &Run) -> Result<Vec<Measurement>, StoreError> {
         let mut measurements = self.store.measurements(run.id, None)?;
@@ -35,18 +39,18 @@ impl<'a> Asked<'a> {
                 &SampleFilter { paired, ..filter },
             );
         }
-        let wanted = |found: &Measurement| self.options.filter.wants(&found.benchmark.key.id);
+        let wanted = |found: &Measurement| self.filter.wants(&found.benchmark.key.id);
         measurements.retain(wanted);
         Ok(measurements)
     }
 
     /// The comparison of stored runs that is asked for.
-    pub(super) fn comparison(&self) -> StoredComparison<'a> {
+    pub(super) fn comparison(&self) -> StoredComparison<'_> {
         StoredComparison {
             store: self.store,
             workspace: self.workspace,
             context: self.context,
-            filter: &self.options.filter,
+            filter: &self.filter,
             options: &self.options.comparison,
         }
     }

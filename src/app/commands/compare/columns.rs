@@ -57,17 +57,17 @@ pub(in crate::app) fn columns(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
-    let base = resolve_run(asked.store, asked.workspace, &options.base)?;
+    let base = resolve_run(asked.store, asked.workspace, asked.base)?;
     let head = asked.store.run(base)?;
     let mut sides = vec![ComparedRun {
         measurements: by_key(asked.described(&head)?),
         head,
-        name: options.base.clone(),
+        name: asked.base.to_owned(),
         judged: BTreeMap::new(),
         remarks: Vec::new(),
         verdicts: None,
     }];
-    for word in &options.candidates {
+    for word in &asked.candidates {
         let candidate = resolve_run(asked.store, asked.workspace, word)?;
         let mut earlier = sides.iter();
         if let Some(same) = earlier.find(|side| side.head.id == candidate) {
@@ -87,7 +87,7 @@ pub(in crate::app) fn columns(
         return Err(asked.comparison().nothing_to_compare(base, base));
     }
     let settings = &asked.context.tables.workspace;
-    let fail_on = options.comparison.fail_on(settings);
+    let fail_on = options.comparison.failure.fail_on(settings);
     let mut exit_code = ExitCode::Clean;
     let mut columns = Vec::new();
     for (at, side) in sides.iter().enumerate() {

@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::columns::columns;
 use super::grouping::group_by;
-use super::options::{CompareOptions, CompareView};
+use super::options::CompareOptions;
 use super::pivot::pivot;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::method::explain_method;
@@ -39,20 +39,31 @@ pub fn compare(
         workspace,
         context: &context,
         options,
+        base: options.base(),
+        candidates: options.candidates(),
+        filter: options.filter(),
     };
-    match (&options.view, &options.candidates[..]) {
-        (CompareView::Verdicts, [candidate]) => two(&asked, candidate, common, world),
-        (CompareView::Verdicts, _) => columns(&asked, Shown::Judged, common, world),
-        (CompareView::Pivot(request), _) => pivot(&asked, request, common, world),
-        (CompareView::GroupBy(pattern), _) => group_by(&asked, pattern, common, world),
-        (CompareView::Columns(shown), _) => columns(&asked, *shown, common, world),
+    if let Some(pattern) = &options.group_by {
+        return group_by(&asked, pattern, common, world);
+    }
+    if let Some(request) = &options.pivot {
+        return pivot(&asked, request, common, world);
+    }
+    match asked.candidates[..] {
+        [candidate] if options.has_verdicts() => two(&asked, candidate, common, world),
+        _ => columns(
+            &asked,
+            options.statistic.unwrap_or(Shown::Judged),
+            common,
+            world,
+        ),
     }
 }
 
 /// Most reports are about verdicts, which one candidate has.
 fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), AppError> {
-    let has_verdicts = options.view == CompareView::Verdicts && options.candidates.len() == 1;
-    let has_picture = matches!(options.view, CompareView::GroupBy(_));
+    let has_verdicts = options.has_verdicts();
+    let has_picture = options.group_by.is_some();
     let is_known = |kind: WantedKind| match kind {
         WantedKind::Findings(_) | WantedKind::Page => has_verdicts,
         WantedKind::Picture => has_picture,
@@ -77,17 +88,17 @@ fn two(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let (store, options) = (asked.store, asked.options);
-    let base = resolve_run(store, asked.workspace, &options.base)?;
+    let base = resolve_run(store, asked.workspace, asked.base)?;
     let candidate = resolve_run(store, asked.workspace, word)?;
     let comparison = asked.comparison();
-    let both = comparison.read((base, &options.base), (candidate, word))?;
+    let both = comparison.read((base, asked.base), (candidate, word))?;
     let count = both.measured.candidate.len();
     let mut concluded = working("Comparing", count, world, |told| {
-        comparison.conclude(&both, &options.base, told)
+        comparison.conclude(&both, asked.base, told)
     })?;
     let exit_code = concluded.exit_code;
     if concluded.verdicts.method != Method::Paired {
-        let named = (base, options.base.clone());
+        let named = (base, asked.base.to_owned());
         let why = nothing_compared(exit_code, Some(&named), &concluded.rows);
         concluded.verdicts.advice.extend(why);
     }
@@ -105,7 +116,10 @@ fn two(
             (MessageFormat::Human, form) => write_versions(writer, &findings, &difference, form),
         }
     });
-    let fail_on = options.comparison.fail_on(&asked.context.tables.workspace);
+    let fail_on = options
+        .comparison
+        .failure
+        .fail_on(&asked.context.tables.workspace);
     let reporting = Reporting {
         options: &options.reports,
         fail_on: &fail_on,

@@ -9,5 +9,5 @@ mod pivot;
 
 pub use command::compare;
 pub use grouping::GroupPattern;
-pub use options::{CompareOptions, CompareView};
+pub use options::CompareOptions;
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};

@@ -1,40 +1,139 @@
 //! What `compare` is asked for.
 
+use clap::Args;
+
 use super::grouping::GroupPattern;
 use super::pivot::PivotRequest;
 use crate::app::deliver::reports::ReportOptions;
 use crate::app::options::ComparisonOptions;
 use crate::report::{Shown, ValueTerms};
+use perfcheck_analysis::model::{Statistic, StatisticSet};
 use perfcheck_engine::measure::Filter;
 
+const AFTER_COMPARE: &str = "\
+With one CANDIDATE it prints verdicts, as a run does. With several it prints a column for each run and compares every column with the
+first one, as if alone. It builds and runs nothing.
+
+Examples:
+  cargo perfcheck compare main                         the latest run with `main`
+  cargo perfcheck compare main 12 latest               three runs side by side
+  cargo perfcheck compare main 12 latest --show ratio  ratios to `main`, with their geometric mean
+  cargo perfcheck compare main latest --statistic all  every statistic of both, line by line
+  cargo perfcheck compare v1 v2 v3 --statistic p95 --report csv=tails.csv
+  cargo perfcheck compare main --pivot rows=group,cols=function,value=ratio
+  cargo perfcheck compare v1 v2 --pivot rows=id,cols=run,value=time+change --report markdown-table
+  cargo perfcheck compare latest --group-by 'sort/([^/]+)'  functions of one run side by side, the fastest marked
+  cargo perfcheck compare log --group-by '(ser|deser)$' --report svg=split.svg
+                                                       two series a row, as split violins
+  cargo perfcheck compare v1 v2 --report markdown-table  change, adjusted p and effect sizes
+  cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system
+
+Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared, 5 store unusable, 6 no such run, or a column with nothing comparable.";
+
+/// Flags that would have no effect on a pivot: it has no verdicts, and tests and summaries of its own.
+const ABOUT_VERDICTS: [&str; 11] = [
+    "statistic",
+    "limits",
+    "fail_on",
+    "ignore_drift",
+    "test",
+    "metric",
+    "observations",
+    "center",
+    "quantile",
+    "correction",
+    "rank_p",
+];
+
+/// The run that is meant where none is named.
+const LATEST: &str = "latest";
+
 /// Compare stored runs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_long_help = AFTER_COMPARE,
+    override_usage = "cargo perfcheck compare [OPTIONS] <BASE> [CANDIDATE]...\n       cargo perfcheck compare [OPTIONS] --pivot <PIVOT> [BASE] [CANDIDATE]...\n       cargo perfcheck compare [OPTIONS] --group-by <REGEX> [BASE]"
+)]
 pub struct CompareOptions {
-    /// The reference.
-    pub base: String,
-    /// What is compared with it, each by itself.
-    pub candidates: Vec<String>,
-    /// Which benchmarks.
-    pub filter: Filter,
-    /// How to compare.
-    pub comparison: ComparisonOptions,
-    /// What of it is shown.
-    pub view: CompareView,
-    /// In which terms columns are.
-    pub terms: ValueTerms,
-    /// What is written beside the table, or in its place.
-    pub reports: ReportOptions,
+    /// The reference: a baseline, a run number, `latest` or `@commit`
+    #[arg(required_unless_present_any = ["pivot", "group_by"], value_name = "BASE")]
+    base: Option<String>,
+    /// Compare these runs with it, each by itself [default: latest]
+    #[arg(value_name = "CANDIDATE")]
+    candidates: Vec<String>,
+    /// Compare only benchmarks whose id contains one of these words
+    #[arg(long = "filter", value_name = "FILTER")]
+    filters: Vec<String>,
+    /// Match whole ids with FILTER
+    #[arg(long)]
+    exact: bool,
+    /// Show this statistic in columns, e.g. median, p95, all [default: judged]
+    ///
+    /// judged: the values that were compared, and their change. all: every statistic, line by line. Others: min, mean (of rates harmonic), median,
+    /// std-dev, launch-std-dev, cv, max, best-95 (mean of the best 95 %), p95 (any percentile), subselection.
+    #[arg(long, value_name = "STATISTIC", value_parser = shown)]
+    pub(super) statistic: Option<Shown>,
+    /// Show what was measured, or ratios to the first column (with --group-by to the fastest of the row)
+    #[arg(long = "show", value_name = "TERMS", default_value = "time")]
+    pub(super) terms: ValueTerms,
+    /// Lay out measurements as a pivot table, without verdicts: rows=DIMENSION,cols=DIMENSION,value=VALUE
+    ///
+    /// Of BASE (default: latest) and all CANDIDATEs; `+` joins several of each. Dimensions: run, package, target, id; parts of ids: group (the first), function (the
+    /// second), input (the rest), part1, part2, ...; of imported runs the names of their columns. Values: time (the mean), ops, min-ops,
+    /// max-ops, samples and every STATISTIC; and relative ones: ratio and change (of means), cliffs-delta, hedges-g, p-value. These are relative to
+    /// versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run where runs are columns or rows, else
+    /// the fastest of each column]. Cells of several benchmarks have their geometric mean. A pivot has no verdicts, and the exit code does not depend on its values.
+    #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]
+    pub(super) pivot: Option<PivotRequest>,
+    /// Set benchmarks of one run side by side: what REGEX captures in an id is the column, the rest the row
+    ///
+    /// The run is BASE (default: latest). The first group captures, or all named groups; without groups the whole match. The fastest of each row is marked, and so is what
+    /// cannot be told from it. This is exploratory: there are no verdicts, and no result changes the exit code.
+    #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot"])]
+    pub(super) group_by: Option<GroupPattern>,
+    #[command(flatten)]
+    pub(super) reports: ReportOptions,
+    #[command(flatten)]
+    pub(super) comparison: ComparisonOptions,
 }
 
-/// What of a comparison is shown.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CompareView {
-    /// Verdicts of one candidate.
-    Verdicts,
-    /// All runs side by side.
-    Columns(Shown),
-    /// The measurements of all runs by dimensions.
-    Pivot(PivotRequest),
-    /// One run, by a part of the ids.
-    GroupBy(GroupPattern),
+impl CompareOptions {
+    /// The reference.
+    pub(super) fn base(&self) -> &str {
+        self.base.as_deref().unwrap_or(LATEST)
+    }
+
+    /// What is compared with it, each by itself.
+    pub(super) fn candidates(&self) -> Vec<&str> {
+        let one_run = self.pivot.is_some() || self.group_by.is_some();
+        if self.candidates.is_empty() && !one_run {
+            return vec![LATEST];
+        }
+        self.candidates.iter().map(String::as_str).collect()
+    }
+
+    /// Which benchmarks.
+    pub(super) fn filter(&self) -> Filter {
+        Filter {
+            words: self.filters.clone(),
+            exact: self.exact,
+        }
+    }
+
+    /// Whether the verdicts of one candidate are shown. Ratios are shown in columns.
+    pub(super) fn has_verdicts(&self) -> bool {
+        let other_view =
+            self.group_by.is_some() || self.pivot.is_some() || self.statistic.is_some();
+        !other_view && self.candidates.len() < 2 && self.terms != ValueTerms::Ratios
+    }
+}
+
+fn shown(text: &str) -> Result<Shown, String> {
+    match text {
+        "judged" => Ok(Shown::Judged),
+        "all" => Ok(Shown::Block),
+        other => Statistic::read(other, StatisticSet::Columns)
+            .map(Shown::One)
+            .map_err(|message| format!("{message}; and judged, all")),
+    }
 }

@@ -1,6 +1,7 @@
 //! The command itself: which benchmarks and which branch are meant.
 
-use super::options::{HistoryBranch, HistoryOptions};
+use super::options::HistoryOptions;
+use super::overview::overview;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list};
@@ -24,6 +25,9 @@ pub fn history(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    if options.is_overview() {
+        return overview(&options.verdict, common, world);
+    }
     let context = Context::load(&world.variables, common)?;
     let since = match &options.since {
         Some(text) => Some(host::moment(text).map_err(AppError::Usage)?),
@@ -36,7 +40,7 @@ pub fn history(
     let branch = Branch::of(options, &keys, &context, &store, workspace, world)?;
     let request = HistoryRequest {
         branch: branch.filter(),
-        limit: options.limit,
+        limit: options.limit(),
         since,
         allowed: &options.allow_different,
         medians: keys.len() == 1,
@@ -100,7 +104,7 @@ fn meant(
 ) -> Result<Vec<BenchmarkKey>, AppError> {
     let stored = store.benchmarks(workspace)?;
     let all: Vec<&BenchmarkKey> = stored.iter().map(|benchmark| &benchmark.key).collect();
-    let filter = &options.filter;
+    let filter = options.filter();
     let found: Vec<&BenchmarkKey> = match &filter.words[..] {
         // A whole id means that benchmark alone, although others contain it.
         [word] if !filter.exact => candidates(word, &all),
@@ -140,14 +144,11 @@ impl Branch {
         workspace: WorkspaceId,
         world: &World<'_>,
     ) -> Result<Self, AppError> {
-        let state = match &options.branch {
-            HistoryBranch::All => return Ok(Self::All),
-            HistoryBranch::Named(name) => return Ok(Self::One(Some(name.clone()))),
-            HistoryBranch::Present => context.checkout.as_ref().and_then(|checkout| {
-                let state = checkout.state()?;
-                Some((checkout, state))
-            }),
-        };
+        if let Some(name) = &options.branch {
+            return Ok(Self::One(Some(name.clone())));
+        }
+        let checkout = (context.checkout.as_ref()).filter(|_| !options.all_branches);
+        let state = checkout.and_then(|checkout| Some((checkout, checkout.state()?)));
         let Some((checkout, state)) = state else {
             return Ok(Self::All);
         };

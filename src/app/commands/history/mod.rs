@@ -5,5 +5,4 @@ pub(super) mod options;
 mod overview;
 
 pub use command::history;
-pub use options::{HistoryBranch, HistoryOptions};
-pub use overview::overview;
+pub use options::HistoryOptions;

@@ -6,14 +6,18 @@ use crate::app::options::StoreOptions;
 use crate::report::{BenchmarkLine, write_benchmarks};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{BenchmarkKey, RunStatus};
+use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Verdict};
 use perfcheck_engine::store::{BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter};
 
 /// Values of so many runs are drawn.
 const LAST_RUNS: usize = 16;
 
 /// Runs the command.
-pub fn overview(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+pub(super) fn overview(
+    only: &[Verdict],
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
     let Some((store, workspace)) = context.stored()? else {
         return context.note_nothing_stored(common, world);
@@ -29,7 +33,10 @@ pub fn overview(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode
     let history = store.history(workspace, &keys, &query)?;
     let mut lines: Vec<BenchmarkLine> = found
         .into_iter()
-        .filter(|found| common.output.shows(found.verdict))
+        .filter(|found| {
+            let is_wanted = |verdict: Verdict| only.contains(&verdict);
+            only.is_empty() || found.verdict.is_some_and(is_wanted)
+        })
         .map(|found| BenchmarkLine {
             last_values_ns: last_values(&history, &found.key),
             key: found.key,

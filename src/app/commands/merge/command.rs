@@ -406,7 +406,7 @@ impl Merging<'_> {
 
     fn fail_on(&self) -> Vec<Verdict> {
         let settings = &self.context.tables.workspace;
-        self.options.comparison.fail_on(settings)
+        self.options.failure.fail_on(settings)
     }
 
     /// By what the command ends well or ill: as the run of all would have.
@@ -417,7 +417,7 @@ impl Merging<'_> {
             } else {
                 Coverage::Gaps
             },
-            limits: (self.options.comparison.limits(&self.context.tables)).collect(),
+            limits: (self.options.failure.limits(&self.context.tables)).collect(),
             fail_on,
             is_named: self.partition.reference != AskedReference::Accepted,
             failed_targets: self.suite.failed_targets(),

@@ -1,25 +1,41 @@
 //! What `merge` is asked for.
 
+use clap::Args;
 use std::path::PathBuf;
 
 use crate::app::deliver::reports::ReportOptions;
 use crate::app::error::AppError;
-use crate::app::options::{ComparisonOptions, StoreOptions};
+use crate::app::options::{FailureOptions, StoreOptions};
 use perfcheck_engine::store::check_baseline_name;
 
-/// Which parts are merged, and what decides how the command ends.
-#[derive(Debug, Clone)]
+const AFTER_MERGE: &str = "\
+Each file is what `cargo perfcheck store export` wrote in the job of one part, in any order. All benchmarks are decided together, as one run would have \
+decided about them, and stored as one run. A part that is missing makes that run incomplete, and the exit status 4.
+
+Examples:
+  cargo perfcheck --partition 2/8 --against main           in the job of part 2: measure it
+  cargo perfcheck store export latest --output part-2.jsonl
+  cargo perfcheck merge part-*.jsonl                       in the last job: decide about all parts
+
+Exit status: 0 clean, 1 regression, 2 usage, or files that do not belong together, 4 a benchmark failed or a part is missing, 5 store unusable, 6 baseline missing or not comparable.";
+
+/// Which parts are merged, and what decides how the command ends; all else was said when the parts were measured.
+#[derive(Debug, Clone, Args)]
+#[command(after_long_help = AFTER_MERGE)]
 pub struct MergeOptions {
-    /// A file for each part.
+    /// The files of all parts
+    #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Limits, and the verdicts that fail; all else was said when the parts were measured.
-    pub comparison: ComparisonOptions,
-    /// The name to give to the run.
+    /// Name the run
+    #[arg(short, long, value_name = "NAME")]
     pub save_baseline: Option<String>,
-    /// Whether the team's store gets it, too.
+    /// Send the run to the team's store afterwards, as `store push` does
+    #[arg(long)]
     pub push: bool,
-    /// What is written beside the result.
-    pub reports: ReportOptions,
+    #[command(flatten)]
+    pub(super) reports: ReportOptions,
+    #[command(flatten)]
+    pub(super) failure: FailureOptions,
 }
 
 impl MergeOptions {

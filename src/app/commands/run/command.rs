@@ -529,7 +529,7 @@ impl RunCommand<'_> {
         match self.options.part {
             // Nothing is decided yet.
             Some(_) => Vec::new(),
-            None => self.options.comparison.fail_on(settings),
+            None => self.options.comparison.failure.fail_on(settings),
         }
     }
 
@@ -552,7 +552,7 @@ impl RunCommand<'_> {
     ) -> Terms<'t> {
         let tables = &self.request.context.tables;
         let is_part = self.options.part.is_some();
-        let limits = self.options.comparison.limits(tables);
+        let limits = self.options.comparison.failure.limits(tables);
         Terms {
             coverage: if is_part {
                 Coverage::Part

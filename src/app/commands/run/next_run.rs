@@ -41,7 +41,7 @@ impl RunOptions {
                 Against::Executable(path) => executable = Some(path.display().to_string()),
             }
             let is_of_work_tree = against.benches_from == BenchesFrom::WorkTree;
-            benches_from = is_of_work_tree.then(|| "worktree".to_owned());
+            benches_from = is_of_work_tree.then(|| against.benches_from.to_string());
         }
         let selected = flags([
             ("--baseline", self.baseline.clone()),

@@ -1,9 +1,9 @@
 //! `cargo perfcheck show RUN [BENCH]`: what a stored run measured; with `--stats` every statistic of it, with `--report svg` a picture.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use super::draw::draw;
+use super::options::ShowOptions;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::working::working;
 use crate::app::deliver::write::write;
@@ -20,34 +20,22 @@ use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns, LatencyBootstrap};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row, SortKey, summarize_all};
 use perfcheck_analysis::model::{
-    Analysis, BenchmarkKey, DecisionSettings, Measurement, Run, RunId, RunVerdict, Verdict,
+    BenchmarkKey, DecisionSettings, Measurement, Run, RunId, RunVerdict, Verdict,
 };
 use perfcheck_engine::store::{Store, WorkspaceId};
 
-/// How a run is shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunView {
-    /// The table of a run.
-    Table,
-    /// Every statistic; samples are described as this says, or as the run was judged.
-    Statistics(Option<Analysis>),
-    /// A picture in this file; `None`: on stdout.
-    Picture(Option<PathBuf>),
-}
-
 /// Runs the command.
 pub fn show(
-    run: &str,
-    bench: Option<&str>,
-    view: &RunView,
+    options: &ShowOptions,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
-    let run = match (resolve_run(&store, workspace, run), bench) {
+    let run = resolve_run(&store, workspace, &options.run);
+    let run = match (run, &options.bench) {
         (Err(error @ AppError::NoSuchRun { .. }), None) => {
-            return Err(benchmark_meant(run, &store, workspace)?.unwrap_or(error));
+            return Err(benchmark_meant(&options.run, &store, workspace)?.unwrap_or(error));
         }
         (run, _) => run?,
     };
@@ -56,7 +44,7 @@ pub fn show(
         .iter()
         .map(|found| &found.benchmark.key)
         .collect();
-    let only = match bench {
+    let only = match &options.bench {
         Some(bench) => Some(meant(bench, &all, run)?.clone()),
         None => None,
     };
@@ -68,30 +56,33 @@ pub fn show(
         .filter(|found| is_shown(&found.benchmark.key))
         .collect();
     // Among the statistics it is a line of its benchmark.
-    if !matches!(view, RunView::Statistics(_)) {
+    if !options.stats {
         for said in absurdities(&name, &measurements, thresholds) {
             write_warning(world.stderr, &said)?;
         }
     }
-    match view {
-        RunView::Table => {
-            let is_whole = only.is_none();
-            table(&store, run, (&measurements, is_whole), common, world)
-        }
-        RunView::Statistics(analysis) => {
-            let head = store.run(run)?;
-            let decision = DecisionSettings {
-                analysis: analysis.unwrap_or(head.decision.analysis),
-                ..head.decision
-            };
-            let shown = DescribedAs {
-                is_shown: &is_shown,
-                decision,
-            };
-            statistics(&context, &store, &head, &shown, common, world)
-        }
-        RunView::Picture(file) => draw(&store.run(run)?, &measurements, file.as_deref(), world),
+    if let Some(wanted) = &options.picture {
+        return draw(
+            &store.run(run)?,
+            &measurements,
+            wanted.file.as_deref(),
+            world,
+        );
     }
+    if !options.stats {
+        let is_whole = only.is_none();
+        return table(&store, run, (&measurements, is_whole), common, world);
+    }
+    let head = store.run(run)?;
+    let decision = DecisionSettings {
+        analysis: options.described().unwrap_or(head.decision.analysis),
+        ..head.decision
+    };
+    let shown = DescribedAs {
+        is_shown: &is_shown,
+        decision,
+    };
+    statistics(&context, &store, &head, &shown, common, world)
 }
 
 /// That a word in a run's place is a benchmark's, if it is.

@@ -60,7 +60,7 @@ pub(in crate::app) fn draw(
         shape: &shape,
         operations: latencies
             .as_ref()
-            .and_then(|found| found.distribution.as_ref()),
+            .and_then(|found| found.course.distribution.as_ref()),
     };
     write_to(file, world, |writer| write_picture(writer, &picture))?;
     Ok(ExitCode::Clean)

@@ -2,5 +2,7 @@
 
 mod command;
 mod draw;
+mod options;
 
-pub use command::{RunView, show};
+pub use command::show;
+pub use options::ShowOptions;

@@ -2,12 +2,12 @@
 //!
 //! Every number is a mean over launches, which weigh alike; only the merged histogram and the distribution are of all operations, for looking at.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::compare::estimate::Estimate;
 use crate::model::{Allocations, Latencies, LatencyWindow, LaunchSeries, Measurement};
 use perfcheck_stats::{
-    HdrHistogram, HdrPrecision, TInterval, WeightedEcdf, mean, paired_mean_ratio, sample_variance,
+    HdrHistogram, TInterval, WeightedEcdf, mean, paired_mean_ratio, sample_variance,
 };
 
 use super::latencies::LatencyComparison;
@@ -60,13 +60,17 @@ impl AllocationSummary {
 }
 
 /// A number that each launch has, over the launches.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverLaunches {
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
-    /// Their standard deviation (k - 1); `None` for one launch.
+    /// The standard deviation (k - 1); null for one launch.
+    #[serde(rename = "std_dev")]
     pub sd: Option<f64>,
-    /// The mean with Student's interval; `None` for one launch.
+    /// The standard deviation over the mean; null for one launch.
+    pub cv: Option<f64>,
+    /// The mean with Student's interval; null for one launch.
     pub interval: Option<Estimate>,
 }
 
@@ -74,76 +78,110 @@ impl OverLaunches {
     fn of(values: &[f64], level: f64) -> Option<Self> {
         let mean = mean(values)?;
         let interval = TInterval::of(values, level);
+        let sd = sample_variance(values).map(f64::sqrt);
         Some(Self {
             mean,
-            sd: sample_variance(values).map(f64::sqrt),
+            sd,
+            cv: sd.filter(|_| mean != 0.0).map(|sd| sd / mean),
             interval: interval.map(|found| Estimate::with(found.mean, found.interval())),
         })
     }
-
-    /// SD / mean.
-    pub fn cv(&self) -> Option<f64> {
-        self.sd
-            .filter(|_| self.mean != 0.0)
-            .map(|sd| sd / self.mean)
-    }
 }
 
-/// One percentile.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A percentile of latencies. What is over launches is in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PercentileSummary {
-    /// Which, as a fraction; 1 is the longest operation.
+    /// Which percentile it is, as a fraction; 1 is the longest operation.
     pub quantile: f64,
-    /// Over the launches, nanoseconds.
-    pub ns: OverLaunches,
-    /// Of all operations in one histogram, nanoseconds.
+    /// The percentile of all operations in one histogram, nanoseconds.
     pub merged_ns: u64,
+    /// Over the launches, nanoseconds.
+    #[serde(flatten)]
+    pub ns: OverLaunches,
 }
 
-/// What the operations took in one second of the launches that lasted so long.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What ended within one second, over launches.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowSummary {
-    /// Launches that had operations or errors in it.
+    /// How many launches lasted so long.
     pub launches: usize,
-    /// Operations that succeeded, all launches together.
+    /// How many operations succeeded.
     pub operations: u64,
-    /// Operations that failed.
+    /// How many operations failed.
     pub errors: u64,
-    /// The mean over launches of their 50th, 95th and 99th percentile, nanoseconds; `None` where nothing succeeded.
-    pub percentiles_ns: Option<[f64; 3]>,
+    /// The mean over launches of the median, nanoseconds; null without operations.
+    pub p50_ns: Option<f64>,
+    /// The mean over launches of the 95th percentile, nanoseconds.
+    pub p95_ns: Option<f64>,
+    /// The mean over launches of the 99th percentile, nanoseconds.
+    pub p99_ns: Option<f64>,
 }
 
-/// What single operations took.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LatencySummary {
-    /// Launches with operations that succeeded.
-    pub launches: usize,
-    /// Operations that succeeded, all launches together.
-    pub operations: u64,
-    /// Operations that failed.
-    pub errors: u64,
-    /// What the first of them said, each once.
-    pub messages: Vec<String>,
-    /// Operations that took longer than the histogram reaches.
-    pub clamped: u64,
-    /// How finely the histograms tell operations apart; of several the coarsest.
-    pub precision: HdrPrecision,
-    /// Operations of a launch.
-    pub operations_per_launch: OverLaunches,
-    /// Operations a second of a launch, by the times of all its operations.
-    pub operations_per_second: OverLaunches,
-    /// Those of [`LatencyComparison::QUANTILES`].
-    pub percentiles: Vec<PercentileSummary>,
-    /// Mean of all operations, nanoseconds, each in the middle of its counter.
-    pub merged_mean_ns: f64,
-    /// Their deviation, of the population.
-    pub merged_sd_ns: f64,
-    /// The distribution of single operations, from those drawn at random.
-    pub distribution: Option<WeightedEcdf>,
-    /// Second by second.
+/// How latencies went, second by second.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LatencyCourse {
+    /// What ended within each second, over launches.
     pub windows: Vec<WindowSummary>,
-    /// Median of the last whole second over that of the first, less 1, over the launches that had two; the interval is Student's.
+    /// The median of the last whole second over that of the first, less 1; null for fewer than two whole seconds. The interval is Student's.
     pub drift: Option<Estimate>,
+    /// The times within which 1, 2, ... 100 % of the operations ended, nanoseconds, of single times drawn at random; null without these.
+    #[serde(rename = "distribution_ns", serialize_with = "in_percents")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<f64>>"))]
+    pub distribution: Option<WeightedEcdf>,
+}
+
+#[expect(clippy::ref_option, reason = "serde calls it so")]
+fn in_percents<S: Serializer>(
+    distribution: &Option<WeightedEcdf>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let times = distribution.as_ref().map(|distribution| {
+        let shares = (1..=100).map(|percent| f64::from(percent) / 100.0);
+        let times = shares.filter_map(|share| distribution.quantile(share));
+        times.collect::<Vec<f64>>()
+    });
+    times.serialize(serializer)
+}
+
+/// The latencies of single operations in one run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LatencySummary {
+    /// How many operations succeeded.
+    pub operations: u64,
+    /// How many operations failed.
+    pub errors: u64,
+    /// What the first errors said, each once.
+    #[serde(rename = "error_messages")]
+    pub messages: Vec<String>,
+    /// How many operations took more than an hour.
+    pub clamped: u64,
+    /// How many launches there were.
+    pub launches: usize,
+    /// The operations of a launch.
+    pub operations_per_launch: OverLaunches,
+    /// The operations per second of a launch.
+    pub operations_per_second: OverLaunches,
+    /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1, the longest.
+    pub percentiles: Vec<PercentileSummary>,
+    /// The mean of all operations together, nanoseconds, each in the middle of its counter.
+    pub merged_mean_ns: f64,
+    /// The standard deviation of all operations together, as of a population, nanoseconds.
+    #[serde(rename = "merged_std_dev_ns")]
+    pub merged_sd_ns: f64,
+    /// How many significant digits the histograms tell apart; of several the coarsest.
+    pub digits: u8,
+    /// By how much of itself a percentile may be too low, a fraction.
+    pub relative_error: f64,
+    /// Percentiles below this are exact, nanoseconds.
+    #[serde(skip)]
+    pub exact_below: u64,
+    /// How they went.
+    #[serde(skip)]
+    pub course: LatencyCourse,
 }
 
 impl LatencySummary {
@@ -176,28 +214,29 @@ impl LatencySummary {
                 messages.push(message.clone());
             }
         }
+        let precision = merged.precision();
         Some(Self {
             launches: histograms.len(),
             operations: merged.total(),
             errors: noted.iter().map(|found| found.errors).sum(),
             messages,
             clamped: noted.iter().map(|found| found.clamped).sum(),
-            precision: merged.precision(),
             operations_per_launch: over(&|launch| Some(launch.total() as f64))?,
             operations_per_second: over(&|launch| {
                 launch.mean().filter(|ns| *ns > 0.0).map(|ns| 1e9 / ns)
             })
-            .unwrap_or(OverLaunches {
-                mean: 0.0,
-                sd: None,
-                interval: None,
-            }),
+            .unwrap_or_default(),
             percentiles: percentiles.collect::<Option<_>>()?,
             merged_mean_ns: merged.mean()?,
             merged_sd_ns: merged.population_deviation()?,
-            distribution: distribution(&noted),
-            windows: windows(&noted),
-            drift: drift(&noted, confidence_level),
+            digits: precision.digits(),
+            relative_error: precision.error(),
+            exact_below: precision.exact_below(),
+            course: LatencyCourse {
+                windows: windows(&noted),
+                drift: drift(&noted, confidence_level),
+                distribution: distribution(&noted),
+            },
         })
     }
 
@@ -247,19 +286,13 @@ fn windows(noted: &[&Latencies]) -> Vec<WindowSummary> {
                 let with = of_launches.iter().filter(|window| window.operations > 0);
                 mean(&with.map(|window| pick(window)).collect::<Vec<_>>())
             };
-            let percentiles = [
-                percentile(|window| window.p50.as_f64()),
-                percentile(|window| window.p95.as_f64()),
-                percentile(|window| window.p99.as_f64()),
-            ];
             WindowSummary {
                 launches: of_launches.len(),
                 operations: of_launches.iter().map(|window| window.operations).sum(),
                 errors: of_launches.iter().map(|window| window.errors).sum(),
-                percentiles_ns: match percentiles {
-                    [Some(p50), Some(p95), Some(p99)] => Some([p50, p95, p99]),
-                    _ => None,
-                },
+                p50_ns: percentile(|window| window.p50.as_f64()),
+                p95_ns: percentile(|window| window.p95.as_f64()),
+                p99_ns: percentile(|window| window.p99.as_f64()),
             }
         })
         .collect()

@@ -15,7 +15,8 @@ mod shared_level;
 
 pub use allocations::{AllocationComparison, CountChange};
 pub use description::{
-    AllocationSummary, LatencySummary, OverLaunches, PercentileSummary, WindowSummary,
+    AllocationSummary, LatencyCourse, LatencySummary, OverLaunches, PercentileSummary,
+    WindowSummary,
 };
 pub(in crate::compare) use instructions::per_iteration;
 pub use instructions::{FunctionInstructions, InstructionComparison, InstructionSummary};

@@ -386,12 +386,18 @@ fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
     let found = LatencySummary::of(&run, 0.95).unwrap();
     assert_eq!((found.launches, found.operations, found.errors), (3, 90, 9));
     assert_eq!(found.messages, ["refused"]);
-    let first = found.windows[0];
+    let first = found.course.windows[0];
     assert_eq!((first.launches, first.operations, first.errors), (3, 30, 3));
     let mean = (100.0 + 200.0 + 100.0) / 3.0;
-    assert_eq!(first.percentiles_ns, Some([mean, 2.0 * mean, 3.0 * mean]));
-    assert_eq!((found.windows.len(), found.windows[3].launches), (4, 2));
-    let drift = found.drift.unwrap();
+    assert_eq!(
+        [first.p50_ns, first.p95_ns, first.p99_ns],
+        [1.0, 2.0, 3.0].map(|factor| Some(factor * mean))
+    );
+    assert_eq!(
+        (found.course.windows.len(), found.course.windows[3].launches),
+        (4, 2)
+    );
+    let drift = found.course.drift.unwrap();
     // 120 of 100 and 240 of 200.
     assert!(
         (drift.estimate - 0.2).abs() < 1e-12 && (drift.upper - 0.2).abs() < 1e-9,
@@ -403,11 +409,15 @@ fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
         idle.windows[at].operations = 0;
     }
     let idle = launches([(vec![], Some(idle))].into_iter());
-    let drift = LatencySummary::of(&idle, 0.95).unwrap().drift.unwrap();
+    let drift = LatencySummary::of(&idle, 0.95)
+        .unwrap()
+        .course
+        .drift
+        .unwrap();
     assert!((drift.estimate - 0.5).abs() < 1e-12, "{drift:?}");
     let short = launches([(vec![], Some(windowed(&[100, 100])))].into_iter());
     assert_eq!(
-        LatencySummary::of(&short, 0.95).unwrap().drift,
+        LatencySummary::of(&short, 0.95).unwrap().course.drift,
         None,
         "one whole second"
     );
@@ -422,7 +432,7 @@ fn b11_every_percentile_has_mean_deviation_cv_and_interval_over_launches() {
         "{p95:?}"
     );
     // np.std([1, 1.1, .9, 1.05, .95], ddof=1) = 0.0790569415042095
-    assert!((p95.ns.cv().unwrap() - 0.079_057).abs() < 2e-4, "{p95:?}");
+    assert!((p95.ns.cv.unwrap() - 0.079_057).abs() < 2e-4, "{p95:?}");
     let interval = p95.ns.interval.unwrap();
     // scipy.stats.t.ppf(.975, 4) / sqrt(5)
     let margin = 2.776_445 * p95.ns.sd.unwrap() / 5.0_f64.sqrt();

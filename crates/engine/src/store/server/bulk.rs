@@ -8,7 +8,7 @@ use tokio_postgres::types::{ToSql, Type};
 use super::session::TeamSession;
 use super::values::Held;
 use crate::store::codec;
-use crate::store::columns::{FlagColumn, Json, StoredWord};
+use crate::store::columns::{FlagColumn, Json, word};
 use crate::store::conclusion::packed;
 use crate::store::conditions::Conditions;
 use crate::store::error::{Attempt, Fault};
@@ -16,7 +16,8 @@ use crate::store::extras::{AllocationsColumn, LatenciesColumn};
 use crate::store::transfer::{KnownRun, TransferredRun};
 use crate::store::{StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, LaunchOutcome, RunEnd, RunId, RunVerdict, Side, Timestamp, Work,
+    Acceptance, BenchmarkKey, LaunchOutcome, RunEnd, RunId, RunStatus, RunVerdict, Side, Timestamp,
+    Work,
 };
 use rusqlite::types::Value;
 
@@ -182,8 +183,8 @@ impl TeamSession {
     ) -> Attempt<Vec<KnownRun>> {
         let started: Vec<i64> = runs.iter().map(|(started, ..)| started.0).collect();
         let seeds: Vec<i64> = runs.iter().map(|(_, seed, _)| seed.cast_signed()).collect();
-        let sides: Vec<&str> = (runs.iter())
-            .map(|(.., side)| side.map_or("", StoredWord::to_word))
+        let sides: Vec<String> = (runs.iter())
+            .map(|(.., side)| side.map_or_else(String::new, word))
             .collect();
         let rows = self.rows(
             "SELECT r.id, g.seed IS NOT NULL FROM unnest($2, $3, $4) WITH ORDINALITY a(started, seed, role, place)
@@ -287,7 +288,6 @@ impl TeamSession {
         numbers: &GivenNumbers,
         (ids, ends): (&[RunId], &[RunEnd]),
     ) -> Attempt<()> {
-        let word = |word: &'static str| word.to_owned();
         let pairs = || runs.iter().map(|run| run.pair.as_ref());
         let git = || runs.iter().map(|run| run.head.git.as_ref());
         let is_base =
@@ -301,14 +301,14 @@ impl TeamSession {
             environments.push(numbers.environment(shared.environments.0[&facts]));
         }
         columns.numbers(environments);
-        columns.texts(runs.iter().map(|_| word("complete")));
+        columns.texts(runs.iter().map(|_| word(RunStatus::Complete)));
         columns.texts(runs.iter().zip(ends).map(|(run, end)| {
             let acceptance = if is_base(run) {
                 Acceptance::Pending
             } else {
                 end.acceptance
             };
-            word(acceptance.to_word())
+            word(acceptance)
         }));
         columns.numbers(runs.iter().map(|run| run.head.started.0));
         columns.numbers(ends.iter().map(|end| end.finished.0));
@@ -324,8 +324,8 @@ impl TeamSession {
         columns.texts(decisions);
         columns.texts(runs.iter().map(|run| run.head.tool_version.clone()));
         columns.numbers(pairs().map(|pair| pair.map(|pair| ids[pair.partner].0)));
-        columns.texts(pairs().map(|pair| pair.map(|pair| word(pair.side.to_word()))));
-        columns.texts(pairs().map(|pair| pair.map(|pair| word(pair.purpose.to_word()))));
+        columns.texts(pairs().map(|pair| pair.map(|pair| word(pair.side))));
+        columns.texts(pairs().map(|pair| pair.map(|pair| word(pair.purpose))));
         columns.texts(pairs().map(|pair| pair.map(|pair| pair.plan.clone())));
         let sources: Vec<Option<String>> = (runs.iter())
             .map(|run| run.source.as_ref().map(json).transpose())
@@ -534,7 +534,7 @@ impl FoundVerdicts {
                 .iter()
                 .map(|at| numbers.conditions(*at)),
         );
-        columns.texts(measured().map(|found| found.map(|it| it.verdict.to_word().to_owned())));
+        columns.texts(measured().map(|found| found.map(|it| word(it.verdict))));
         columns.measures(measured().map(|found| finite(found?.typical_ns)).collect());
         columns.measures(measured().map(|found| finite(found?.change)).collect());
         columns.measures(
@@ -558,11 +558,7 @@ impl FoundVerdicts {
         let mut columns = Columns::default();
         columns.numbers(missed.iter().map(|((run, _), _)| numbers.run(*run)));
         columns.numbers(missed.iter().map(|((_, it), _)| numbers.benchmark(*it)));
-        columns.texts(
-            missed
-                .iter()
-                .map(|(_, found)| found.verdict.to_word().to_owned()),
-        );
+        columns.texts(missed.iter().map(|(_, found)| word(found.verdict)));
         columns.numbers(
             missed
                 .iter()

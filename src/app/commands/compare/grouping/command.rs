@@ -78,7 +78,7 @@ pub(in crate::app) fn group_by(
     }
     let grouped = Grouped {
         run,
-        name: options.base.clone(),
+        name: asked.base.to_owned(),
         pattern: pattern.as_str().to_owned(),
         geometric_means: geometric_means(&rows, columns.len()),
         columns,

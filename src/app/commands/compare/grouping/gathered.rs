@@ -21,14 +21,13 @@ pub(super) struct GroupedRun {
 
 /// Reads the run that is asked for, and says what is absurd of it.
 pub(super) fn gathered(asked: &Asked<'_>, world: &mut World<'_>) -> Result<GroupedRun, AppError> {
-    let options = asked.options;
-    let run = resolve_run(asked.store, asked.workspace, &options.base)?;
+    let run = resolve_run(asked.store, asked.workspace, asked.base)?;
     let measurements = asked.described(&asked.store.run(run)?)?;
     if measurements.is_empty() {
         return Err(asked.comparison().nothing_to_compare(run, run));
     }
     let thresholds = &asked.context.tables.workspace.thresholds;
-    for said in absurdities(&options.base, &measurements, thresholds) {
+    for said in absurdities(asked.base, &measurements, thresholds) {
         write_warning(world.stderr, &said)?;
     }
     Ok(GroupedRun { run, measurements })

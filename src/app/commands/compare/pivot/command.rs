@@ -28,7 +28,7 @@ pub(in crate::app) fn pivot(
     let options = asked.options;
     let sorted_by = sorted_by(common.output.order(), &request.values)?;
     let mut sides: Vec<PivotRun> = Vec::new();
-    for word in std::iter::once(&options.base).chain(&options.candidates) {
+    for word in std::iter::once(&asked.base).chain(&asked.candidates) {
         let run: RunId = resolve_run(asked.store, asked.workspace, word)?;
         if let Some(same) = sides.iter().find(|side| side.head.id == run) {
             return Err(AppError::Usage(format!(
@@ -39,7 +39,7 @@ pub(in crate::app) fn pivot(
         let head = asked.store.run(run)?;
         sides.push(PivotRun {
             measurements: asked.described(&head)?,
-            name: word.clone(),
+            name: (*word).to_owned(),
             head,
         });
     }

@@ -1,11 +1,9 @@
-//! The command line of `show`.
+//! What `show` is asked for.
 
 use clap::Args;
 
-use super::command::{Command, Parsed};
-use super::run_flags::RowFlags;
-use super::store_flags::StoredArguments;
-use crate::app::{OutlierWords, RunView, WantedKind, WantedReport, outliers, words};
+use crate::app::deliver::reports::{WantedKind, WantedReport};
+use crate::app::words::{OutlierWords, outliers, words};
 use perfcheck_analysis::model::{Analysis, QuantileRule, SampleFilter};
 
 const AFTER_SHOW: &str = "\
@@ -22,54 +20,40 @@ Examples:
 
 Exit status: 0, 2 usage or no such benchmark, 5 store or file unusable, 6 no such run.";
 
-/// The command line of `show`.
-#[derive(Debug, Args)]
+/// A run, and how it is shown.
+#[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_SHOW)]
-pub(super) struct ShowArguments {
+pub struct ShowOptions {
     /// Show this run: a number, baseline, `latest` or `@commit`
     #[arg(default_value = "latest")]
-    run: String,
+    pub(super) run: String,
     /// Show only this benchmark: its id, the name of a bench target that has no other, or a part of the id
-    bench: Option<String>,
+    pub(super) bench: Option<String>,
     /// Print every statistic: standard error and t interval over processes, percentiles, MAD, slope, outliers, verdict with its p
     #[arg(long)]
-    stats: bool,
+    pub(super) stats: bool,
     /// Leave out these outliers before samples are described [default: as in the run]
     #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = OutlierWords(outliers))]
-    outliers: Option<SampleFilter>,
+    pub(super) outliers: Option<SampleFilter>,
     /// Define quantiles of these samples so [default: as in the run]
     #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = words::<QuantileRule>(QuantileRule::WORDS))]
-    quantile: Option<QuantileRule>,
+    pub(super) quantile: Option<QuantileRule>,
     /// Draw one benchmark, to FILE or to stdout: density with the samples, time against iterations with the slope, processes
     #[arg(long = "report", value_name = "svg[=FILE]", conflicts_with = "stats", value_parser = picture)]
-    picture: Option<WantedReport>,
-    #[command(flatten)]
-    rows: RowFlags,
-    #[command(flatten)]
-    stored: StoredArguments,
+    pub(super) picture: Option<WantedReport>,
 }
 
-impl ShowArguments {
-    pub(super) fn translate(self) -> Parsed {
+impl ShowOptions {
+    /// How samples are described; `None`: as the run was judged.
+    pub(super) fn described(&self) -> Option<Analysis> {
         let is_said = self.outliers.is_some() || self.quantile.is_some();
         let filter = self.outliers.unwrap_or_default();
-        let described = is_said.then(|| Analysis {
+        is_said.then(|| Analysis {
             outliers: filter.outliers,
             drop_first: filter.drop_first,
             quantile: self.quantile,
             ..Analysis::default()
-        });
-        let view = match self.picture {
-            Some(wanted) => RunView::Picture(wanted.file),
-            None if self.stats => RunView::Statistics(described),
-            None => RunView::Table,
-        };
-        let command = Command::Show {
-            run: self.run,
-            bench: self.bench,
-            view,
-        };
-        self.stored.with(command).showing(self.rows.only())
+        })
     }
 }
 
