@@ -30,6 +30,16 @@ pub fn other(turns: u64) -> u64 {
 }
 ";
 
+/// A function that calls itself.
+const RECURSIVE: &str = "
+pub const DEPTH: u64 = 1000;
+
+#[inline(never)]
+pub fn descend(depth: u64) -> u64 {
+    if depth == 0 { 1 } else { descend(depth - 1) * 3 ^ depth }
+}
+";
+
 /// Inputs are made and outputs dropped outside what is timed; the last one looks at the time itself.
 const BENCHMARKS: &str = r#"
     suite.bench("work", |b| b.iter(|| planted::work(planted::TURNS)));
@@ -280,6 +290,28 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
         *found,
         "{taken_over}"
     );
+}
+
+#[test]
+fn a_function_that_calls_itself_is_counted_as_one() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let benchmarks = r#"suite.bench("descend", |b| b.iter(|| planted::descend(planted::DEPTH)));"#;
+    let project = Project::of(&machine, RECURSIVE, benchmarks);
+    project.write("src/lib.rs", &RECURSIVE.replace("1000", "1100"));
+    let words = ["--against", "HEAD", "--rounds", "5"];
+    let run = project.measure(&words).args(["--metric", "instructions"]);
+    let run = run.with_valgrind().run().expect_code(1);
+    let found = &compared(&run, "descend")["instructions"];
+    let names: Vec<&Value> = found["functions"]
+        .as_array()
+        .expect("functions")
+        .iter()
+        .map(|function| &function["name"])
+        .collect();
+    assert_eq!(names, ["planted::descend"], "{found}");
 }
 
 #[test]

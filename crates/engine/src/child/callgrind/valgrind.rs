@@ -72,6 +72,8 @@ impl Valgrind {
             "--vgdb=no",
             "--demangle=no",
             "--dump-line=no",
+            // A function that calls itself is one, under its own name.
+            "--separate-recs=1",
         ];
         let mut all: Vec<OsString> = fixed.map(OsString::from).to_vec();
         all.push(file("--callgrind-out-file=", "%p"));
