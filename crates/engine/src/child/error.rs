@@ -88,6 +88,18 @@ pub enum ChildError {
 }
 
 impl ChildError {
+    /// That the protocol was broken.
+    pub fn protocol(what: impl Into<String>) -> Self {
+        Self::Protocol { what: what.into() }
+    }
+
+    /// That the bench failed.
+    pub fn bench(message: impl Into<String>) -> Self {
+        Self::Bench {
+            message: message.into(),
+        }
+    }
+
     /// Whether the child is still good for other benchmarks.
     pub fn child_goes_on(&self) -> bool {
         matches!(self, Self::Bench { .. })
