@@ -471,7 +471,7 @@ impl<'a> Session<'a> {
                 } else if id.is_none() && is_under_way {
                     ChildError::Refused { request, message }
                 } else {
-                    ChildError::Bench { message }
+                    ChildError::Bench(message)
                 })
             }
             Ok(frame) => {

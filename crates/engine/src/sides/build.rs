@@ -243,13 +243,11 @@ impl Workbench<'_, '_> {
     /// Says whose fault it is.
     fn in_context(&self, error: SidesError, state: &State) -> SidesError {
         match (error, &state.commit, &self.above) {
-            (SidesError::Cargo(CargoError::Metadata { said }), _, Some(path)) => {
-                SidesError::Above {
-                    path: path.clone(),
-                    top: self.present.top.clone(),
-                    said,
-                }
-            }
+            (SidesError::Cargo(CargoError::Metadata(said)), _, Some(path)) => SidesError::Above {
+                path: path.clone(),
+                top: self.present.top.clone(),
+                said,
+            },
             (SidesError::Cargo(source), Some(revision), _)
                 if !state.is_work_tree && !matches!(source, CargoError::Interrupted) =>
             {

@@ -87,9 +87,7 @@ impl OpenFile {
         };
         // Before anything is opened: a pipe would block.
         if !metadata.is_file() {
-            return Err(StoreError::NotAFile {
-                path: path.to_owned(),
-            });
+            return Err(StoreError::NotAFile(path.to_owned()));
         }
         let canonical = path.canonicalize().map_err(failed)?;
         let found = if files.contains_key(&canonical) {

@@ -51,9 +51,7 @@ fn classify(start: &[u8], path: &Path) -> Result<FileState, StoreError> {
         return Ok(FileState::Empty);
     }
     if !start.starts_with(MAGIC) {
-        return Err(StoreError::NotADatabase {
-            path: path.to_owned(),
-        });
+        return Err(StoreError::NotADatabase(path.to_owned()));
     }
     if start.len() < SMALLEST_DATABASE_BYTES {
         return Err(StoreError::Corrupt {
