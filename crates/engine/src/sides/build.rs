@@ -267,7 +267,7 @@ impl Workbench<'_, '_> {
         if let Some(key) = &key
             && let Some((place, record)) = self.find(key)?
         {
-            (self.events)(BuildEvent::Found { revision: shown });
+            (self.events)(BuildEvent::Found(shown));
             return Ok(Kept {
                 key: key.clone(),
                 place,
@@ -276,7 +276,7 @@ impl Workbench<'_, '_> {
             });
         }
         self.check_interrupt()?;
-        (self.events)(BuildEvent::Building { revision: shown });
+        (self.events)(BuildEvent::Building(shown));
         let began = Instant::now();
         self.lay_out(state)?;
         let output = self.call_cargo(state)?;

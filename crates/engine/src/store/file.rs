@@ -92,9 +92,7 @@ impl OpenFile {
         let canonical = path.canonicalize().map_err(failed)?;
         let found = if files.contains_key(&canonical) {
             // It was inspected when it was first opened; SQLite is asked again in any case.
-            FileState::Store {
-                version: schema::VERSION,
-            }
+            FileState::Store(schema::VERSION)
         } else {
             header::inspect(&canonical)?
         };
