@@ -161,8 +161,8 @@ fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppErro
         Command::Merge(options) => app::then_push(options.push, common, world, |world| {
             app::merge(options, common, world)
         }),
-        Command::Runs { last } => app::runs(*last, common, world),
-        Command::Adopt { from } => app::adopt(from.as_deref(), common, world),
+        Command::Runs(last) => app::runs(*last, common, world),
+        Command::Adopt(from) => app::adopt(from.as_deref(), common, world),
         Command::Show(options) => app::show(options, common, world),
         Command::Explain(options) => app::explain(options, common, world),
         Command::Report(options) => app::report(options, common, world),
@@ -173,7 +173,7 @@ fn carry_out(parsed: &Parsed, world: &mut World<'_>) -> Result<ExitCode, AppErro
         Command::Prune(options) => app::prune(options, common, world),
         Command::Push(options) => app::push(options, common, world),
         Command::CreateStore(options) => app::create(options, world),
-        Command::RemoveRuns { runs } => app::remove_runs(runs, common, world),
+        Command::RemoveRuns(runs) => app::remove_runs(runs, common, world),
         Command::Baseline(action) => app::baseline(action, common, world),
         Command::Completions(shell) => {
             cli::write_completions(*shell, world.stdout)?;

@@ -140,13 +140,9 @@ impl Context {
     /// That a run is wanted where none was stored yet.
     fn nothing_stored(&self) -> AppError {
         if self.store_named && !is_address(&self.store_path) && !self.store_path.exists() {
-            return AppError::NoStore {
-                path: self.store_path.clone(),
-            };
+            return AppError::NoStore(self.store_path.clone());
         }
-        AppError::NothingStored {
-            workspace: self.workspace.root().to_owned(),
-        }
+        AppError::NothingStored(self.workspace.root().to_owned())
     }
 
     /// Tells a reader of an empty list why it is empty. Unlike a run that is missing, that is no error.

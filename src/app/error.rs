@@ -67,21 +67,15 @@ pub enum AppError {
     /// A run of a workspace that has none.
     #[error(
         "nothing has been stored of the workspace {} yet\n  help: {NOTHING_STORED_HELP}",
-        workspace.display()
+        .0.display()
     )]
-    NothingStored {
-        /// Its root.
-        workspace: PathBuf,
-    },
+    NothingStored(PathBuf),
     /// A run of a store that is not where the user says.
     #[error(
         "there is no store at {path}\n  help: a run makes one there: `cargo perfcheck --store {path}`; without `--store` the usual one is read",
-        path = path.display()
+        path = .0.display()
     )]
-    NoStore {
-        /// Where it should be.
-        path: PathBuf,
-    },
+    NoStore(PathBuf),
     /// Two runs were to be compared, but no benchmark is left.
     #[error("nothing was compared: {0}")]
     NothingToCompare(String),
@@ -119,8 +113,8 @@ impl AppError {
             Self::Store(error) => of_store(error),
 
             Self::NoSuchRun { .. }
-            | Self::NothingStored { .. }
-            | Self::NoStore { .. }
+            | Self::NothingStored(_)
+            | Self::NoStore(_)
             | Self::NoVerdict(_)
             | Self::NoMachineCode(_) => ExitCode::NoBaseline,
             Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
@@ -130,11 +124,11 @@ impl AppError {
 
 fn of_cargo(error: &CargoError) -> ExitCode {
     match error {
-        CargoError::Metadata { .. }
+        CargoError::Metadata(_)
         | CargoError::Configuration(_)
         | CargoError::NoSuchPackage { .. }
         | CargoError::NoSuchBench { .. } => ExitCode::Usage,
-        CargoError::Start { .. } | CargoError::Build { .. } | CargoError::Answer { .. } => {
+        CargoError::Start { .. } | CargoError::Build(_) | CargoError::Answer { .. } => {
             ExitCode::BuildFailed
         }
         CargoError::Interrupted => ExitCode::Interrupted,
@@ -144,7 +138,7 @@ fn of_cargo(error: &CargoError) -> ExitCode {
 fn of_git(error: &GitError) -> ExitCode {
     match error {
         GitError::Start(_)
-        | GitError::NotARepository { .. }
+        | GitError::NotARepository(_)
         | GitError::UnknownRevision { .. }
         | GitError::NoMergeBase { .. }
         | GitError::NotAncestor { .. } => ExitCode::Usage,
@@ -176,37 +170,37 @@ fn of_sides(error: &SidesError) -> ExitCode {
 fn of_store(error: &StoreError) -> ExitCode {
     match error {
         StoreError::BadName { .. }
-        | StoreError::BadAddress { .. }
-        | StoreError::BaselineExists { .. }
-        | StoreError::NameClash { .. }
-        | StoreError::BaseSide { .. }
+        | StoreError::BadAddress(_)
+        | StoreError::BaselineExists(_)
+        | StoreError::NameClash(_)
+        | StoreError::BaseSide(_)
         | StoreError::AmbiguousCommit { .. } => ExitCode::Usage,
         StoreError::NoSuchBaseline { .. }
-        | StoreError::NoSuchRun { .. }
-        | StoreError::SamplesRemoved { .. } => ExitCode::NoBaseline,
+        | StoreError::NoSuchRun(_)
+        | StoreError::SamplesRemoved(_) => ExitCode::NoBaseline,
         StoreError::NoDataDirectory
         | StoreError::Io { .. }
-        | StoreError::NotAFile { .. }
+        | StoreError::NotAFile(_)
         | StoreError::DanglingLink { .. }
-        | StoreError::NotADatabase { .. }
+        | StoreError::NotADatabase(_)
         | StoreError::Foreign { .. }
         | StoreError::Newer { .. }
         | StoreError::Older { .. }
         | StoreError::Corrupt { .. }
         | StoreError::Locked { .. }
-        | StoreError::Full { .. }
-        | StoreError::ReadOnly { .. }
-        | StoreError::Moved { .. }
+        | StoreError::Full(_)
+        | StoreError::ReadOnly(_)
+        | StoreError::Moved(_)
         | StoreError::Sqlite { .. }
         | StoreError::Unreachable { .. }
         | StoreError::Denied { .. }
         | StoreError::Server { .. }
-        | StoreError::NoTeamStore { .. }
-        | StoreError::ForeignSchema { .. }
+        | StoreError::NoTeamStore(_)
+        | StoreError::ForeignSchema(_)
         | StoreError::NoPostgres
         | StoreError::AlreadyThere
-        | StoreError::RunEnded { .. }
-        | StoreError::NotFinite { .. } => ExitCode::StoreUnusable,
+        | StoreError::RunEnded(_)
+        | StoreError::NotFinite(_) => ExitCode::StoreUnusable,
     }
 }
 

@@ -31,15 +31,9 @@ pub enum Command {
     /// List what would be measured.
     List(ListOptions),
     /// List runs.
-    Runs {
-        /// At most so many.
-        last: usize,
-    },
+    Runs(usize),
     /// Take over another workspace's runs; without a name: list the workspaces.
-    Adopt {
-        /// The other workspace.
-        from: Option<String>,
-    },
+    Adopt(Option<String>),
     /// Show a run.
     Show(ShowOptions),
     /// Explain a verdict.
@@ -57,10 +51,7 @@ pub enum Command {
     /// Make a team's store.
     CreateStore(CreateOptions),
     /// Remove these runs.
-    RemoveRuns {
-        /// Numbers, baselines, `latest`, `@commit`.
-        runs: Vec<String>,
-    },
+    RemoveRuns(Vec<String>),
     /// Write stored runs for other programs.
     Export(ExportOptions),
     /// Store what another program measured.
@@ -79,7 +70,7 @@ impl Command {
         matches!(
             self,
             Self::Compare(_)
-                | Self::Runs { .. }
+                | Self::Runs(_)
                 | Self::Show(_)
                 | Self::Explain(_)
                 | Self::Report(_)

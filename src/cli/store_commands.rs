@@ -90,9 +90,9 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 impl StoreCommand {
     pub(super) fn translate(self) -> Parsed {
         match self {
-            Self::Runs { last, stored } => stored.with(Command::Runs { last }),
-            Self::Remove { runs, stored } => stored.with(Command::RemoveRuns { runs }),
-            Self::Adopt { from, stored } => stored.with(Command::Adopt { from }),
+            Self::Runs { last, stored } => stored.with(Command::Runs(last)),
+            Self::Remove { runs, stored } => stored.with(Command::RemoveRuns(runs)),
+            Self::Adopt { from, stored } => stored.with(Command::Adopt(from)),
             Self::Prune(arguments) => arguments.with(Command::Prune),
             Self::Init(options) => Parsed::without_workspace(Command::CreateStore(options)),
             Self::Push(arguments) => arguments.with(Command::Push),

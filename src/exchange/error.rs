@@ -80,12 +80,9 @@ pub enum ExchangeError {
     },
     /// Nobody said what the values are.
     #[error(
-        "nothing says what the values of column `{column}` are measured in\n  help: `--unit ns` (or us, ms, s, ticks:100ns, ops/s, bytes/s, ...), `value={column}[ns]` or `unit=COLUMN` in the column map; `--guess-units` takes large values for ticks of 100 ns"
+        "nothing says what the values of column `{0}` are measured in\n  help: `--unit ns` (or us, ms, s, ticks:100ns, ops/s, bytes/s, ...), `value={0}[ns]` or `unit=COLUMN` in the column map; `--guess-units` takes large values for ticks of 100 ns"
     )]
-    NoUnit {
-        /// The column of values.
-        column: String,
-    },
+    NoUnit(String),
     /// Rows cannot be read.
     #[error("{}", malformed_rows(rows, *total))]
     Malformed {
@@ -112,12 +109,9 @@ pub enum ExchangeError {
     },
     /// Nothing in a file tells what it is.
     #[error(
-        "{name} is of no format that is known\n  help: `--format` names it: criterion (a directory), critcmp, hyperfine, google-benchmark, go, pytest-benchmark, divan, libtest, jsonl; a table of values needs `--columns`"
+        "{0} is of no format that is known\n  help: `--format` names it: criterion (a directory), critcmp, hyperfine, google-benchmark, go, pytest-benchmark, divan, libtest, jsonl; a table of values needs `--columns`"
     )]
-    UnknownFormat {
-        /// The file.
-        name: String,
-    },
+    UnknownFormat(String),
     /// Files of several formats cannot be one run.
     #[error(
         "{first} is {first_format} and {second} is {second_format}\n  help: import each format by itself"

@@ -156,9 +156,7 @@ impl<'a> Collector<'a> {
             .iter()
             .find(|value| value.unit.is_none() && !settled)
         {
-            return Err(ExchangeError::NoUnit {
-                column: value.column.to_string(),
-            });
+            return Err(ExchangeError::NoUnit(value.column.to_string()));
         }
         Ok(Self {
             map,

@@ -248,11 +248,11 @@ fn describe(event: BuildEvent<'_>) -> String {
         None => "work tree".to_owned(),
     };
     match event {
-        BuildEvent::Waiting { .. } => "waiting".to_owned(),
-        BuildEvent::Found { revision } => format!("found {}", of(revision)),
+        BuildEvent::Waiting(_) => "waiting".to_owned(),
+        BuildEvent::Found(revision) => format!("found {}", of(revision)),
         BuildEvent::Removed { builds, .. } => format!("removed {builds}"),
-        BuildEvent::CheckingOut { revision } => format!("checking out {}", revision.name),
-        BuildEvent::Building { revision } => format!("building {}", of(revision)),
+        BuildEvent::CheckingOut(revision) => format!("checking out {}", revision.name),
+        BuildEvent::Building(revision) => format!("building {}", of(revision)),
     }
 }
 

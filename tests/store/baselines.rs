@@ -40,7 +40,7 @@ fn a_baseline_is_set_moved_renamed_and_removed() {
     assert_eq!(names(&store), [("1.0".into(), one), ("main".into(), two)]);
 
     match store.rename_baseline(workspace, "main", "1.0") {
-        Err(StoreError::BaselineExists { name }) => assert_eq!(name, "1.0"),
+        Err(StoreError::BaselineExists(name)) => assert_eq!(name, "1.0"),
         other => panic!("{other:?}"),
     }
     store
@@ -78,7 +78,7 @@ fn a_baseline_of_one_workspace_cannot_name_a_run_of_another() {
     );
     assert!(matches!(
         store.set_baseline(workspace, "main", run),
-        Err(StoreError::NoSuchRun { .. })
+        Err(StoreError::NoSuchRun(_))
     ));
     assert_eq!(store.baseline(workspace, "main").expect("reads"), None);
 }

@@ -156,7 +156,7 @@ proptest! {
         fs::write(&path, &bytes).expect("writes");
         match Store::open_existing(&path) {
             Ok(Some(store)) => match read_all(&store, workspace, run) {
-                Ok(()) | Err(StoreError::Corrupt { .. } | StoreError::Sqlite { .. } | StoreError::NoSuchRun { .. }) => {}
+                Ok(()) | Err(StoreError::Corrupt { .. } | StoreError::Sqlite { .. } | StoreError::NoSuchRun(_)) => {}
                 Err(other) => prop_assert!(false, "{other:?}"),
             },
             Ok(None) => prop_assert!(false, "taken for an empty store"),

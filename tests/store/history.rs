@@ -395,7 +395,7 @@ fn adopting_moves_nothing_where_baselines_clash() {
     }
     store.set_baseline(elsewhere, "free", there).expect("sets");
     match store.adopt(elsewhere, workspace) {
-        Err(StoreError::NameClash { names }) => assert_eq!(names, ["base", "other"]),
+        Err(StoreError::NameClash(names)) => assert_eq!(names, ["base", "other"]),
         other => panic!("{other:?}"),
     }
     assert_eq!(store.runs(elsewhere, None).expect("reads").len(), 1);

@@ -105,7 +105,7 @@ fn a_base_side_is_never_accepted() {
     assert_eq!(acceptance(&store, base), Acceptance::Pending);
     assert_eq!(acceptance(&store, candidate), Acceptance::Automatic);
     match store.accept(base) {
-        Err(StoreError::BaseSide { run }) => assert_eq!(run, base),
+        Err(StoreError::BaseSide(run)) => assert_eq!(run, base),
         other => panic!("{other:?}"),
     }
     assert_eq!(acceptance(&store, base), Acceptance::Pending);
@@ -121,7 +121,7 @@ fn a_pair_ends_at_once_or_not_at_all() {
     let done = end(Acceptance::Automatic, Vec::new());
     store.finish_run(candidate, &done).expect("ends alone");
     let twice = store.finish_pair((base, &done), (candidate, &done));
-    assert!(matches!(twice, Err(StoreError::RunEnded { run }) if run == candidate));
+    assert!(matches!(twice, Err(StoreError::RunEnded(run)) if run == candidate));
     assert_eq!(
         store.run(base).expect("reads").status,
         RunStatus::Incomplete

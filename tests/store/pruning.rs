@@ -78,7 +78,7 @@ fn a_run_that_is_not_there_or_of_another_workspace_removes_nothing() {
     let there = record(&mut store, other, &run, Acceptance::Automatic, &["a"]);
     for missing in [there, RunId(99)] {
         match store.remove_runs(workspace, &[here, missing]) {
-            Err(StoreError::NoSuchRun { run }) => assert_eq!(run, missing),
+            Err(StoreError::NoSuchRun(run)) => assert_eq!(run, missing),
             other => panic!("{other:?}"),
         }
     }

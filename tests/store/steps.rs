@@ -113,7 +113,7 @@ fn the_base_side_of_a_pair_has_no_level_to_accept() {
         .expect("ends");
     assert!(matches!(
         store.accept_steps(workspace, base, &[key("a")], NOW),
-        Err(StoreError::BaseSide { .. })
+        Err(StoreError::BaseSide(_))
     ));
 }
 

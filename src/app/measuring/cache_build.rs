@@ -181,11 +181,11 @@ fn side_in_words(revision: Option<&Revision>) -> String {
 
 fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
     match event {
-        BuildEvent::Waiting { folder } => (
+        BuildEvent::Waiting(folder) => (
             "Waiting",
             format!("for another cargo perfcheck in {}", folder.display()),
         ),
-        BuildEvent::Found { revision } => (
+        BuildEvent::Found(revision) => (
             "Fresh",
             format!("{} (built before)", side_in_words(*revision)),
         ),
@@ -197,8 +197,8 @@ fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
                 format!("{builds} that had not been used for longest ({mib} MiB)"),
             )
         }
-        BuildEvent::CheckingOut { revision } => ("Checking out", in_words(revision)),
-        BuildEvent::Building { revision } => ("Building", side_in_words(*revision)),
+        BuildEvent::CheckingOut(revision) => ("Checking out", in_words(revision)),
+        BuildEvent::Building(revision) => ("Building", side_in_words(*revision)),
     }
 }
 

@@ -74,7 +74,7 @@ impl StoredComparison<'_> {
             (candidate, &both.measured.candidate),
         ] {
             if measured.iter().any(|found| found.expired.is_some()) {
-                return Err(StoreError::SamplesRemoved { run }.into());
+                return Err(StoreError::SamplesRemoved(run).into());
             }
         }
         Ok(both)

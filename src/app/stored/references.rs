@@ -149,7 +149,7 @@ impl Chooser<'_> {
                 at if at == named.id => named.clone(),
                 at => match self.store.run(at) {
                     // It may have been deleted since.
-                    Err(StoreError::NoSuchRun { .. }) => continue,
+                    Err(StoreError::NoSuchRun(_)) => continue,
                     head => head?,
                 },
             };
@@ -158,7 +158,7 @@ impl Chooser<'_> {
                 left.remove(&measured.benchmark.key);
                 let key = measured.benchmark.key.clone();
                 if measured.expired.is_some_and(|point| point.launches > 0) {
-                    return Err(StoreError::SamplesRemoved { run: at });
+                    return Err(StoreError::SamplesRemoved(at));
                 }
                 if !measured.launches.is_empty() && Some(at) != self.candidate {
                     found.insert(key, (head.clone(), measured));

@@ -36,11 +36,11 @@ pub fn read_foreign(
             FileFormat::Divan => divan::read(files),
             FileFormat::Libtest => libtest::read(files),
             FileFormat::Csv | FileFormat::Portable | FileFormat::Criterion => {
-                Err(ExchangeError::UnknownFormat {
-                    name: files
+                Err(ExchangeError::UnknownFormat(
+                    files
                         .first()
                         .map_or_else(String::new, |file| file.name.clone()),
-                })
+                ))
             }
         },
     }

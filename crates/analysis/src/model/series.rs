@@ -41,6 +41,12 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// An iteration of which nobody tells how long it took.
+    pub const UNTIMED: Self = Self {
+        iterations: 1,
+        elapsed: Nanos(0),
+    };
+
     /// Nanoseconds per iteration, rounded once: what was imported as a decimal number comes back as the number nearest to it.
     pub fn per_iteration(self) -> f64 {
         quotient(u128::from(self.elapsed.0), u128::from(self.iterations))

@@ -134,9 +134,7 @@ impl BuildOrder<'_> {
             return Err(CargoError::Interrupted);
         }
         if !status.success() {
-            return Err(CargoError::Build {
-                status: status.to_string(),
-            });
+            return Err(CargoError::Build(status.to_string()));
         }
         Ok(BuildOutput::new(self.workspace, artifacts, scripts))
     }

@@ -15,11 +15,8 @@ pub enum CargoError {
         source: io::Error,
     },
     /// `cargo metadata` refused; its own words say why.
-    #[error("cargo could not read the workspace\n{said}")]
-    Metadata {
-        /// What cargo wrote to stderr.
-        said: String,
-    },
+    #[error("cargo could not read the workspace\n{0}")]
+    Metadata(String),
     /// A package was named that the workspace has not got.
     #[error(
         "there is no package `{name}` in this workspace{}",
@@ -43,11 +40,8 @@ pub enum CargoError {
         existing: Vec<String>,
     },
     /// The build failed; cargo has printed why.
-    #[error("the bench targets did not build ({status}); cargo's messages are above")]
-    Build {
-        /// How cargo ended.
-        status: String,
-    },
+    #[error("the bench targets did not build ({0}); cargo's messages are above")]
+    Build(String),
     /// A program answered something else than what it should.
     #[error("unexpected answer of `{program}`: {what}")]
     Answer {

@@ -57,9 +57,9 @@ impl Workspace {
             command.features(CargoOpt::SomeFeatures(options.features.clone()));
         }
         let metadata = command.exec().map_err(|error| match error {
-            cargo_metadata::Error::CargoMetadata { stderr } => CargoError::Metadata {
-                said: stderr.trim_end().to_owned(),
-            },
+            cargo_metadata::Error::CargoMetadata { stderr } => {
+                CargoError::Metadata(stderr.trim_end().to_owned())
+            }
             cargo_metadata::Error::Io(source) => CargoError::Start {
                 program: cargo.to_owned(),
                 source,

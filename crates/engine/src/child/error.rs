@@ -42,11 +42,8 @@ pub enum ChildError {
     #[error("its harness offers none of the capabilities `addressable` and `sequential`")]
     Capability,
     /// A line that is no frame, or a frame in the wrong place.
-    #[error("it broke the bench protocol: {what}")]
-    Protocol {
-        /// What was wrong, quoting it.
-        what: String,
-    },
+    #[error("it broke the bench protocol: {0}")]
+    Protocol(String),
     /// No answer before the deadline.
     #[error("no answer to `{request}` within {:.1} s\n  help: if the benchmark takes that long, raise `--timeout`", after.as_secs_f64())]
     Timeout {
@@ -77,20 +74,27 @@ pub enum ChildError {
         message: String,
     },
     /// The bench itself failed; the child can go on with others.
-    #[error("{message}")]
-    Bench {
-        /// What the child said of it.
-        message: String,
-    },
+    #[error("{0}")]
+    Bench(String),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl ChildError {
+    /// That the protocol was broken.
+    pub fn protocol(what: impl Into<String>) -> Self {
+        Self::Protocol(what.into())
+    }
+
+    /// That the bench failed.
+    pub fn bench(message: impl Into<String>) -> Self {
+        Self::Bench(message.into())
+    }
+
     /// Whether the child is still good for other benchmarks.
     pub fn child_goes_on(&self) -> bool {
-        matches!(self, Self::Bench { .. })
+        matches!(self, Self::Bench(_))
     }
 }
 

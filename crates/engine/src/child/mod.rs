@@ -21,8 +21,8 @@ pub use codec::{
     Announcement, Capability, Hello, Listing, PROTOCOL_VERSION, RequestKind, SampleSpec, WarmUp,
 };
 pub use criterion::{
-    CriterionRequest, CriterionSession, CriterionVersion, Measured, Rehearsal, Rehearsed, Reported,
-    Said, TooLong, USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds,
+    CriterionRequest, CriterionSession, CriterionVersion, FEWEST_SAMPLES, Measured, Rehearsal,
+    Rehearsed, Reported, Said, TooLong, USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds,
 };
 pub use error::ChildError;
 pub use launch_spec::{LATENCY_DIGITS, LaunchSpec};

@@ -87,6 +87,24 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// The same of what answers `request`, for which there is so much time; `None` where nothing will come any more.
+    pub(super) fn answer<T>(
+        &mut self,
+        incoming: &Receiver<T>,
+        request: &str,
+        (since, allowed): (Instant, Duration),
+    ) -> Result<Option<T>, ChildError> {
+        match self.wait(incoming, since.checked_add(allowed)) {
+            Wait::Came(came) => Ok(Some(came)),
+            Wait::Closed => Ok(None),
+            Wait::Late => Err(ChildError::Timeout {
+                request: request.to_owned(),
+                after: allowed,
+            }),
+            Wait::Interrupted => Err(ChildError::Interrupted),
+        }
+    }
+
     /// Waits for something to come through one of two channels; the end of the first one is the end.
     pub(super) fn wait_for_either<T, U>(
         &mut self,

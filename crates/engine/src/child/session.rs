@@ -16,15 +16,14 @@ use super::codec::{
     Announcement, Capability, ChildRequest, Frame, Hello, Listing, PROTOCOL_VERSION, RequestKind,
     SampleSpec, WarmUp,
 };
-use super::criterion::{CriterionVersion, Runner};
+use super::criterion::{Connection, CriterionVersion};
 use super::error::ChildError;
 use super::launch_spec::{LaunchSpec, bench_command};
 use super::means::Means;
 use super::pipes::Incoming;
 use super::printed::Printer;
-use super::running::{PATIENCE, Running, Wait, quote};
+use super::running::{PATIENCE, Running, quote};
 use super::stranger::{Greeting, Stranger};
-use crate::process::Usage;
 use perfcheck_analysis::model::{
     Allocations, Latencies, Nanos, Sample, Throughput, WarmUpGoal, limits,
 };
@@ -104,19 +103,18 @@ impl<'a> Session<'a> {
 
     /// Starts the executable without knowing what it is written against; finds out from the way in which it makes itself known.
     pub fn recognise(spec: &LaunchSpec, means: &Means<'a>) -> Result<Recognised<'a>, ChildError> {
-        let mut runner = Runner::listen().map_err(|source| spec.not_started(source))?;
+        let mut door = Connection::listen().map_err(|source| spec.not_started(source))?;
         let mut command = command(spec);
-        runner.invite(&mut command);
-        let mut stranger =
-            Stranger::spawn(&mut command, spec, means, |leader| runner.admit(leader))?;
-        match stranger.wait_for_greeting(runner.incoming())? {
+        door.invite(&mut command);
+        let mut stranger = Stranger::spawn(&mut command, spec, means, |leader| door.admit(leader))?;
+        match stranger.wait_for_greeting(door.incoming())? {
             Greeting::Hello(hello) => {
                 let session = Self::greeted(stranger, hello, means.timeout)?;
                 Ok(Recognised::Ours(Box::new(session)))
             }
             Greeting::Printed(printer, _) => Ok(Recognised::Printed(printer)),
             Greeting::Runner(incoming) => {
-                let version = runner.version(incoming, &mut stranger.running, means.timeout)?;
+                let version = door.version(incoming, &mut stranger.running, means.timeout)?;
                 Ok(Recognised::Criterion(version))
             }
         }
@@ -160,11 +158,6 @@ impl<'a> Session<'a> {
         self.running.id()
     }
 
-    /// How the child has run so far, where the system tells.
-    pub fn usage(&mut self) -> Option<Usage> {
-        Usage::of(self.id())
-    }
-
     /// How long the child has worked on requests so far.
     pub fn asked(&self) -> Duration {
         self.asked
@@ -191,7 +184,7 @@ impl<'a> Session<'a> {
                         return Ok(found);
                     }
                     let what = format!("it announced {announced} benchmarks and counts {count}");
-                    return Err(ChildError::Protocol { what });
+                    return Err(ChildError::protocol(what));
                 }
                 _ => return Err(self.unexpected(&request)),
             }
@@ -296,7 +289,7 @@ impl<'a> Session<'a> {
                         "a time of {} ns in its answer to `{request}` is not below 2^63",
                         time.0
                     );
-                    return Err(ChildError::Protocol { what });
+                    return Err(ChildError::protocol(what));
                 }
                 if !asked.eq(iterations.iter().copied()) || elapsed_ns.len() != iterations.len() {
                     let what = format!(
@@ -304,7 +297,7 @@ impl<'a> Session<'a> {
                         iterations.len(),
                         elapsed_ns.len()
                     );
-                    return Err(ChildError::Protocol { what });
+                    return Err(ChildError::protocol(what));
                 }
                 let taken = iterations.iter().copied();
                 self.sampled = taken.fold(self.sampled, u64::saturating_add);
@@ -415,7 +408,7 @@ impl<'a> Session<'a> {
             "it announced more than {} benchmarks",
             limits::MOST_BENCHMARKS
         );
-        Err(ChildError::Protocol { what })
+        Err(ChildError::protocol(what))
     }
 
     fn ask(&mut self, request: &ChildRequest<'_>, expected: Duration) -> Result<Frame, ChildError> {
@@ -452,23 +445,19 @@ impl<'a> Session<'a> {
             .saturating_add(expected.saturating_mul(PATIENCE));
         let is_under_way = request.is_about_started();
         let request = request.to_string();
-        let line = match self.wait(self.sent.checked_add(allowed)) {
-            Wait::Came(Incoming::Line(line)) => line,
-            Wait::Came(Incoming::TooLong(start)) => {
+        let time = (self.sent, allowed);
+        let line = match self.running.answer(&self.frames, &request, time)? {
+            Some(Incoming::Line(line)) => line,
+            Some(Incoming::TooLong(start)) => {
                 let what = format!("a line of more than 64 MiB, `{}`", quote(&start));
-                return Err(ChildError::Protocol { what });
+                return Err(ChildError::protocol(what));
             }
-            Wait::Closed => return Err(self.running.exited(&request)),
-            Wait::Late => {
-                let after = allowed;
-                return Err(ChildError::Timeout { request, after });
-            }
-            Wait::Interrupted => return Err(ChildError::Interrupted),
+            None => return Err(self.running.exited(&request)),
         };
         self.answered += line.len();
         if self.answered > limits::LONGEST_ANSWER_BYTES {
             let what = format!("its answer to `{request}` has more than 64 MiB");
-            return Err(ChildError::Protocol { what });
+            return Err(ChildError::protocol(what));
         }
         match Frame::parse(&line) {
             Ok(Frame::Error { id, message, fatal }) => {
@@ -482,7 +471,7 @@ impl<'a> Session<'a> {
                 } else if id.is_none() && is_under_way {
                     ChildError::Refused { request, message }
                 } else {
-                    ChildError::Bench { message }
+                    ChildError::Bench(message)
                 })
             }
             Ok(frame) => {
@@ -492,32 +481,22 @@ impl<'a> Session<'a> {
                     None => Ok(frame),
                 }
             }
-            Err(error) => Err(ChildError::Protocol {
-                what: format!(
-                    "`{}` in answer to `{request}` is no frame ({error})",
-                    quote(&line)
-                ),
-            }),
+            Err(error) => Err(ChildError::protocol(format!(
+                "`{}` in answer to `{request}` is no frame ({error})",
+                quote(&line)
+            ))),
         }
-    }
-
-    fn wait(&mut self, deadline: Option<Instant>) -> Wait<Incoming> {
-        self.running.wait(&self.frames, deadline)
     }
 
     /// That the last frame is not what the request wants.
     fn unexpected(&self, request: &ChildRequest<'_>) -> ChildError {
-        ChildError::Protocol {
-            what: format!("`{}` is no answer to `{request}`", self.last_frame),
-        }
+        ChildError::protocol(format!("`{}` is no answer to `{request}`", self.last_frame))
     }
 }
 
 /// That an answer to `request` contradicts the protocol or itself.
 fn wrong(request: impl fmt::Display, what: &str) -> ChildError {
-    ChildError::Protocol {
-        what: format!("its answer to `{request}` {what}"),
-    }
+    ChildError::protocol(format!("its answer to `{request}` {what}"))
 }
 
 fn command(spec: &LaunchSpec) -> Command {

@@ -79,16 +79,16 @@ impl<'a> Stranger<'a> {
                     match Frame::parse(&line) {
                         Ok(Frame::Hello(hello)) => {
                             return match hello.beyond_limits() {
-                                Some(why) => Err(ChildError::Protocol {
-                                    what: format!("its hello is refused: {why}"),
-                                }),
+                                Some(why) => Err(ChildError::protocol(format!(
+                                    "its hello is refused: {why}"
+                                ))),
                                 None => Ok(Greeting::Hello(hello)),
                             };
                         }
                         Err(error) if Frame::attempts_hello(&line) => {
                             let what =
                                 format!("its hello `{}` is no frame ({error})", quote(&line));
-                            return Err(ChildError::Protocol { what });
+                            return Err(ChildError::protocol(what));
                         }
                         _ => {}
                     }

@@ -65,12 +65,9 @@ pub enum GitError {
     /// No repository.
     #[error(
         "`{}` is in no git repository\n  help: a revision can be measured in a clone only; `--baseline NAME` compares with a stored run",
-        directory.display()
+        .0.display()
     )]
-    NotARepository {
-        /// Where one was looked for.
-        directory: PathBuf,
-    },
+    NotARepository(PathBuf),
     /// A name that stands for no commit.
     #[error("there is no revision `{revision}` in this repository\n  help: {hint}")]
     UnknownRevision {
@@ -151,9 +148,7 @@ impl Checkout {
                 Err(GitError::Failed { command, said })
             }
             Err(GitError::Start(source)) => Err(GitError::Start(source)),
-            _ => Err(GitError::NotARepository {
-                directory: directory.to_owned(),
-            }),
+            _ => Err(GitError::NotARepository(directory.to_owned())),
         }
     }
 

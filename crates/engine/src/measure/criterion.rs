@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
 use super::chance;
-use super::criterion_config::{FEWEST_SAMPLES, sampled_alike};
+use super::criterion_config::sampled_alike;
 use super::launch::{ConductWatch, OpenLaunch, launch_spec};
 use super::launcher::Launcher;
-use super::seat::Seat;
+use super::seat::{Seat, Seated};
 use super::subject::{Pace, Subject};
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, CriterionRequest, CriterionSession, CriterionVersion, Means, Reported, Said,
-    TooLong, USUAL_WARM_UP,
+    ChildError, CriterionRequest, CriterionSession, CriterionVersion, FEWEST_SAMPLES, Means,
+    Reported, Said, TooLong, USUAL_WARM_UP,
 };
 use perfcheck_analysis::model::{
     AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, SamplingSettings, Side, Throughput,

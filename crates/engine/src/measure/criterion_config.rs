@@ -5,12 +5,10 @@ use std::time::Duration;
 use super::plan::RoundSettings;
 use super::schedule::{PIN_TIME_FACTOR, SAMPLE_NS};
 use super::subject::{Phase, Resolved, Subject};
-use crate::child::Said;
+use crate::child::{FEWEST_SAMPLES, Said};
 
 /// Numbers of samples among which one is chosen: the fewer there are, the fewer processes it takes.
 const SAMPLES: [u32; 7] = [FEWEST_SAMPLES, 25, 50, 100, 200, 400, 800];
-/// The least that Criterion takes.
-pub(super) const FEWEST_SAMPLES: u32 = 10;
 /// Where a benchmark has not told how long an iteration takes.
 const DEFAULT_SAMPLES: u32 = 100;
 /// A process is fresh in every round: its first iterations are slower than the rest.

@@ -198,7 +198,7 @@ fn announcements(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announc
     for benchmark in &announced.benchmarks {
         if !ids.insert(&benchmark.key.id) {
             let message = format!("two benchmarks have the id `{}`", benchmark.key.id);
-            return Err(ChildError::Bench { message });
+            return Err(ChildError::bench(message));
         }
     }
     Ok(announced)
@@ -243,7 +243,7 @@ fn of_criterion(
     while let Some(reported) = session.next_report()? {
         if benchmarks.len() == limits::MOST_BENCHMARKS {
             let what = format!("it has more than {} benchmarks", limits::MOST_BENCHMARKS);
-            return Err(ChildError::Protocol { what });
+            return Err(ChildError::protocol(what));
         }
         benchmarks.push(Benchmark {
             throughput: reported.throughput,

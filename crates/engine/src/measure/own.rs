@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::campaign::Campaign;
 use super::chance;
 use super::launch::{ConductWatch, OpenLaunch};
-use super::seat::Seat;
+use super::seat::{Seat, Seated};
 use super::target::Coexistence;
 use super::visit::{
     RoundSampling, Sampling, SideChild, SideError, Turn, VisitRequest, Visited, visit,
@@ -335,8 +335,7 @@ fn conduct(watch: &ConductWatch, session: &mut Session<'_>) -> Option<Conduct> {
 }
 
 fn absent() -> ChildError {
-    let message = "the bench did not announce it again in this launch".to_owned();
-    ChildError::Bench { message }
+    ChildError::bench("the bench did not announce it again in this launch")
 }
 
 /// Whether a launch ended with the failure of a benchmark.

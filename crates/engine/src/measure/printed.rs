@@ -87,9 +87,7 @@ impl Campaign<'_> {
             }
             PrintedValue::Samples(reported) => match subject.reported(*reported) {
                 Some(launched) => Ok(Some(launched)),
-                None => Err(ChildError::Bench {
-                    message: "it wrote no samples down".to_owned(),
-                }),
+                None => Err(ChildError::bench("it wrote no samples down")),
             },
             PrintedValue::Nothing(reason) => {
                 self.skipped(launch, place, &reason);
@@ -117,7 +115,7 @@ impl Campaign<'_> {
 /// The one value of a launch as a series.
 fn series(value: Sample) -> Series {
     Series {
-        warm_up: PrintedValue::NO_WARM_UP,
+        warm_up: Sample::UNTIMED,
         linear: Vec::new(),
         flat: vec![value],
     }

@@ -17,27 +17,21 @@ const SLACK: Duration = Duration::from_millis(1);
 pub(super) trait Seated {
     /// The number of its process.
     fn id(&mut self) -> u32;
-    /// How it has run so far.
-    fn usage(&mut self) -> Option<Usage>;
+    /// How it has run so far, where the system tells.
+    fn usage(&mut self) -> Option<Usage> {
+        Usage::of(self.id())
+    }
 }
 
 impl Seated for Session<'_> {
     fn id(&mut self) -> u32 {
         self.id()
     }
-
-    fn usage(&mut self) -> Option<Usage> {
-        self.usage()
-    }
 }
 
 impl Seated for CriterionSession<'_> {
     fn id(&mut self) -> u32 {
         self.id()
-    }
-
-    fn usage(&mut self) -> Option<Usage> {
-        self.usage()
     }
 }
 

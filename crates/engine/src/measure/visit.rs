@@ -388,16 +388,18 @@ fn led_in(
     let iterations = layout.flat.map_or(1, |flat| flat.iterations);
     let both = [once(layout.lead_in.max(1)), once(iterations)];
     let taken = phase(session, &both[usize::from(layout.lead_in == 0)..], warm)?;
-    taken.last().copied().ok_or_else(|| ChildError::Protocol {
-        what: "it sent no sample".to_owned(),
-    })
+    taken
+        .last()
+        .copied()
+        .ok_or_else(|| ChildError::protocol("it sent no sample"))
 }
 
 /// Whether the machine slept between two readings of how long it has been suspended.
 fn spoilt_by_sleep(before: Duration, after: Duration) -> Result<(), ChildError> {
     if after.saturating_sub(before) > SUSPENDED {
-        let message = "the machine was suspended while this was measured".to_owned();
-        return Err(ChildError::Bench { message });
+        return Err(ChildError::bench(
+            "the machine was suspended while this was measured",
+        ));
     }
     Ok(())
 }

@@ -243,13 +243,11 @@ impl Workbench<'_, '_> {
     /// Says whose fault it is.
     fn in_context(&self, error: SidesError, state: &State) -> SidesError {
         match (error, &state.commit, &self.above) {
-            (SidesError::Cargo(CargoError::Metadata { said }), _, Some(path)) => {
-                SidesError::Above {
-                    path: path.clone(),
-                    top: self.present.top.clone(),
-                    said,
-                }
-            }
+            (SidesError::Cargo(CargoError::Metadata(said)), _, Some(path)) => SidesError::Above {
+                path: path.clone(),
+                top: self.present.top.clone(),
+                said,
+            },
             (SidesError::Cargo(source), Some(revision), _)
                 if !state.is_work_tree && !matches!(source, CargoError::Interrupted) =>
             {
@@ -269,7 +267,7 @@ impl Workbench<'_, '_> {
         if let Some(key) = &key
             && let Some((place, record)) = self.find(key)?
         {
-            (self.events)(BuildEvent::Found { revision: shown });
+            (self.events)(BuildEvent::Found(shown));
             return Ok(Kept {
                 key: key.clone(),
                 place,
@@ -278,7 +276,7 @@ impl Workbench<'_, '_> {
             });
         }
         self.check_interrupt()?;
-        (self.events)(BuildEvent::Building { revision: shown });
+        (self.events)(BuildEvent::Building(shown));
         let began = Instant::now();
         self.lay_out(state)?;
         let output = self.call_cargo(state)?;

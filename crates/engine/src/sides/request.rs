@@ -52,20 +52,11 @@ impl SidesRequest<'_> {
 #[derive(Debug, Clone, Copy)]
 pub enum BuildEvent<'a> {
     /// Another process works in the folder; we wait until it is done.
-    Waiting {
-        /// The folder.
-        folder: &'a Path,
-    },
+    Waiting(&'a Path),
     /// The sources of a state are laid out.
-    CheckingOut {
-        /// Of which.
-        revision: &'a Revision,
-    },
+    CheckingOut(&'a Revision),
     /// The executables of a state were kept: nothing is built.
-    Found {
-        /// `None`: the work tree.
-        revision: Option<&'a Revision>,
-    },
+    Found(Option<&'a Revision>),
     /// Builds that were not used for long gave room to others.
     Removed {
         /// How many.
@@ -74,8 +65,5 @@ pub enum BuildEvent<'a> {
         bytes: u64,
     },
     /// Cargo begins; its own output follows.
-    Building {
-        /// `None`: the work tree.
-        revision: Option<&'a Revision>,
-    },
+    Building(Option<&'a Revision>),
 }

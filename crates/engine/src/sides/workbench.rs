@@ -106,7 +106,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
 
     pub(super) fn check_out(&mut self, revision: &Revision) -> Result<State, SidesError> {
         self.check_interrupt()?;
-        (self.events)(BuildEvent::CheckingOut { revision });
+        (self.events)(BuildEvent::CheckingOut(revision));
         let began = Instant::now();
         let mut state = self.present.revision(
             self.request.require_checkout()?,
@@ -218,7 +218,7 @@ pub(super) fn locked_folder(
     top: &Path,
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<WorkspaceFolder, SidesError> {
-    let mut waiting = |folder: &Path| events(BuildEvent::Waiting { folder });
+    let mut waiting = |folder: &Path| events(BuildEvent::Waiting(folder));
     WorkspaceFolder::lock(
         request.cache,
         request.checkout,

@@ -79,9 +79,7 @@ impl StoreFile {
         if self.path().exists() {
             Ok(written)
         } else {
-            Err(StoreError::Moved {
-                path: self.path().to_owned(),
-            })
+            Err(StoreError::Moved(self.path().to_owned()))
         }
     }
 }

@@ -30,7 +30,7 @@ impl Store {
         self.write(Survives::PowerLoss, |sql| {
             let names = clashing_baselines(sql, from, into)?;
             if !names.is_empty() {
-                return Err(StoreError::NameClash { names }.into());
+                return Err(StoreError::NameClash(names).into());
             }
             let moved = |table: &str| {
                 sql.run(

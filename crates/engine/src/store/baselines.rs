@@ -85,7 +85,7 @@ impl Store {
                 params![run.0, workspace.0],
             )?;
             if !is_ours {
-                return Err(StoreError::NoSuchRun { run }.into());
+                return Err(StoreError::NoSuchRun(run).into());
             }
             name_run(sql, workspace, name, run)
         })
@@ -101,10 +101,7 @@ impl Store {
         check_baseline_name(to)?;
         self.write(Survives::PowerLoss, |sql| {
             if from != to && find(sql, workspace, to)?.is_some() {
-                return Err(StoreError::BaselineExists {
-                    name: to.to_owned(),
-                }
-                .into());
+                return Err(StoreError::BaselineExists(to.to_owned()).into());
             }
             let renamed = sql.run(
                 "UPDATE baselines SET name = ?3 WHERE workspace = ?1 AND name = ?2",

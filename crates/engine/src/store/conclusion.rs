@@ -45,7 +45,7 @@ impl Store {
                 params![run.0],
                 |row| row.get(0),
             )?;
-            let column = column.ok_or(StoreError::NoSuchRun { run })?;
+            let column = column.ok_or(StoreError::NoSuchRun(run))?;
             let bytes = column.map(|column| unpacked(&column)).transpose();
             bytes.map_err(|detail| Fault::Content(format!("the conclusion of run {run}: {detail}")))
         })

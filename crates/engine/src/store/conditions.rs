@@ -78,10 +78,7 @@ impl Conditions {
         if self.noise_threshold.is_finite() {
             return Ok(());
         }
-        Err(StoreError::NotFinite {
-            what: "the noise threshold",
-        }
-        .into())
+        Err(StoreError::NotFinite("the noise threshold").into())
     }
 }
 

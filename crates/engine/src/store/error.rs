@@ -25,11 +25,8 @@ pub enum StoreError {
         source: io::Error,
     },
     /// A directory, a pipe or a device.
-    #[error("`{}` is not a regular file", path.display())]
-    NotAFile {
-        /// The path that was to be the store.
-        path: PathBuf,
-    },
+    #[error("`{}` is not a regular file", .0.display())]
+    NotAFile(PathBuf),
     /// A symbolic link to nothing.
     #[error("`{}` is a symbolic link to `{}`, which does not exist", path.display(), target.display())]
     DanglingLink {
@@ -39,11 +36,8 @@ pub enum StoreError {
         target: PathBuf,
     },
     /// A file that is no SQLite database. It was not touched.
-    #[error("`{}` is not a database", path.display())]
-    NotADatabase {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("`{}` is not a database", .0.display())]
+    NotADatabase(PathBuf),
     /// An SQLite database of another program. It was not touched.
     #[error(
         "`{}` is an SQLite database of another program (application id {application_id:#010x})",
@@ -98,23 +92,14 @@ pub enum StoreError {
         waited: Duration,
     },
     /// No space on the device, or a quota or size limit was reached.
-    #[error("no space left for the store `{}`", path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("no space left for the store `{}`", .0.display())]
+    Full(PathBuf),
     /// It can be read but not written.
-    #[error("the store `{}` cannot be written", path.display())]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("the store `{}` cannot be written", .0.display())]
+    ReadOnly(PathBuf),
     /// The file was moved or deleted while it was open.
-    #[error("the store `{}` was moved or deleted while in use", path.display())]
-    Moved {
-        /// The file as it was opened.
-        path: PathBuf,
-    },
+    #[error("the store `{}` was moved or deleted while in use", .0.display())]
+    Moved(PathBuf),
     /// Any other failure that SQLite reports.
     #[error("the store `{}` failed: {detail}", path.display())]
     Sqlite {
@@ -124,11 +109,8 @@ pub enum StoreError {
         detail: String,
     },
     /// An address of a server that cannot be read.
-    #[error("the address of the team's store is none: {detail}")]
-    BadAddress {
-        /// What is wrong with it.
-        detail: String,
-    },
+    #[error("the address of the team's store is none: {0}")]
+    BadAddress(String),
     /// A program without PostgreSQL was given the address of a server.
     #[error("this cargo-perfcheck was built without PostgreSQL")]
     NoPostgres,
@@ -157,44 +139,26 @@ pub enum StoreError {
         detail: String,
     },
     /// A database without a store.
-    #[error("there is no store in `{}`", path.display())]
-    NoTeamStore {
-        /// The server and its database.
-        path: PathBuf,
-    },
+    #[error("there is no store in `{}`", .0.display())]
+    NoTeamStore(PathBuf),
     /// A database in which something else has the name of the store's schema. It was not touched.
-    #[error("the schema `perfcheck` of `{}` was made by another program", path.display())]
-    ForeignSchema {
-        /// The server and its database.
-        path: PathBuf,
-    },
+    #[error("the schema `perfcheck` of `{}` was made by another program", .0.display())]
+    ForeignSchema(PathBuf),
     /// A run that is sent is in the team's store, or was removed there.
     #[error("the team's store knows this run already")]
     AlreadyThere,
     /// There is no such run.
-    #[error("there is no run {run}")]
-    NoSuchRun {
-        /// The number asked for.
-        run: RunId,
-    },
+    #[error("there is no run {0}")]
+    NoSuchRun(RunId),
     /// A run was to be compared that has no samples any more.
-    #[error("the samples of run {run} were removed (`store prune --samples`)")]
-    SamplesRemoved {
-        /// The run.
-        run: RunId,
-    },
+    #[error("the samples of run {0} were removed (`store prune --samples`)")]
+    SamplesRemoved(RunId),
     /// A launch was to be added to a run that has ended.
-    #[error("run {run} has ended")]
-    RunEnded {
-        /// The run.
-        run: RunId,
-    },
+    #[error("run {0} has ended")]
+    RunEnded(RunId),
     /// The base side of an A/B measurement was to become a reference.
-    #[error("run {run} is the base side of an A/B measurement")]
-    BaseSide {
-        /// The run.
-        run: RunId,
-    },
+    #[error("run {0} is the base side of an A/B measurement")]
+    BaseSide(RunId),
     /// A commit prefix that fits several commits.
     #[error("`@{prefix}` fits several commits: {}", commits.join(", "))]
     AmbiguousCommit {
@@ -212,11 +176,8 @@ pub enum StoreError {
         existing: Vec<String>,
     },
     /// A baseline of this name exists.
-    #[error("a baseline `{name}` exists already")]
-    BaselineExists {
-        /// The name.
-        name: String,
-    },
+    #[error("a baseline `{0}` exists already")]
+    BaselineExists(String),
     /// Not a name for a baseline.
     #[error("`{name}` cannot name a baseline: {reason}")]
     BadName {
@@ -226,17 +187,11 @@ pub enum StoreError {
         reason: &'static str,
     },
     /// Two workspaces that were to become one have baselines of the same name. Nothing was moved.
-    #[error("both workspaces have baselines named {}", names.join(", "))]
-    NameClash {
-        /// The names, sorted.
-        names: Vec<String>,
-    },
+    #[error("both workspaces have baselines named {}", .0.join(", "))]
+    NameClash(Vec<String>),
     /// A value that the store cannot give back as it is.
-    #[error("{what} is not a finite number")]
-    NotFinite {
-        /// Which value.
-        what: &'static str,
-    },
+    #[error("{0} is not a finite number")]
+    NotFinite(&'static str),
 }
 
 impl StoreError {
@@ -246,7 +201,7 @@ impl StoreError {
             Self::NoDataDirectory => "name a store with `--store PATH` or PERFCHECK_STORE".into(),
             Self::Io { .. } => "check the path and its permissions, or name another store with `--store PATH`".into(),
             Self::DanglingLink { .. } => "make the file's directory reachable again (is a disk not mounted?), remove the link, or name another store with `--store PATH`".into(),
-            Self::NotAFile { .. } | Self::NotADatabase { .. } | Self::Foreign { .. } => {
+            Self::NotAFile(_) | Self::NotADatabase(_) | Self::Foreign { .. } => {
                 "it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE".into()
             }
             Self::Newer { .. } => {
@@ -259,13 +214,13 @@ impl StoreError {
                 "it was not overwritten; restore a backup, or try `sqlite3 FILE .recover`, or move it away and start anew".into()
             }
             Self::Locked { .. } => "wait for the other cargo-perfcheck to end, then try again".into(),
-            Self::Full { .. } => "what was stored before is still there; free some space and run again".into(),
-            Self::ReadOnly { .. } => {
+            Self::Full(_) => "what was stored before is still there; free some space and run again".into(),
+            Self::ReadOnly(_) => {
                 "check the permissions of the file and of its directory, or name another store with `--store PATH`".into()
             }
-            Self::Moved { .. } => "put the file back and run again".into(),
+            Self::Moved(_) => "put the file back and run again".into(),
             Self::Sqlite { .. } => "if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more".into(),
-            Self::BadAddress { .. } => "an address looks like `postgres://user@host/database`".into(),
+            Self::BadAddress(_) => "an address looks like `postgres://user@host/database`".into(),
             Self::Unreachable { .. } => {
                 "check the address, its user and the network, and try again; runs that were not sent are still in the store of this machine".into()
             }
@@ -273,23 +228,23 @@ impl StoreError {
             Self::AlreadyThere => "nothing is left to send of it".into(),
             Self::Denied { .. } => "a member of `perfcheck_reader` reads, one of `perfcheck_writer` sends runs, one of `perfcheck_admin` does the rest; e.g. `GRANT perfcheck_reader TO USER`".into(),
             Self::Server { .. } => "nothing was changed; the server's log may tell more".into(),
-            Self::NoTeamStore { .. } => "`cargo perfcheck store init ADDRESS` makes one there".into(),
-            Self::ForeignSchema { .. } => "it was left as it is; name another database".into(),
-            Self::NoSuchRun { .. } => "`cargo perfcheck store runs` lists the runs".into(),
-            Self::SamplesRemoved { run } => format!(
+            Self::NoTeamStore(_) => "`cargo perfcheck store init ADDRESS` makes one there".into(),
+            Self::ForeignSchema(_) => "it was left as it is; name another database".into(),
+            Self::NoSuchRun(_) => "`cargo perfcheck store runs` lists the runs".into(),
+            Self::SamplesRemoved(run) => format!(
                 "`cargo perfcheck report {run} --report markdown` shows its verdicts,\n  `cargo perfcheck history` its values"
             ),
-            Self::RunEnded { .. } => "start a new run".into(),
-            Self::BaseSide { .. } => "name the candidate side, or another run; `cargo perfcheck store runs` lists them".into(),
+            Self::RunEnded(_) => "start a new run".into(),
+            Self::BaseSide(_) => "name the candidate side, or another run; `cargo perfcheck store runs` lists them".into(),
             Self::AmbiguousCommit { .. } => "give more digits of the commit".into(),
             Self::NoSuchBaseline { existing, .. } if existing.is_empty() => {
                 "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".into()
             }
             Self::NoSuchBaseline { existing, .. } => format!("there are: {}", existing.join(", ")),
-            Self::BaselineExists { .. } => "remove it first, or choose another name".into(),
+            Self::BaselineExists(_) => "remove it first, or choose another name".into(),
             Self::BadName { .. } => "letters, digits and `.`, `_`, `/`, `-` make a name".into(),
-            Self::NameClash { .. } => "nothing was moved; rename or remove those of one side first".into(),
-            Self::NotFinite { .. } => "this is a bug of the caller; please report it".into(),
+            Self::NameClash(_) => "nothing was moved; rename or remove those of one side first".into(),
+            Self::NotFinite(_) => "this is a bug of the caller; please report it".into(),
         }
     }
 }
@@ -343,9 +298,9 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
     match error {
         Error::SqliteFailure(failure, _) => {
             match (failure.extended_code, failure.extended_code & 0xff) {
-                (ffi::SQLITE_READONLY_DBMOVED, _) => StoreError::Moved { path },
+                (ffi::SQLITE_READONLY_DBMOVED, _) => StoreError::Moved(path),
                 // The shared-memory file could not be extended: in practice the device is full.
-                (ffi::SQLITE_IOERR_SHMSIZE, _) | (_, ffi::SQLITE_FULL) => StoreError::Full { path },
+                (ffi::SQLITE_IOERR_SHMSIZE, _) | (_, ffi::SQLITE_FULL) => StoreError::Full(path),
                 (_, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED) => StoreError::Locked {
                     path,
                     waited: busy_timeout,
@@ -355,7 +310,7 @@ fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -
                 }
                 // What lies beside the file cannot be made where nothing can be written.
                 (_, ffi::SQLITE_READONLY | ffi::SQLITE_PERM | ffi::SQLITE_CANTOPEN) => {
-                    StoreError::ReadOnly { path }
+                    StoreError::ReadOnly(path)
                 }
                 (
                     ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_TRUNCATE,
@@ -387,7 +342,7 @@ fn from_server(error: &tokio_postgres::Error, path: PathBuf, waited: Duration) -
         Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
             StoreError::Denied { path, detail }
         }
-        Some(&SqlState::DISK_FULL) => StoreError::Full { path },
+        Some(&SqlState::DISK_FULL) => StoreError::Full(path),
         Some(&SqlState::LOCK_NOT_AVAILABLE) => StoreError::Locked { path, waited },
         Some(
             &SqlState::ADMIN_SHUTDOWN | &SqlState::CRASH_SHUTDOWN | &SqlState::CANNOT_CONNECT_NOW,

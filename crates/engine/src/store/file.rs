@@ -87,16 +87,12 @@ impl OpenFile {
         };
         // Before anything is opened: a pipe would block.
         if !metadata.is_file() {
-            return Err(StoreError::NotAFile {
-                path: path.to_owned(),
-            });
+            return Err(StoreError::NotAFile(path.to_owned()));
         }
         let canonical = path.canonicalize().map_err(failed)?;
         let found = if files.contains_key(&canonical) {
             // It was inspected when it was first opened; SQLite is asked again in any case.
-            FileState::Store {
-                version: schema::VERSION,
-            }
+            FileState::Store(schema::VERSION)
         } else {
             header::inspect(&canonical)?
         };

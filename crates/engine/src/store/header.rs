@@ -21,10 +21,7 @@ pub(super) enum FileState {
     /// Nothing is in it yet.
     Empty,
     /// A store of this version or an older one.
-    Store {
-        /// Its schema version.
-        version: u32,
-    },
+    Store(u32),
 }
 
 /// Inspects a regular file, or says why it must not be opened.
@@ -51,9 +48,7 @@ fn classify(start: &[u8], path: &Path) -> Result<FileState, StoreError> {
         return Ok(FileState::Empty);
     }
     if !start.starts_with(MAGIC) {
-        return Err(StoreError::NotADatabase {
-            path: path.to_owned(),
-        });
+        return Err(StoreError::NotADatabase(path.to_owned()));
     }
     if start.len() < SMALLEST_DATABASE_BYTES {
         return Err(StoreError::Corrupt {
@@ -78,6 +73,6 @@ fn classify(start: &[u8], path: &Path) -> Result<FileState, StoreError> {
             found,
             supported: VERSION,
         }),
-        version => Ok(FileState::Store { version }),
+        version => Ok(FileState::Store(version)),
     }
 }

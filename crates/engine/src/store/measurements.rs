@@ -43,7 +43,7 @@ impl Store {
         self.read(|sql| {
             let sources = sources_of(sql, runs)?;
             if let Some(run) = runs.iter().find(|run| !sources.contains_key(*run)) {
-                return Err(StoreError::NoSuchRun { run: *run }.into());
+                return Err(StoreError::NoSuchRun(*run).into());
             }
             // Values of a row may be outliers together: an imported run is read whole.
             let (imported, own): (Vec<RunId>, Vec<RunId>) =

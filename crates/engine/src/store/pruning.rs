@@ -102,7 +102,7 @@ impl Store {
                         params![run.0, workspace.0],
                         |row| Ok(row.get::<Option<_>>(0)?.map(RunId)),
                     )?
-                    .ok_or(StoreError::NoSuchRun { run: *run })?;
+                    .ok_or(StoreError::NoSuchRun(*run))?;
                 wanted.extend([Some(*run), partner].into_iter().flatten());
             }
             let mut outcome = RemovedRuns::default();

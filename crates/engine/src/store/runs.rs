@@ -51,7 +51,7 @@ impl Store {
     pub fn run_summary(&self, run: RunId) -> Result<RunSummary, StoreError> {
         self.read(|sql| {
             let mut runs = summaries(sql, "r.id = ?1 LIMIT ?2", run.0, 1)?;
-            Ok(runs.pop().ok_or(StoreError::NoSuchRun { run })?)
+            Ok(runs.pop().ok_or(StoreError::NoSuchRun(run))?)
         })
     }
 
@@ -156,10 +156,7 @@ pub(super) fn insert_run(sql: Sql<'_>, workspace: WorkspaceId, run: &NewRun) -> 
         decision.confidence_level,
     ];
     if !levels.into_iter().all(f64::is_finite) {
-        return Err(StoreError::NotFinite {
-            what: "a setting of the decision",
-        }
-        .into());
+        return Err(StoreError::NotFinite("a setting of the decision").into());
     }
     let environment = intern_json(sql, "environments", &run.environment)?;
     let git = run.git.as_ref();
@@ -219,7 +216,7 @@ pub(super) fn side_of(sql: Sql<'_>, run: RunId) -> Attempt<Option<Side>> {
             params![run.0],
             |row| row.get(0),
         )?
-        .ok_or(StoreError::NoSuchRun { run })?;
+        .ok_or(StoreError::NoSuchRun(run))?;
     Ok(side.map(|WordColumn(side)| side))
 }
 
@@ -231,10 +228,10 @@ pub(super) fn workspace_of_open_run(sql: Sql<'_>, run: RunId) -> Attempt<Workspa
             params![run.0],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?
-        .ok_or(StoreError::NoSuchRun { run })?;
+        .ok_or(StoreError::NoSuchRun(run))?;
     match status {
         RunStatus::Incomplete => Ok(WorkspaceId(workspace)),
-        RunStatus::Complete => Err(StoreError::RunEnded { run }.into()),
+        RunStatus::Complete => Err(StoreError::RunEnded(run).into()),
     }
 }
 

@@ -185,7 +185,7 @@ pub(super) fn accept_levels(
 
 fn refuse_base_side(sql: Sql<'_>, run: RunId) -> Attempt<()> {
     if side_of(sql, run)? == Some(Side::Base) {
-        return Err(StoreError::BaseSide { run }.into());
+        return Err(StoreError::BaseSide(run).into());
     }
     Ok(())
 }

@@ -101,9 +101,7 @@ fn contents(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
 fn guess(files: &[InputContent]) -> Result<FileFormat, ExchangeError> {
     let mut found: Option<(&InputContent, FileFormat)> = None;
     for file in files {
-        let format = detect(file).ok_or_else(|| ExchangeError::UnknownFormat {
-            name: file.name.clone(),
-        })?;
+        let format = detect(file).ok_or_else(|| ExchangeError::UnknownFormat(file.name.clone()))?;
         match found {
             Some((first, other)) if other != format => {
                 return Err(ExchangeError::SeveralFormats {
@@ -118,9 +116,7 @@ fn guess(files: &[InputContent]) -> Result<FileFormat, ExchangeError> {
     }
     found
         .map(|(_, format)| format)
-        .ok_or_else(|| ExchangeError::UnknownFormat {
-            name: String::new(),
-        })
+        .ok_or_else(|| ExchangeError::UnknownFormat(String::new()))
 }
 
 /// A flag that means nothing for a format was meant for something else.

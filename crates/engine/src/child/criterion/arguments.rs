@@ -13,7 +13,7 @@ pub const USUAL_WARM_UP: Duration = Duration::from_secs(3);
 /// The same of its samples.
 pub const USUAL_MEASUREMENT: Duration = Duration::from_secs(5);
 /// Fewer samples than this it refuses.
-const FEWEST_SAMPLES: u32 = 10;
+pub const FEWEST_SAMPLES: u32 = 10;
 /// Seconds go through a float on their way.
 const SAME_TIME: Duration = Duration::from_micros(1);
 /// The noise threshold of a bench that sets none. We tell it none either.

@@ -2,15 +2,30 @@
 //!
 //! Two threads, each of which sleeps until something comes: one accepts, the other reads. Both end when the connection is dropped.
 
+#![expect(clippy::disallowed_methods, reason = "deadlines")]
+
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::io::{self, BufReader, Read};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::message::{CriterionVersion, Message, MessageError, greet, read_greeting, read_message};
 use super::owner::belongs_to;
+use crate::child::error::ChildError;
+use crate::child::running::Running;
+
+/// The variables by which Criterion finds a runner, and the place for its files.
+const PORT: &str = "CARGO_CRITERION_PORT";
+pub(super) const HOME: &str = "CRITERION_HOME";
+/// Where nothing can be written: what is connected to a runner writes nothing.
+pub(super) const NOWHERE: &str = "/dev/null/criterion";
+
+/// What a bench is to do that only says who it is.
+const GREET: &str = "greet its runner";
 
 /// Messages that may wait before the bench is made to wait.
 const WAITING: usize = 64;
@@ -32,7 +47,7 @@ pub(in crate::child) enum PortEvent {
 }
 
 /// A port on which one child is awaited.
-pub(super) struct Connection {
+pub(in crate::child) struct Connection {
     port: u16,
     incoming: Receiver<PortEvent>,
     admitted: Option<Sender<u32>>,
@@ -41,7 +56,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Listens on a port of loopback that the system chooses.
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(in crate::child) fn listen() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         let (sender, incoming) = bounded(WAITING);
@@ -62,21 +77,42 @@ impl Connection {
         })
     }
 
-    /// The port, for the child's environment.
-    pub(super) fn port(&self) -> u16 {
-        self.port
+    /// Tells a bench where it is, and to write nothing.
+    pub(in crate::child) fn invite(&self, command: &mut Command) {
+        command.env(PORT, self.port.to_string()).env(HOME, NOWHERE);
     }
 
     /// Lets the process group of this number connect.
-    pub(super) fn admit(&mut self, group: u32) {
+    pub(in crate::child) fn admit(&mut self, group: u32) {
         if let Some(admitted) = self.admitted.take() {
             let _ = admitted.send(group);
         }
     }
 
     /// What happens on the port.
-    pub(super) fn incoming(&self) -> &Receiver<PortEvent> {
+    pub(in crate::child) fn incoming(&self) -> &Receiver<PortEvent> {
         &self.incoming
+    }
+
+    /// Which Criterion it is that has come.
+    pub(in crate::child) fn version(
+        &self,
+        incoming: PortEvent,
+        running: &mut Running<'_>,
+        timeout: Duration,
+    ) -> Result<CriterionVersion, ChildError> {
+        if let PortEvent::Connected(mut socket) = incoming
+            && greet_bench(&mut socket).is_ok()
+        {
+            match running.answer(&self.incoming, GREET, (Instant::now(), timeout))? {
+                Some(PortEvent::Greeted(version)) => return Ok(version),
+                Some(PortEvent::Wrong(error)) => {
+                    return Err(ChildError::protocol(error.to_string()));
+                }
+                Some(_) | None => {}
+            }
+        }
+        Err(running.exited(GREET))
     }
 }
 

@@ -10,18 +10,18 @@ mod message;
 mod owner;
 mod quiet;
 mod rehearsal;
-mod runner;
 mod scale;
 mod session;
 
 pub use arguments::{
-    Config, CriterionRequest, Said, USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds,
+    Config, CriterionRequest, FEWEST_SAMPLES, Said, USUAL_MEASUREMENT, USUAL_WARM_UP,
+    in_whole_seconds,
 };
 pub(super) use arguments::{enough, without_count};
+pub(super) use connection::Connection;
 pub(super) use filter::{beginning, exactly};
 pub use message::CriterionVersion;
 pub(super) use quiet::Quiet;
 pub use rehearsal::{Rehearsal, Rehearsed};
-pub(super) use runner::Runner;
 pub(super) use scale::UnitScale;
 pub use session::{CriterionSession, Measured, Reported, TooLong};

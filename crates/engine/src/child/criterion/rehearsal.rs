@@ -13,8 +13,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::arguments::without_count;
+use super::connection::{HOME, NOWHERE};
 use super::filter::exactly;
-use super::session::{HOME, NOWHERE};
 use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
 use crate::child::means::Means;

@@ -21,17 +21,11 @@ use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
 use crate::child::means::Means;
 use crate::child::pipes::read_pieces_of;
-use crate::child::running::{PATIENCE, Running, Wait};
-use crate::process::Usage;
+use crate::child::running::{PATIENCE, Running};
 use perfcheck_analysis::model::{
     AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Throughput,
 };
 
-/// The variables by which Criterion finds a runner, and the place for its files.
-pub(super) const PORT: &str = "CARGO_CRITERION_PORT";
-pub(super) const HOME: &str = "CRITERION_HOME";
-/// Where nothing can be written: what is connected to a runner writes nothing.
-pub(super) const NOWHERE: &str = "/dev/null/criterion";
 /// A benchmark that the bench passed over, or measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reported {
@@ -106,11 +100,8 @@ impl<'a> CriterionSession<'a> {
     ) -> Result<Self, ChildError> {
         let mut connection = Connection::listen().map_err(|source| spec.not_started(source))?;
         let mut command = bench_command(spec);
-        command
-            .args(arguments(request))
-            .env(PORT, connection.port().to_string())
-            .env(HOME, NOWHERE)
-            .stdin(Stdio::null());
+        command.args(arguments(request)).stdin(Stdio::null());
+        connection.invite(&mut command);
         let Spawned {
             mut group,
             stdout,
@@ -136,7 +127,7 @@ impl<'a> CriterionSession<'a> {
             greeted: false,
             leave: Instant::now(),
             set_up: Duration::ZERO,
-            warm_up: NO_SAMPLE,
+            warm_up: Sample::UNTIMED,
             timeout: means.timeout,
             asked: Duration::ZERO,
         };
@@ -172,11 +163,6 @@ impl<'a> CriterionSession<'a> {
         self.running.id()
     }
 
-    /// How it has run so far, where the system tells.
-    pub fn usage(&mut self) -> Option<Usage> {
-        Usage::of(self.running.id())
-    }
-
     /// How long it has had leave to go on.
     pub fn asked(&self) -> Duration {
         self.asked
@@ -189,8 +175,8 @@ impl<'a> CriterionSession<'a> {
                 Ok(())
             }
             Some(PortEvent::Closed) | None => Err(self.running.exited(CONNECT)),
-            Some(PortEvent::Wrong(error)) => Err(protocol(&error)),
-            Some(_) => Err(wrong("it spoke before it was greeted")),
+            Some(PortEvent::Wrong(error)) => Err(ChildError::protocol(error.to_string())),
+            Some(_) => Err(ChildError::protocol("it spoke before it was greeted")),
         }
     }
 
@@ -259,11 +245,11 @@ impl<'a> CriterionSession<'a> {
                     }
                     Message::BeginningBenchmarkGroup {} => {}
                     Message::FormattedValue {} | Message::ScaledValues { .. } => {
-                        return Err(wrong("it answers what it was not asked"));
+                        return Err(ChildError::protocol("it answers what it was not asked"));
                     }
                 },
                 PortEvent::Closed => return self.ended(),
-                PortEvent::Wrong(error) => return Err(protocol(&error)),
+                PortEvent::Wrong(error) => return Err(ChildError::protocol(error.to_string())),
                 PortEvent::Connected(_) | PortEvent::Again => return Err(self.connected_twice()),
             }
         }
@@ -285,7 +271,7 @@ impl<'a> CriterionSession<'a> {
                 _ => break,
             }
         }
-        wrong(TWICE)
+        ChildError::protocol(TWICE)
     }
 
     /// Lets it go on: the first time by a greeting.
@@ -294,11 +280,11 @@ impl<'a> CriterionSession<'a> {
         // What it printed so far is another benchmark's. It waits for nobody once it begins one.
         self.running.forget_output();
         self.leave = Instant::now();
-        self.warm_up = NO_SAMPLE;
+        self.warm_up = Sample::UNTIMED;
         if !self.greeted {
             self.greeted = true;
             let Some(socket) = &mut self.socket else {
-                return Err(wrong("it is not connected"));
+                return Err(ChildError::protocol("it is not connected"));
             };
             return match greet_bench(socket) {
                 Ok(()) => Ok(()),
@@ -322,16 +308,9 @@ impl<'a> CriterionSession<'a> {
         request: &str,
         allowed: Duration,
     ) -> Result<Option<PortEvent>, ChildError> {
-        let deadline = Instant::now().checked_add(allowed);
-        match self.running.wait(self.connection.incoming(), deadline) {
-            Wait::Came(incoming) => Ok(Some(incoming)),
-            Wait::Closed => Ok(None),
-            Wait::Late => Err(ChildError::Timeout {
-                request: request.to_owned(),
-                after: allowed,
-            }),
-            Wait::Interrupted => Err(ChildError::Interrupted),
-        }
+        let time = (Instant::now(), allowed);
+        self.running
+            .answer(self.connection.incoming(), request, time)
     }
 
     /// How long it may take over what should take `expected_ns`.
@@ -385,15 +364,15 @@ impl<'a> CriterionSession<'a> {
         config: &RawConfig,
     ) -> Result<Measured, ChildError> {
         if iters.len() != times.len() || iters.is_empty() {
-            return Err(wrong(&format!(
+            return Err(ChildError::protocol(format!(
                 "it reports {} counts of iterations and {} times",
                 iters.len(),
                 times.len()
             )));
         }
         let scale = self.scale()?;
-        let samples = scale.samples(iters, times).ok_or_else(|| ChildError::Bench {
-            message: "it reports numbers that no measurement has: negative, infinite, or of no iterations".to_owned(),
+        let samples = scale.samples(iters, times).ok_or_else(|| {
+            ChildError::bench("it reports numbers that no measurement has: negative, infinite, or of no iterations")
         })?;
         let (linear, flat, mode) = match method {
             SamplingMethod::Linear => (samples, Vec::new(), SamplingMode::Linear),
@@ -426,11 +405,13 @@ impl<'a> CriterionSession<'a> {
                     [size] => UnitScale::of(size, &unit),
                     _ => None,
                 }
-                .ok_or_else(|| wrong("it cannot say in which unit its values are")),
-                _ => Err(wrong("it does not answer in which unit its values are")),
+                .ok_or_else(|| ChildError::protocol("it cannot say in which unit its values are")),
+                _ => Err(ChildError::protocol(
+                    "it does not answer in which unit its values are",
+                )),
             },
-            Some(PortEvent::Wrong(error)) => Err(protocol(&error)),
-            Some(PortEvent::Again | PortEvent::Connected(_)) => Err(wrong(TWICE)),
+            Some(PortEvent::Wrong(error)) => Err(ChildError::protocol(error.to_string())),
+            Some(PortEvent::Again | PortEvent::Connected(_)) => Err(ChildError::protocol(TWICE)),
             Some(PortEvent::Greeted(_) | PortEvent::Closed) | None => {
                 Err(self.running.exited(MEASURE))
             }
@@ -444,23 +425,6 @@ const MEASURE: &str = "measure";
 const TWICE: &str = "it connected to its runner twice";
 /// Time for what has been sent before to be read.
 const STRAGGLERS: Duration = Duration::from_secs(1);
-const NO_SAMPLE: Sample = Sample {
-    iterations: 1,
-    elapsed: Nanos(0),
-};
-
 fn expected(ns: f64) -> Duration {
     Duration::try_from_secs_f64(ns * 1e-9).unwrap_or(Duration::ZERO)
-}
-
-fn wrong(what: &str) -> ChildError {
-    ChildError::Protocol {
-        what: what.to_owned(),
-    }
-}
-
-pub(super) fn protocol(error: &super::message::MessageError) -> ChildError {
-    ChildError::Protocol {
-        what: error.to_string(),
-    }
 }

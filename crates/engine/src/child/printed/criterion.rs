@@ -17,7 +17,7 @@ use crate::child::criterion::{
     without_count,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, CriterionBenchmark, CriterionSamples, Declared, SamplingMode, Series,
+    AuthorSettings, CriterionBenchmark, CriterionSamples, Declared, Sample, SamplingMode, Series,
 };
 
 /// How the first line begins that it prints of a benchmark.
@@ -228,7 +228,7 @@ fn reported(
         set_up: Duration::ZERO,
         measured: Some(Measured {
             series: Series {
-                warm_up: super::value::NO_WARM_UP,
+                warm_up: Sample::UNTIMED,
                 linear,
                 flat,
             },

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use super::process::{Call, Printed, run};
-use super::value::{NO_WARM_UP, PrintedTime};
+use super::value::PrintedTime;
 use super::{criterion, divan, libtest};
 use crate::child::criterion::Reported;
 use crate::child::error::ChildError;
@@ -204,7 +204,7 @@ impl PrintedHarness {
     /// How one of its benchmarks is named to it.
     pub(super) fn address(&self, id: &str) -> Result<&Address, ChildError> {
         let address = self.addresses.get(id);
-        address.ok_or_else(|| failed("the executable has no such benchmark"))
+        address.ok_or_else(|| ChildError::bench("the executable has no such benchmark"))
     }
 
     /// Criterion's: what it wrote of the benchmark.
@@ -217,7 +217,7 @@ impl PrintedHarness {
     ) -> Result<Report, ChildError> {
         let config = criterion::config(request.warm_up, request.measurement, request.samples);
         let folder = criterion::ProcessFolder::create().map_err(|error| {
-            failed(&format!(
+            ChildError::bench(format!(
                 "no directory could be made for its results: {error}"
             ))
         })?;
@@ -244,10 +244,10 @@ impl PrintedHarness {
                 usage: printed.usage,
                 took: printed.took,
             }),
-            Ok(None) => Err(failed(
+            Ok(None) => Err(ChildError::bench(
                 "it wrote no result where it was told to (the variables CRITERION_HOME and CARGO_TARGET_DIR)",
             )),
-            Err(message) => Err(failed(&message)),
+            Err(message) => Err(ChildError::bench(message)),
         }
     }
 
@@ -290,9 +290,9 @@ impl PrintedHarness {
             .and_then(panic_message)
             .or_else(|| panic_message(&printed.stderr));
         match (panic, printed.error) {
-            (Some(message), _) => failed(&message),
+            (Some(message), _) => ChildError::bench(message),
             (None, Some(error)) => error,
-            (None, None) => failed("it failed"),
+            (None, None) => ChildError::bench("it failed"),
         }
     }
 
@@ -375,7 +375,7 @@ impl PrintedHarness {
         let terse = ["--list", "--format", "terse"].map(str::to_owned);
         let names = listed(&terse, &[("NEXTEST", OsStr::new("1"))], spec, means).map_err(|error| match error {
             ChildError::Interrupted => error,
-            _ => failed(&format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
+            _ => ChildError::bench(format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
         })?;
         let root = target.replace('-', "_");
         let owner = |name: &str| {
@@ -496,7 +496,7 @@ pub(super) fn divan_row(printed: &Printed) -> Result<Option<divan::DivanRow>, Ch
         [] => Ok(None),
         [row] => Ok(Some(row)),
         // Before 0.1.19 its list has no arguments.
-        _ => Err(failed(
+        _ => Err(ChildError::bench(
             "it printed several results for one benchmark; where it takes arguments, update the crate divan to 0.1.19 or later",
         )),
     }
@@ -508,7 +508,7 @@ pub(super) fn no_result(printed: &Printed) -> ChildError {
     let said = said
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default();
-    failed(&format!(
+    ChildError::bench(format!(
         "it printed no result; its output: `{}`",
         quote(said.as_bytes())
     ))
@@ -533,17 +533,6 @@ fn listed(
         None => Ok(printed.stdout),
         Some(error) => Err(error),
     }
-}
-
-fn failed(message: &str) -> ChildError {
-    ChildError::Bench {
-        message: message.to_owned(),
-    }
-}
-
-impl PrintedValue {
-    /// What is timed before: nobody tells.
-    pub const NO_WARM_UP: Sample = NO_WARM_UP;
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
 use crate::child::means::Means;
 use crate::child::pipes::{Incoming, read_lines, read_pieces};
-use crate::child::running::{Running, Wait};
+use crate::child::running::Running;
 use crate::process::Usage;
 
 /// More than this no list and no table has.
@@ -78,26 +78,16 @@ pub(super) fn run(
     let on_output = |piece: &[u8]| errors.borrow_mut().take(piece, means.on_output);
     let mut running = Running::new(group, read_pieces(stderr), means.interrupt, &on_output);
     let process = running.id();
-    let deadline = began.checked_add(call.allowed);
     let mut text = String::new();
     let mut usage = None;
-    loop {
-        match running.wait(&lines, deadline) {
-            Wait::Came(Incoming::Line(line)) => {
-                usage = Usage::of(running.id()).or(usage);
-                text.push_str(&String::from_utf8_lossy(&line));
-                text.push('\n');
-            }
-            Wait::Came(Incoming::TooLong(_)) => return Err(too_much()),
-            Wait::Closed => break,
-            Wait::Late => {
-                return Err(ChildError::Timeout {
-                    request: call.purpose.to_owned(),
-                    after: call.allowed,
-                });
-            }
-            Wait::Interrupted => return Err(ChildError::Interrupted),
-        }
+    let time = (began, call.allowed);
+    while let Some(incoming) = running.answer(&lines, call.purpose, time)? {
+        let Incoming::Line(line) = incoming else {
+            return Err(too_much());
+        };
+        usage = Usage::of(running.id()).or(usage);
+        text.push_str(&String::from_utf8_lossy(&line));
+        text.push('\n');
         if text.len() > MOST_TEXT {
             return Err(too_much());
         }
@@ -154,7 +144,5 @@ impl Errors<'_> {
 }
 
 fn too_much() -> ChildError {
-    ChildError::Protocol {
-        what: format!("it printed more than {} MiB", MOST_TEXT >> 20),
-    }
+    ChildError::protocol(format!("it printed more than {} MiB", MOST_TEXT >> 20))
 }

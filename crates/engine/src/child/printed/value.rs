@@ -6,12 +6,6 @@ use perfcheck_analysis::model::{Nanos, Sample};
 /// takes the value for one of a moment.
 const TIMED_NS: u64 = 1_000_000;
 
-/// What is timed before, of which nobody tells.
-pub(super) const NO_WARM_UP: Sample = Sample {
-    iterations: 1,
-    elapsed: Nanos(0),
-};
-
 /// A printed time per iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PrintedTime {

@@ -73,7 +73,7 @@ impl TeamAddress {
 }
 
 fn bad(detail: String) -> StoreError {
-    StoreError::BadAddress { detail }
+    StoreError::BadAddress(detail)
 }
 
 /// What an address says of encryption.
@@ -189,7 +189,7 @@ mod tests {
             assert!(
                 matches!(
                     TeamAddress::with(text, &ServerVariables::default()),
-                    Err(StoreError::BadAddress { .. })
+                    Err(StoreError::BadAddress(_))
                 ),
                 "{text}"
             );
@@ -222,7 +222,7 @@ mod tests {
         ));
         assert!(matches!(
             with("nonsense", far),
-            Err(StoreError::BadAddress { .. })
+            Err(StoreError::BadAddress(_))
         ));
     }
 

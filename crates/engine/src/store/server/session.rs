@@ -83,9 +83,7 @@ impl TeamSession {
         };
         let found = found.map_err(|fault| session.complete(fault))?;
         let Some(version) = found else {
-            return Err(StoreError::NoTeamStore {
-                path: session.place.clone(),
-            });
+            return Err(StoreError::NoTeamStore(session.place.clone()));
         };
         session.check(version)?;
         Ok(session)
@@ -148,9 +146,9 @@ impl TeamSession {
         let there = "SELECT to_regclass('perfcheck.made_by') IS NOT NULL, to_regnamespace('perfcheck') IS NOT NULL";
         match self.query(there, &[])?.first().map(Vec::as_slice) {
             Some([Value::Integer(1), _]) => self.told_version(),
-            Some([_, Value::Integer(1)]) => Err(Fault::Store(StoreError::ForeignSchema {
-                path: self.place.clone(),
-            })),
+            Some([_, Value::Integer(1)]) => {
+                Err(Fault::Store(StoreError::ForeignSchema(self.place.clone())))
+            }
             _ => Ok(None),
         }
     }
