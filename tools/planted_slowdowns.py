@@ -11,7 +11,7 @@ function itself, and that of any function that runs the loop. Generic functions 
 
 Prints a line for each slowdown and writes one to slowdowns.jsonl in the scratch directory; with --keep DIRECTORY another call goes on from there.
 
-    tools/planted_slowdowns.py --tool target/release/cargo-perfcheck [--slowdowns 100] [--seed 1] [--crates NAME=VERSION[=FEATURES],...]
+    tools/planted_slowdowns.py --tool target/release/cargo-perfcheck [--slowdowns 100] [--seed 1] [--crates NAME=VERSION[=FEATURES]...]
                                [--keep DIRECTORY] [--minutes M]
 
 Needs cargo, git, valgrind and the registry. Ends with 1 if fewer slowdowns were called than it was asked for.
@@ -32,17 +32,18 @@ import sys
 import tempfile
 import time
 
-from planted_code import git
+from planted_code import git, told
 from rust_functions import Function, functions_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "arena"))
 from table import exact_interval, percent  # noqa: E402
 
-CRATES = (
-    "base64=0.22.1,httparse=1.10.1,semver=1.0.28,httpdate=1.0.3,rpds=1.2.1,"
-    "fancy-regex=0.19.2,tinytemplate=1.2.1,fraction=0.17.0,tinyvec=1.13.3=alloc,glob-match=0.2.1"
-)
+# With features after a second sign, as tests/real/criterion_crates.sh has them.
+CRATES = """
+    base64=0.22.1 httparse=1.10.1 semver=1.0.28 httpdate=1.0.3 rpds=1.2.1 fancy-regex=0.19.2 tinytemplate=1.2.1 fraction=0.17.0
+    tinyvec=1.13.3=alloc,real_blackbox elasticlunr-rs=3.0.2
+""".split()
 
 # Of the instructions of a benchmark a function that is slowed down has at least so many.
 LEAST_SHARE = 0.01
@@ -139,7 +140,8 @@ class Subject:
         """File and line of functions that run, with target, id and instructions of a benchmark that runs them."""
         built = self.built()
         if not built:
-            sys.exit(f"the benches of {self.name} {self.version} do not build")
+            print(f"{self.name} {self.version}: its benches do not build", flush=True)
+            return []
         listed = [(target, id) for target, executable in sorted(built.items()) for id in benchmarks_of(executable, self.top)]
         found = []
         for target, id in random.Random(f"{seed} {self.name}").sample(listed, min(MOST_BENCHMARKS, len(listed))):
@@ -261,39 +263,20 @@ def is_symbol_of(symbol, function):
     return parts[-1:] == [function.name] and (not function.owners or not words.isdisjoint(function.owners))
 
 
-def environment(place):
-    """That of the tool: its store and its cache are in the scratch directory."""
-    return os.environ | {"XDG_DATA_HOME": str(place / "data"), "XDG_CACHE_HOME": str(place / "cache")}
-
-
 def compared(tool, subject, case):
-    """The messages of a comparison with what is committed, and the seconds from the verdict to the end."""
+    """The messages of a comparison with what is committed, what it said, and the seconds from the verdict to the end."""
     words = [tool, "perfcheck", "--against", "HEAD", *subject.flags(), "--bench", case.target, "--exact", case.id, "--message-format", "json"]
-    said, decided = [], None
-    with tempfile.TemporaryFile("w+") as written:
-        process = subprocess.Popen(words, cwd=subject.top, env=environment(subject.place), stdout=written, stderr=subprocess.PIPE, text=True)
-        for line in process.stderr:
-            said.append(line)
-            if line.lstrip().startswith("Counting"):
-                decided = time.monotonic()
-        process.wait()
-        took = time.monotonic() - decided if decided else 0.0
-        written.seek(0)
-        messages = {one["reason"]: one for one in map(json.loads, written)}
-    if "benchmark-compared" not in messages:
-        return None, "".join(said[-5:]), took
-    return messages, "", took
+    messages, said, took = told(words, subject.top, subject.place, "Counting")
+    return {one["reason"]: one for one in messages}, said, took
 
 
 def explained(tool, subject, case, run):
     """The functions that `explain` names, those to blame most first, what tells them, and the seconds that it took."""
-    words = [tool, "perfcheck", "explain", case.id, "--run", str(run), "--message-format", "json"]
     began = time.monotonic()
-    done = subprocess.run(words, cwd=subject.top, env=environment(subject.place), capture_output=True, text=True, check=True)
+    [explanation], _, _ = told([tool, "perfcheck", "explain", case.id, "--run", str(run), "--message-format", "json"], subject.top, subject.place, ())
     took = time.monotonic() - began
-    numbers = {one["about"]: one["numbers"] for one in json.loads(done.stdout)["sentences"]}
-    counted = numbers.get("instructions")
-    if counted:
+    numbers = {one["about"]: one["numbers"] for one in explanation["sentences"]}
+    if counted := numbers.get("instructions"):
         return [one["name"] for one in counted["functions"]], "counts", took
     code = numbers.get("code") or {"functions": []}
     return [one["name"] for one in code["functions"] if not one["same_code"]], "code", took
@@ -318,8 +301,8 @@ def slowed(tool, subject, case):
         subject.plant(case.function, turns)
         messages, said, counting = compared(tool, subject, case)
         subject.restore()
-        if messages is None:
-            return found | {"outcome": "failed", "said": said}
+        if "benchmark-compared" not in messages:
+            return found | {"outcome": "failed", "said": said[-500:]}
         verdict = messages["benchmark-compared"]
         change = (verdict["change"] or {}).get("estimate")
         found |= {"attempts": attempt, "turns": turns, "verdict": verdict["verdict"], "change": change}
@@ -391,7 +374,7 @@ def table(all_found):
 
 def measure(options, place, ends, all_found, written):
     """A slowdown of each crate in turn, until there are enough, none is left, or the time is over."""
-    subjects = [Subject(word, place) for word in options.crates.split(",")]
+    subjects = [Subject(word, place) for word in options.crates]
     known = [(one["crate"], one["case"]) for one in all_found]
     waiting = {subject: [case for case in subject.cases(options.seed) if (subject.name, case.key()) not in known] for subject in subjects}
     while any(waiting.values()):
@@ -414,7 +397,7 @@ def main():
     parser.add_argument("--tool", required=True)
     parser.add_argument("--slowdowns", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--crates", default=CRATES)
+    parser.add_argument("--crates", nargs="+", default=CRATES)
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     options = parser.parse_args()
