@@ -107,26 +107,29 @@ def git(top, *words):
     subprocess.run(["git", *identity, *words], cwd=top, check=True, capture_output=True)
 
 
-def compare(tool, top, scratch):
-    """The benchmarks with in what they are the same, and the seconds that it took after the build."""
+def told(words, top, scratch, marks):
+    """What the tool writes as JSON, what it says, and the seconds since it last said a line that begins with one of `marks`."""
     environment = dict(os.environ, XDG_DATA_HOME=str(scratch / "data"), XDG_CACHE_HOME=str(scratch / "cache"))
-    words = [tool, "perfcheck", "--against", "HEAD", "--rounds", "5", "--message-format", "json"]
-    ready, said, found = None, [], {}
+    since, said = None, []
     with tempfile.TemporaryFile("w+") as written:
         process = subprocess.Popen(words, cwd=top, env=environment, stdout=written, stderr=subprocess.PIPE, text=True)
         for line in process.stderr:
             said.append(line)
-            if "Ready" in line or "Found" in line:
-                ready = time.monotonic()
+            if line.lstrip().startswith(marks):
+                since = time.monotonic()
         process.wait()
-        took = time.monotonic() - (ready or time.monotonic())
+        took = time.monotonic() - (since or time.monotonic())
         written.seek(0)
-        for line in written:
-            message = json.loads(line)
-            if message.get("reason") == "benchmark-compared":
-                found[message["benchmark"]["id"]] = message["same"]
+        return [json.loads(line) for line in written], "".join(said), took
+
+
+def compare(tool, top, scratch):
+    """The benchmarks with in what they are the same, and the seconds that it took after the build."""
+    words = [tool, "perfcheck", "--against", "HEAD", "--rounds", "5", "--message-format", "json"]
+    messages, said, took = told(words, top, scratch, ("Ready", "Found"))
+    found = {one["benchmark"]["id"]: one["same"] for one in messages if one["reason"] == "benchmark-compared"}
     if sorted(found) != sorted(NAMES):
-        sys.exit(f"{words} ended with {process.returncode}\n{''.join(said)}")
+        sys.exit(f"{' '.join(words)} compared {len(found)} of {len(NAMES)} benchmarks\n{said}")
     return found, took
 
 

@@ -1,0 +1,420 @@
+#!/usr/bin/env python3
+"""How often does `explain` name the function that became slower?
+
+Takes crates as they were published, with the Criterion benches in their packages as they are. In each it draws functions at random among those that run
+under a benchmark, and gives one at a time a loop to run first. `cargo perfcheck --against HEAD` measures one benchmark that runs the function, and
+`cargo perfcheck explain` names functions: at which place does the slowed one stand?
+
+Which functions run, how much a turn of the loop costs, and in which symbols the loop came to lie, callgrind says by source line, in a build with line tables.
+A function that is inlined has no symbol: what can be named is the function that it was inlined into. So two ranks are counted, that of the planted
+function itself, and that of any function that runs the loop. Generic functions are compared without their type arguments.
+
+Prints a line for each slowdown and writes one to slowdowns.jsonl in the scratch directory; with --keep DIRECTORY another call goes on from there.
+
+    tools/planted_slowdowns.py --tool target/release/cargo-perfcheck [--slowdowns 100] [--seed 1] [--crates NAME=VERSION[=FEATURES]...]
+                               [--keep DIRECTORY] [--minutes M]
+
+Needs cargo, git, valgrind and the registry. Ends with 1 if fewer slowdowns were called than it was asked for.
+"""
+
+import argparse
+import collections
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from planted_code import git, told
+from rust_functions import Function, functions_of
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "arena"))
+from table import exact_interval, percent  # noqa: E402
+
+# With features after a second sign, as tests/real/criterion_crates.sh has them.
+CRATES = """
+    base64=0.22.1 httparse=1.10.1 semver=1.0.28 httpdate=1.0.3 rpds=1.2.1 fancy-regex=0.19.2 tinytemplate=1.2.1 fraction=0.17.0
+    tinyvec=1.13.3=alloc,real_blackbox elasticlunr-rs=3.0.2
+""".split()
+
+# Of the instructions of a benchmark a function that is slowed down has at least so many.
+LEAST_SHARE = 0.01
+# Benchmarks of a crate in which functions are looked for.
+MOST_BENCHMARKS = 30
+# Turns of the loop with which the cost of one is found.
+TRIAL_TURNS = 64
+# The planted instructions as a share of those of the benchmark: at first, and the most that a single turn may cost.
+SHARE, LARGEST_TURN = 0.2, 0.5
+# A slowdown that is not called is made larger, one beyond the largest change smaller, if it has more than one turn.
+ATTEMPTS, LARGER, LARGEST_CHANGE = 3, 2.5, 0.6
+MOST_TURNS = 1_000_000
+
+LOOP = """
+{ let mut planted = core::hint::black_box(1_u64); let mut left = core::hint::black_box(%d_u32); while left != 0 { planted = core::hint::black_box(planted.rotate_left(5) ^ left as u64); left -= 1; } }
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A function that runs under a benchmark, and the instructions of the benchmark."""
+
+    function: Function
+    target: str
+    id: str
+    instructions: int
+
+    def key(self):
+        return [self.function.file, self.function.line, self.target, self.id]
+
+
+class Subject:
+    """A crate in the scratch directory, committed as it was published."""
+
+    def __init__(self, word, place):
+        self.name, self.version, self.features = (word.split("=") + ["", ""])[:3]
+        self.place = place
+        self.top = place / "crates" / self.name
+        self.unpack()
+        self.functions = [one for file in sorted((self.top / "src").rglob("*.rs")) for one in functions_of(file, self.top)]
+
+    def flags(self):
+        return ["--features", self.features] if self.features else []
+
+    def unpack(self):
+        """As tests/real/ does."""
+        if (self.top / ".git/HEAD").exists():
+            self.restore()
+            return
+        shutil.rmtree(self.top, ignore_errors=True)
+        registry = HERE.parent / "tests/real/registry.sh"
+        subprocess.run(["bash", "-c", '. "$0" && unpack "$@"', registry, self.name, self.version, self.top], check=True)
+        with (self.top / "Cargo.toml").open("a") as manifest:
+            manifest.write("\n[workspace]\n")
+        (self.top / ".gitignore").write_text("target\n")
+        subprocess.run(["cargo", "generate-lockfile", "--quiet"], cwd=self.top, check=True)
+        git(self.top, "init", "--quiet")
+        git(self.top, "add", "--all")
+        git(self.top, "commit", "--quiet", "-m", "As published")
+
+    def plant(self, function, turns):
+        path = self.top / function.file
+        text = path.read_text()
+        path.write_text(text[: function.body + 1] + LOOP % turns + text[function.body + 1 :])
+
+    def restore(self):
+        git(self.top, "checkout", "--quiet", ".")
+
+    def built(self, target="*"):
+        """The bench executables by target, with line tables; none if they do not build. What crates have in common is built once."""
+        variables = os.environ | {"CARGO_TARGET_DIR": str(self.place / "target"), "CARGO_PROFILE_BENCH_DEBUG": "line-tables-only", "CARGO_PROFILE_BENCH_STRIP": "none"}
+        words = ["cargo", "bench", "--no-run", "--quiet", "--message-format", "json", *self.flags(), "--bench", target]
+        done = subprocess.run(words, cwd=self.top, env=variables, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return {}
+        messages = [json.loads(line) for line in done.stdout.splitlines()]
+        return {one["target"]["name"]: one["executable"] for one in messages if one.get("executable")}
+
+    def cases(self, seed):
+        """What can be slowed down, in a random order, each function once before any of them twice."""
+        known = self.place / f"{self.name}.json"
+        if not known.exists():
+            known.write_text(json.dumps(self.executed(seed)))
+        by_place = {(one.file, one.line): one for one in self.functions}
+        cases = [Case(by_place[file, line], *rest) for file, line, *rest in json.loads(known.read_text())]
+        random.Random(f"{seed} {self.name}").shuffle(cases)
+        times, turn = collections.Counter(), {}
+        for case in cases:
+            turn[case] = times[case.function]
+            times[case.function] += 1
+        return sorted(cases, key=turn.get)
+
+    def executed(self, seed):
+        """File and line of functions that run, with target, id and instructions of a benchmark that runs them."""
+        built = self.built()
+        if not built:
+            print(f"{self.name} {self.version}: its benches do not build", flush=True)
+            return []
+        listed = [(target, id) for target, executable in sorted(built.items()) for id in benchmarks_of(executable, self.top)]
+        found = []
+        for target, id in random.Random(f"{seed} {self.name}").sample(listed, min(MOST_BENCHMARKS, len(listed))):
+            counted = profile(built[target], id, self.top)
+            total = instructions_of(counted)
+            by_function = collections.Counter()
+            for lines in counted.values():
+                for (file, line), count in lines.items():
+                    by_function[self.at(file, line)] += count
+            runs = [one for one, count in by_function.items() if one and one.is_plain and count >= LEAST_SHARE * total]
+            found += [[one.file, one.line, target, id, total] for one in runs]
+        return sorted(found)
+
+    def at(self, file, line):
+        """The innermost function with this line; none if it is not of this crate."""
+        inside = [one for one in self.functions if file == str(self.top / one.file) and one.line <= line <= one.last]
+        return max(inside, key=lambda one: one.line, default=None)
+
+    def tried(self, case):
+        """The instructions of a turn of the loop in an iteration, and the symbols that run it, those that run it most first."""
+        self.plant(case.function, TRIAL_TURNS)
+        built = self.built(case.target)
+        self.restore()
+        counted = profile(built[case.target], case.id, self.top) if built else {}
+        place = (str(self.top / case.function.file), case.function.body_line + 1)
+        holders = {symbol: lines[place] for symbol, lines in counted.items() if lines[place]}
+        turn = (instructions_of(counted) - case.instructions) / TRIAL_TURNS
+        return turn, sorted(holders, key=holders.get, reverse=True)
+
+
+def benchmarks_of(executable, top):
+    """The ids, as Criterion lists them."""
+    done = subprocess.run([executable, "--bench", "--list"], cwd=top, capture_output=True, text=True, check=False)
+    found = [re.fullmatch(r"(.*): bench(mark)?", line) for line in done.stdout.splitlines()]
+    return [one[1] for one in found if one]
+
+
+def profile(executable, id, top):
+    """The instructions of an iteration by symbol, and for each by file and line."""
+    with tempfile.TemporaryDirectory() as scratch:
+        out = pathlib.Path(scratch) / "out"
+        collect = ["--collect-atstart=no", "--toggle-collect=*bencher*Bencher*iter*", f"--callgrind-out-file={out}"]
+        words = ["valgrind", "--tool=callgrind", *collect, executable, "--bench", "--test", f"^{re.escape(id)}$"]
+        subprocess.run(words, cwd=top, capture_output=True, check=False)
+        return read_callgrind(out.read_text() if out.exists() else "")
+
+
+def instructions_of(counted):
+    return sum(sum(lines.values()) for lines in counted.values())
+
+
+def read_callgrind(text):
+    """Own instructions by symbol, and for each by file and line. The format is in valgrind's manual, "Callgrind Format Specification"."""
+    counted = collections.defaultdict(collections.Counter)
+    names = {}
+    symbol = file = ""
+    line, is_call = 0, False
+    for row in text.splitlines():
+        key, _, word = row.partition("=")
+        if key in ("fl", "fi", "fe", "cfi", "cfl", "fn", "cfn"):
+            # A name is written out once, with a number.
+            number, _, name = word.partition(" ")
+            name = names.setdefault((key[-2:] == "fn", number), name)
+            if key == "fn":
+                symbol = name
+            elif not key.startswith("c"):
+                file = name
+        elif key == "calls":
+            is_call = True
+        elif row[:1] in tuple("0123456789+-*"):
+            position, count = row.split()[:2]
+            line = line if position == "*" else int(position) + (line if position[0] in "+-" else 0)
+            # The line after a call says what the callee took.
+            if not is_call:
+                counted[symbol][file, line] += int(count)
+            is_call = False
+    return counted
+
+
+def segments(name):
+    """The parts of a readable name without type arguments: `<a::B<T> as c::D>::e::<F>` is a, B, D, e."""
+    name = re.sub(r"\.llvm\.\d+$", "", name.strip())
+    if name.startswith("<"):
+        end = end_of_brackets(name)
+        kind, _, of_trait = name[1 : end - 1].partition(" as ")
+        found = segments(kind.lstrip("&*").removeprefix("mut "))
+        found += segments(of_trait)[-1:]
+        return found + segments(name[end:].removeprefix("::"))
+    found, place, begin = [], 0, 0
+    while place < len(name):
+        if name[place] == "<":
+            found.append(name[begin:place])
+            begin = place = place + end_of_brackets(name[place:])
+        elif name.startswith("::", place):
+            found.append(name[begin:place])
+            begin = place = place + 2
+        else:
+            place += 1
+    found.append(name[begin:])
+    closure = re.compile(r"\{+closure.*")
+    return [closure.sub("{closure}", part) for part in found if part]
+
+
+def end_of_brackets(text):
+    """Behind the bracket that closes the one at the beginning."""
+    depth = 0
+    for place, letter in enumerate(text):
+        is_arrow = letter == ">" and text[place - 1] == "-"
+        depth += (letter == "<") - (letter == ">" and not is_arrow)
+        if depth == 0:
+            return place + 1
+    return len(text)
+
+
+def is_symbol_of(symbol, function):
+    """Whether a symbol is that of the function itself."""
+    parts = segments(symbol)
+    words = set(re.findall(r"\w+", symbol))
+    return parts[-1:] == [function.name] and (not function.owners or not words.isdisjoint(function.owners))
+
+
+def compared(tool, subject, case):
+    """The messages of a comparison with what is committed, what it said, and the seconds from the verdict to the end."""
+    words = [tool, "perfcheck", "--against", "HEAD", *subject.flags(), "--bench", case.target, "--exact", case.id, "--message-format", "json"]
+    messages, said, took = told(words, subject.top, subject.place, "Counting")
+    return {one["reason"]: one for one in messages}, said, took
+
+
+def explained(tool, subject, case, run):
+    """The functions that `explain` names, those to blame most first, what tells them, and the seconds that it took."""
+    began = time.monotonic()
+    [explanation], _, _ = told([tool, "perfcheck", "explain", case.id, "--run", str(run), "--message-format", "json"], subject.top, subject.place, ())
+    took = time.monotonic() - began
+    numbers = {one["about"]: one["numbers"] for one in explanation["sentences"]}
+    if counted := numbers.get("instructions"):
+        return [one["name"] for one in counted["functions"]], "counts", took
+    code = numbers.get("code") or {"functions": []}
+    return [one["name"] for one in code["functions"] if not one["same_code"]], "code", took
+
+
+def rank(names, is_meant):
+    """The place of the first name that is meant, from 1."""
+    return next((place for place, name in enumerate(names, 1) if is_meant(name)), None)
+
+
+def slowed(tool, subject, case):
+    """What the tool says of a slowdown; `outcome` is `called` if it was called a regression."""
+    found = {"crate": subject.name, "version": subject.version, "case": case.key(), "function": case.function.name}
+    turn, holders = subject.tried(case)
+    if not holders or turn <= 0:
+        return found | {"outcome": "not run"}
+    if turn > LARGEST_TURN * case.instructions:
+        return found | {"outcome": "too hot"}
+    turns = max(1, round(SHARE * case.instructions / turn))
+    for attempt in range(1, ATTEMPTS + 1):
+        turns = min(turns, MOST_TURNS)
+        subject.plant(case.function, turns)
+        messages, said, counting = compared(tool, subject, case)
+        subject.restore()
+        if "benchmark-compared" not in messages:
+            return found | {"outcome": "failed", "said": said[-500:]}
+        verdict = messages["benchmark-compared"]
+        change = (verdict["change"] or {}).get("estimate")
+        found |= {"attempts": attempt, "turns": turns, "verdict": verdict["verdict"], "change": change}
+        is_called = verdict["verdict"] == "regressed"
+        if is_called and (change <= LARGEST_CHANGE or turns == 1 or attempt == ATTEMPTS):
+            break
+        turns = max(1, round(turns * SHARE / change)) if is_called else round(turns * LARGER) + 1
+    if not is_called:
+        return found | {"outcome": "not called"}
+    finished = messages["run-finished"]
+    names, by, explaining = explained(tool, subject, case, finished["run"])
+    parts_of_holders = [segments(one) for one in holders]
+    return found | {
+        "outcome": "called",
+        "by": by,
+        "names": names,
+        "holders": holders,
+        "has_symbol": any(is_symbol_of(one, case.function) for one in holders),
+        "rank": rank(names, lambda name: is_symbol_of(name, case.function)),
+        "rank_of_holder": rank(names, lambda name: segments(name) in parts_of_holders),
+        "seconds": counting + explaining,
+        "remarks": [one for one in finished["remarks"] if "not counted" in one],
+    }
+
+
+def line_of(found):
+    file, line, target, id = found["case"]
+    place = f"{found['crate']} {found['function']} ({file}:{line}) in {target} {id}"
+    if found["outcome"] != "called":
+        return f"{place}: {found['outcome']} {found.get('verdict', '')}"
+    how = "" if found["has_symbol"] else f", inlined into {found['holders'][0]}"
+    ranks = f"rank {found['rank'] or '-'}, of what runs it {found['rank_of_holder'] or '-'}"
+    return f"{place}: {100 * found['change']:+.1f} %{how}: {ranks}, by {found['by']}, {found['seconds']:.1f} s: {', '.join(found['names'][:3])}"
+
+
+def rates(title, called, member):
+    """How often the function is first, and how often among three."""
+    for most, word in ((1, "first"), (3, "among three")):
+        count = sum(1 for one in called if one[member] and one[member] <= most)
+        lower, upper = exact_interval(count, len(called))
+        print(f"| {title} | {word} | {count} of {len(called)} | {percent(count / len(called))} ({percent(lower)} to {percent(upper)}) |")
+
+
+def table(all_found):
+    called = [one for one in all_found if one["outcome"] == "called"]
+    outcomes = collections.Counter(one["outcome"] for one in all_found)
+    print(f"\n{len(called)} slowdowns called in {len({one['crate'] for one in called})} crates; tried: {dict(outcomes)}")
+    if not called:
+        return
+    with_symbol = [one for one in called if one["has_symbol"]]
+    print("\n| | | count | share (exact 95 % interval) |\n|---|---|---|---|")
+    rates("the function, of all", called, "rank")
+    rates("it or what it is inlined into, of all", called, "rank_of_holder")
+    if with_symbol:
+        rates("the function, of those that have a symbol", with_symbol, "rank")
+    print("\n| crate | called | with a symbol | it is first | it or its holder is first | among three | change |\n|---|---|---|---|---|---|---|")
+    for crate in dict.fromkeys(one["crate"] for one in called):
+        here = [one for one in called if one["crate"] == crate]
+        first = sum(one["rank"] == 1 for one in here)
+        holders = [one["rank_of_holder"] or 99 for one in here]
+        change = statistics.median(one["change"] for one in here)
+        print(
+            f"| {crate} {here[0]['version']} | {len(here)} | {sum(one['has_symbol'] for one in here)} | {first} | {sum(place == 1 for place in holders)} "
+            f"| {sum(place <= 3 for place in holders)} | {100 * change:+.0f} % |"
+        )
+    seconds = [one["seconds"] for one in called]
+    print(f"\ncounting and explaining: {statistics.median(seconds):.1f} s (median), {max(seconds):.1f} s at most, {sum(one > 10 for one in seconds)} beyond 10 s")
+
+
+def measure(options, place, ends, all_found, written):
+    """A slowdown of each crate in turn, until there are enough, none is left, or the time is over."""
+    subjects = [Subject(word, place) for word in options.crates]
+    known = [(one["crate"], one["case"]) for one in all_found]
+    waiting = {subject: [case for case in subject.cases(options.seed) if (subject.name, case.key()) not in known] for subject in subjects}
+    while any(waiting.values()):
+        for subject in subjects:
+            # One that is called a crate and round.
+            while waiting[subject]:
+                if sum(one["outcome"] == "called" for one in all_found) >= options.slowdowns or time.monotonic() > ends:
+                    return
+                found = slowed(options.tool, subject, waiting[subject].pop(0))
+                all_found.append(found)
+                written.write(json.dumps(found) + "\n")
+                written.flush()
+                print(line_of(found), flush=True)
+                if found["outcome"] == "called":
+                    break
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--slowdowns", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--crates", nargs="+", default=CRATES)
+    parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    options = parser.parse_args()
+    options.tool = str(pathlib.Path(options.tool).resolve())
+    place = (options.keep or pathlib.Path(tempfile.mkdtemp(prefix="planted-slowdowns-"))).resolve()
+    place.mkdir(parents=True, exist_ok=True)
+    results = place / "slowdowns.jsonl"
+    all_found = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    try:
+        with results.open("a") as written:
+            measure(options, place, time.monotonic() + 60 * options.minutes, all_found, written)
+    finally:
+        if not options.keep:
+            shutil.rmtree(place, ignore_errors=True)
+    table(all_found)
+    sys.exit(sum(one["outcome"] == "called" for one in all_found) < options.slowdowns)
+
+
+if __name__ == "__main__":
+    main()

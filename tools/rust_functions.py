@@ -1,0 +1,151 @@
+"""Where the functions of a Rust file begin and end, by a small scanner: for tools that change sources at random.
+
+It knows comments, strings and characters, and counts brackets. What macros make of tokens it does not know, so functions within `macro_rules!` are left out.
+"""
+
+import bisect
+import dataclasses
+import re
+
+# What is no code: comments, of which those in stars nest, strings, raw and other ones, and characters, which lifetimes look like.
+RAW_STRING = re.compile(r'(?:b|c)?r(#*)"')
+STRING = re.compile(r'(?:b|c)?"(?:[^"\\]|\\.)*"', re.DOTALL)
+CHARACTER = re.compile(r"b?'(?:[^'\\\n]|\\(?:x[0-9a-fA-F]{2}|u\{[0-9a-fA-F_]+\}|.))'")
+COMMENT_BOUND = re.compile(r"/\*|\*/")
+WORD = re.compile(r"(?:r#)?\w+")
+
+HEAD = re.compile(r"((?:\b(?:const|async|unsafe|default|extern)\s+(?:\x00+\s*)?)*)\bfn\s+(?:r#)?(\w+)")
+# An item whose functions belong to what its head names.
+ITEM = re.compile(r"(?:^|(?<=[;{}\]\s]))(?:impl|trait)\b(?=[\s<])")
+MACRO = re.compile(r"\bmacro_rules!\s*\w+\s*(?=[{(\[])")
+BRACKETS = {"(": ")", "[": "]", "{": "}"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Function:
+    """A function with a body that statements can be put into."""
+
+    file: str
+    name: str
+    # The names of the type and of the trait that it belongs to.
+    owners: tuple[str, ...]
+    # Its lines, and that of the bracket which its body begins with.
+    line: int
+    body_line: int
+    last: int
+    # The offset of that bracket.
+    body: int
+    # It is neither const nor async.
+    is_plain: bool
+
+
+def functions_of(path, top):
+    """The functions of this file, in the order of their beginnings."""
+    code = code_of(path.read_text())
+    lines = [place for place, letter in enumerate(code) if letter == "\n"]
+    macros = [span_of(code, found.end()) for found in MACRO.finditer(code)]
+    items = list(owners_of(code))
+    found = []
+    for head in HEAD.finditer(code):
+        body = body_after(code, head.end())
+        if body is None or any(begin <= head.start() < end for begin, end in macros):
+            continue
+        end = span_of(code, body)[1]
+        around = [owners for begin, last, owners in items if begin < head.start() < last]
+        found.append(
+            Function(
+                file=str(path.relative_to(top)),
+                name=head[2],
+                owners=around[-1] if around else (),
+                line=bisect.bisect_left(lines, head.start(2)) + 1,
+                body_line=bisect.bisect_left(lines, body) + 1,
+                last=bisect.bisect_left(lines, end) + 1,
+                body=body,
+                is_plain=not {"const", "async"} & set(head[1].split()),
+            )
+        )
+    return found
+
+
+def code_of(text):
+    """The text with NUL in place of strings and characters, and blanks in place of comments, letter by letter."""
+    kept, place = [], 0
+    while place < len(text):
+        end, fill = without_code(text, place)
+        if fill is None:
+            kept.append(text[place:end])
+        else:
+            kept.append("".join("\n" if letter == "\n" else fill for letter in text[place:end]))
+        place = end
+    return "".join(kept)
+
+
+def without_code(text, place):
+    """Where what begins here ends, and what stands in its place; none in place of code."""
+    if text.startswith("//", place):
+        return text.find("\n", place) % (len(text) + 1), " "
+    if text.startswith("/*", place):
+        return end_of_comment(text, place), " "
+    if raw := RAW_STRING.match(text, place):
+        closing = text.find(f'"{raw[1]}', raw.end())
+        return (len(text) if closing < 0 else closing + 1 + len(raw[1])), "\0"
+    if literal := STRING.match(text, place) or CHARACTER.match(text, place):
+        return literal.end(), "\0"
+    # No letter within a word begins a string.
+    word = WORD.match(text, place)
+    return (word.end() if word else place + 1), None
+
+
+def end_of_comment(text, place):
+    depth = 0
+    for bound in COMMENT_BOUND.finditer(text, place):
+        depth += 1 if bound[0] == "/*" else -1
+        if depth == 0:
+            return bound.end()
+    return len(text)
+
+
+def span_of(code, begin):
+    """From this bracket to behind the one that closes it."""
+    opening, closing = code[begin], BRACKETS[code[begin]]
+    depth = 0
+    for place in range(begin, len(code)):
+        depth += (code[place] == opening) - (code[place] == closing)
+        if depth == 0:
+            return begin, place + 1
+    return begin, len(code)
+
+
+def body_after(code, place):
+    """The bracket that the body begins with; none where the function is only declared."""
+    depth = 0
+    while place < len(code):
+        letter = code[place]
+        if depth == 0 and letter in "{;":
+            return place if letter == "{" else None
+        depth += (letter in "([") - (letter in ")]")
+        place += 1
+    return None
+
+
+def owners_of(code):
+    """The bodies of `impl` and `trait` with the names in their heads: `Trait` and `Type` of `impl<T> Trait<T> for Type<T> where ...`."""
+    for item in ITEM.finditer(code):
+        body = body_after(code, item.end())
+        # `impl Trait` in a signature is followed by the body of a function, and by no item.
+        if body is None or code[: item.start()].rstrip()[-1:] in ("(", ",", ":", ">", "<", "&", "=", "+"):
+            continue
+        head = re.split(r"\bwhere\b|(?<!:):(?!:)", without_generics(code[item.end() : body]))[0]
+        sides = [re.findall(r"\w+", side) for side in re.split(r"\bfor\b", head)]
+        yield body, span_of(code, body)[1], tuple(words[-1] for words in sides if words)
+
+
+def without_generics(text):
+    """The text without what is between angle brackets."""
+    kept, depth = [], 0
+    for place, letter in enumerate(text):
+        is_arrow = letter == ">" and text[place - 1 : place] == "-"
+        depth += (letter == "<") - (letter == ">" and not is_arrow)
+        if depth == 0 and letter != ">":
+            kept.append(letter)
+    return "".join(kept)
