@@ -15,11 +15,11 @@ use super::launcher::Launcher;
 use super::visit::reach;
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, IteratedSample, NoWindows, PrintedHarness, Profile, Recording, Rehearsal,
-    Rehearsed, SampleSpec, Session, Started, Windows,
+    ChildError, CountedBy, IteratedSample, MOST_CALLERS, NoWindows, PrintedHarness, Profile,
+    Recording, Rehearsal, Rehearsed, SampleSpec, Session, Started, Windows,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, Event, FunctionCount, InstructionCount, Work, limits,
+    BenchmarkKey, Event, FunctionCount, InstructionCount, StackCounts, Work, limits,
 };
 use perfcheck_code::readable;
 
@@ -35,6 +35,11 @@ const MOST_ITERATIONS: f64 = 256.0;
 const SLOWER: u32 = 100;
 /// So many times as long may a process under callgrind take for anything.
 const PATIENCE: u32 = 10;
+
+/// What stands in the place of callers on a stack that has more of them than are told apart.
+const FURTHER_CALLERS: &str = "(further callers)";
+/// What functions without a symbol are called.
+const NO_SYMBOL: &str = "(no symbol)";
 
 /// What was counted of a benchmark: a count for each process, or why there is none.
 pub type CountResult = Result<Vec<InstructionCount>, CountError>;
@@ -173,19 +178,7 @@ pub fn count_instructions(
     directory: &Path,
     launcher: Launcher<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, CountResult>, CountError> {
-    if !target.first_arguments.is_empty() {
-        return Err(CountError::Runner);
-    }
-    let mut counter = Counter {
-        windows: windows(target, driver)?,
-        target,
-        directory,
-        launcher: Launcher {
-            timeout: launcher.timeout * PATIENCE,
-            ..launcher
-        },
-        processes: 0,
-    };
+    let mut counter = Counter::of(target, driver, CountedBy::Function, directory, launcher)?;
     let work = Work::begin(launcher.observer, "Counting instructions of", wanted.len());
     let mut done = 0;
     let mut found: BTreeMap<BenchmarkKey, CountResult> = BTreeMap::new();
@@ -199,27 +192,30 @@ pub fn count_instructions(
             done += 1;
             work.reached(done, (AGREEING * wanted.len()).max(done + 1));
         };
-        let counts = match driver {
-            Driver::Own => counter.in_a_process(&open, &mut told)?,
-            Driver::Criterion(_) => {
-                counter.in_processes(&open, Counter::of_criterion, &mut told)?
-            }
-            Driver::Printed(harness) => counter.in_processes(
-                &open,
-                |counter, one| counter.of_divan(harness, one),
-                &mut told,
-            )?,
-        };
+        let counts = counter.once(&open, &mut told)?;
         for (one, count) in open.iter().zip(counts) {
             let known = found.entry(one.key.clone()).or_insert(Ok(Vec::new()));
             match (known, count) {
-                (Ok(known), Ok(count)) => known.push(count),
+                (Ok(known), Ok(count)) => known.push(count.by_function()),
                 (known, Err(error)) => *known = Err(error),
                 (Err(_), Ok(_)) => {}
             }
         }
     }
     Ok(found)
+}
+
+/// Counts the instructions of one benchmark in one process, by the calls that led to each function.
+pub fn count_stacks(
+    target: &BenchTarget,
+    driver: &Driver,
+    wanted: &ToCount,
+    directory: &Path,
+    launcher: Launcher<'_>,
+) -> Result<StackCounts, CountError> {
+    let mut counter = Counter::of(target, driver, CountedBy::Stack, directory, launcher)?;
+    let counted = counter.once(&[wanted], &mut || {})?.pop();
+    Ok(counted.ok_or(CountError::Absent)??.by_stack())
 }
 
 /// Whether another process should count.
@@ -249,20 +245,65 @@ fn windows(target: &BenchTarget, driver: &Driver) -> Result<Windows, CountError>
 /// Launches of one target that count.
 struct Counter<'c> {
     target: &'c BenchTarget,
+    driver: &'c Driver,
     windows: Windows,
+    counted_by: CountedBy,
     directory: &'c Path,
     launcher: Launcher<'c>,
     /// How many there were.
     processes: u32,
 }
 
-impl Counter<'_> {
+impl<'c> Counter<'c> {
+    fn of(
+        target: &'c BenchTarget,
+        driver: &'c Driver,
+        counted_by: CountedBy,
+        directory: &'c Path,
+        launcher: Launcher<'c>,
+    ) -> Result<Self, CountError> {
+        if !target.first_arguments.is_empty() {
+            return Err(CountError::Runner);
+        }
+        Ok(Self {
+            windows: windows(target, driver)?,
+            target,
+            driver,
+            counted_by,
+            directory,
+            launcher: Launcher {
+                timeout: launcher.timeout * PATIENCE,
+                ..launcher
+            },
+            processes: 0,
+        })
+    }
+
+    /// Counts each benchmark once.
+    fn once(
+        &mut self,
+        wanted: &[&ToCount],
+        told: &mut dyn FnMut(),
+    ) -> Result<Vec<Result<Executed, CountError>>, CountError> {
+        match self.driver {
+            Driver::Own => self.in_a_process(wanted, told),
+            Driver::Criterion(_) => self.in_processes(wanted, Self::of_criterion, told),
+            Driver::Printed(harness) => {
+                self.in_processes(wanted, |counter, one| counter.of_divan(harness, one), told)
+            }
+        }
+    }
+
     /// The recording of the next process, in a directory of its own.
     fn recording(&mut self) -> Result<Recording, CountError> {
         let directory = self.directory.join(self.processes.to_string());
         self.processes += 1;
         fs::create_dir_all(&directory).map_err(CountError::file(&directory))?;
-        Ok(Recording::new(self.windows.clone(), directory))
+        Ok(Recording::new(
+            self.windows.clone(),
+            self.counted_by,
+            directory,
+        ))
     }
 
     /// Counts in one process of ours, or in as many as it takes after those that go wrong.
@@ -270,7 +311,7 @@ impl Counter<'_> {
         &mut self,
         wanted: &[&ToCount],
         told: &mut dyn FnMut(),
-    ) -> Result<Vec<Result<InstructionCount, CountError>>, CountError> {
+    ) -> Result<Vec<Result<Executed, CountError>>, CountError> {
         let observer = self.launcher.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
         let means = self.launcher.means(&pass_on);
@@ -307,9 +348,9 @@ impl Counter<'_> {
     fn in_processes(
         &mut self,
         wanted: &[&ToCount],
-        count: impl Fn(&mut Self, &ToCount) -> Result<InstructionCount, CountError>,
+        count: impl Fn(&mut Self, &ToCount) -> Result<Executed, CountError>,
         told: &mut dyn FnMut(),
-    ) -> Result<Vec<Result<InstructionCount, CountError>>, CountError> {
+    ) -> Result<Vec<Result<Executed, CountError>>, CountError> {
         let mut counts = Vec::new();
         for one in wanted {
             let count = match count(self, one) {
@@ -322,7 +363,7 @@ impl Counter<'_> {
         Ok(counts)
     }
 
-    fn of_criterion(&mut self, one: &ToCount) -> Result<InstructionCount, CountError> {
+    fn of_criterion(&mut self, one: &ToCount) -> Result<Executed, CountError> {
         let mut recording = self.recording()?;
         let spec = recording.of(launch_spec(self.target, 0, 0));
         let observer = self.launcher.observer;
@@ -366,7 +407,7 @@ impl Counter<'_> {
         &mut self,
         harness: &PrintedHarness,
         one: &ToCount,
-    ) -> Result<InstructionCount, CountError> {
+    ) -> Result<Executed, CountError> {
         let iterations = one.iterations();
         let (less, few) = self.sample_of_divan(harness, one, iterations)?;
         let (more, many) = self.sample_of_divan(harness, one, 2 * iterations)?;
@@ -424,7 +465,7 @@ fn counted(
     session: &mut Session<'_>,
     recording: &mut Recording,
     one: &ToCount,
-) -> Result<InstructionCount, CountError> {
+) -> Result<Executed, CountError> {
     match reach(session, &one.key.id)? {
         Some(Started::Ready(_)) => {}
         Some(Started::Skipped(reason)) => return Err(CountError::Skipped(reason)),
@@ -453,28 +494,71 @@ fn counted(
     slope(&less, more, iterations)
 }
 
+/// What iterations of a benchmark have executed, without the harness's own.
+struct Executed {
+    iterations: u64,
+    instructions: u64,
+    profile: Profile,
+}
+
 /// What `more` has beyond `less` in so many iterations.
-fn slope(less: &Profile, more: Profile, iterations: u64) -> Result<InstructionCount, CountError> {
+fn slope(less: &Profile, more: Profile, iterations: u64) -> Result<Executed, CountError> {
     let instructions = more.total().saturating_sub(less.total());
     if instructions == 0 {
         return Err(CountError::Nothing);
     }
-    let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
-    for (symbol, count) in more.beyond(less).functions() {
-        *by_name.entry(readable(symbol)).or_default() += count;
-    }
-    let functions = by_name.into_iter();
-    let mut functions: Vec<FunctionCount> = functions
-        .map(|(name, instructions)| FunctionCount {
-            name: limits::cut_name(name),
-            instructions,
-        })
-        .collect();
-    functions.sort_by_key(|one| std::cmp::Reverse(one.instructions));
-    functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
-    Ok(InstructionCount {
+    Ok(Executed {
         iterations,
         instructions,
-        functions,
+        profile: more.beyond(less),
     })
+}
+
+impl Executed {
+    fn by_function(&self) -> InstructionCount {
+        let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
+        for (symbol, count) in self.profile.functions() {
+            *by_name.entry(readable(symbol)).or_default() += count;
+        }
+        let functions = by_name.into_iter();
+        let mut functions: Vec<FunctionCount> = functions
+            .map(|(name, instructions)| FunctionCount {
+                name: limits::cut_name(name),
+                instructions,
+            })
+            .collect();
+        functions.sort_by_key(|one| std::cmp::Reverse(one.instructions));
+        functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
+        InstructionCount {
+            iterations: self.iterations,
+            instructions: self.instructions,
+            functions,
+        }
+    }
+
+    fn by_stack(&self) -> StackCounts {
+        let mut instructions: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+        for (symbols, count) in self.profile.stacks() {
+            // Where nobody can say who called the outermost one, somebody may have.
+            let cut = (symbols.len() > MOST_CALLERS).then(|| FURTHER_CALLERS.to_owned());
+            let names = symbols.into_iter().map(frame);
+            *instructions
+                .entry(cut.into_iter().chain(names).collect())
+                .or_default() += count;
+        }
+        StackCounts {
+            iterations: self.iterations,
+            instructions,
+        }
+    }
+}
+
+/// The name of a function on a stack.
+fn frame(symbol: &str) -> String {
+    if symbol.starts_with("0x") {
+        // Another build has another address there.
+        NO_SYMBOL.to_owned()
+    } else {
+        limits::cut_name(readable(symbol))
+    }
 }

@@ -1,0 +1,270 @@
+//! The calls of a benchmark in two builds as one tree: what a function executes on each side, wherever it is called from.
+
+use std::cmp::Ordering;
+
+use crate::model::{BySide, Side, StackCounts};
+
+/// Of all instructions so many may differ without being called a difference.
+const SAME_WITHIN: f64 = 0.0005;
+
+/// The functions that an iteration calls, and the instructions that it executes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CallTree {
+    /// All instructions of an iteration.
+    pub instructions: BySide<f64>,
+    /// The functions that nothing of the benchmark calls, by name.
+    pub frames: Vec<CallFrame>,
+}
+
+/// A function where it is called in one way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallFrame {
+    /// Its readable name; instances of a generic function may share one.
+    pub name: String,
+    /// Its instructions, with those of everything that it calls; 0 where a side does not call it in this way.
+    pub whole: BySide<f64>,
+    /// Its instructions alone.
+    pub own: BySide<f64>,
+    /// What it calls, by name.
+    pub callees: Vec<CallFrame>,
+}
+
+impl CallTree {
+    /// Both sides without the callers that all of their stacks have in common, but for the innermost of these: they call the harness, and the
+    /// harness what it times. Threads begin in functions of their own, so each has its own such callers.
+    pub fn of(counted: &BySide<StackCounts>) -> Self {
+        let mut tree = Self::default();
+        for side in Side::BOTH {
+            let counts = counted.of(side);
+            let iterations = counts.iterations as f64;
+            let stacks: Vec<(&[String], f64)> = (counts.instructions.iter())
+                .map(|(stack, count)| (&**stack, *count as f64 / iterations))
+                .collect();
+            for of_thread in stacks.chunk_by(|(one, _), (other, _)| one.first() == other.first()) {
+                let outer = in_common(of_thread).saturating_sub(1);
+                for (stack, count) in of_thread {
+                    tree.add(side, &stack[outer..], *count);
+                }
+            }
+        }
+        tree
+    }
+
+    /// How the candidate's instructions of something compare with the base's, where it matters.
+    pub fn compared(&self, instructions: &BySide<f64>) -> Ordering {
+        let all = self.instructions.base.max(self.instructions.candidate);
+        let more = instructions.candidate - instructions.base;
+        if more.abs() <= all * SAME_WITHIN {
+            Ordering::Equal
+        } else {
+            more.total_cmp(&0.0)
+        }
+    }
+
+    fn add(&mut self, side: Side, stack: &[String], count: f64) {
+        *self.instructions.of_mut(side) += count;
+        let mut frames = &mut self.frames;
+        for (depth, name) in stack.iter().enumerate() {
+            let place = match frames.binary_search_by(|frame| frame.name.cmp(name)) {
+                Ok(place) => place,
+                Err(place) => {
+                    frames.insert(place, CallFrame::new(name));
+                    place
+                }
+            };
+            let frame = &mut frames[place];
+            *frame.whole.of_mut(side) += count;
+            if depth + 1 == stack.len() {
+                *frame.own.of_mut(side) += count;
+            }
+            frames = &mut frame.callees;
+        }
+    }
+}
+
+impl CallFrame {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            whole: BySide::default(),
+            own: BySide::default(),
+            callees: Vec::new(),
+        }
+    }
+}
+
+/// How many callers all of these stacks begin with; they are in order, so that the first and the last one have least in common.
+fn in_common(stacks: &[(&[String], f64)]) -> usize {
+    let (Some((first, _)), Some((last, _))) = (stacks.first(), stacks.last()) else {
+        return 0;
+    };
+    let both = first.iter().zip(last.iter());
+    both.take_while(|(one, other)| one == other).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Stacks as `main;iter;work 12`.
+    fn counted(iterations: u64, stacks: &[&str]) -> StackCounts {
+        let stack = |line: &&str| {
+            let (frames, count) = line.rsplit_once(' ').expect("a count");
+            let frames = frames.split(';').map(str::to_owned).collect();
+            (frames, count.parse().expect("a number"))
+        };
+        StackCounts {
+            iterations,
+            instructions: stacks.iter().map(stack).collect(),
+        }
+    }
+
+    /// A line for each frame: how deep it is, its name, its instructions with what it calls and alone, of both sides.
+    fn lines(tree: &CallTree) -> Vec<String> {
+        fn put(frames: &[CallFrame], depth: usize, lines: &mut Vec<String>) {
+            for frame in frames {
+                let CallFrame { whole, own, .. } = frame;
+                lines.push(format!(
+                    "{}{} {}/{} {}/{}",
+                    "-".repeat(depth),
+                    frame.name,
+                    whole.base,
+                    whole.candidate,
+                    own.base,
+                    own.candidate
+                ));
+                put(&frame.callees, depth + 1, lines);
+            }
+        }
+        let mut all = Vec::new();
+        put(&tree.frames, 0, &mut all);
+        all
+    }
+
+    #[test]
+    fn both_sides_are_one_tree_that_begins_where_the_benchmark_does() {
+        let tree = CallTree::of(&BySide {
+            base: counted(
+                10,
+                &[
+                    "main;run;iter 20",
+                    "main;run;iter;b 500",
+                    "main;run;iter;a;leaf 30",
+                ],
+            ),
+            // It is called by another harness, which is left out all the same.
+            candidate: counted(
+                100,
+                &[
+                    "start;main;iter 200",
+                    "start;main;iter;b 5000",
+                    "start;main;iter;b;new 700",
+                ],
+            ),
+        });
+        assert_eq!(
+            lines(&tree),
+            [
+                "iter 55/59 2/2",
+                "-a 3/0 0/0",
+                "--leaf 3/0 3/0",
+                "-b 50/57 50/50",
+                "--new 0/7 0/7"
+            ]
+        );
+        assert_eq!(
+            tree.instructions,
+            BySide {
+                base: 55.0,
+                candidate: 59.0
+            }
+        );
+    }
+
+    #[test]
+    fn each_thread_begins_with_what_all_of_its_stacks_have_in_common() {
+        let side = || {
+            counted(
+                1,
+                &[
+                    "clone;thread;worker 5",
+                    "clone;thread;worker;job 40",
+                    "main;iter 1",
+                    "main;iter;join 2",
+                ],
+            )
+        };
+        let tree = CallTree::of(&BySide {
+            base: side(),
+            candidate: side(),
+        });
+        let found = [
+            "iter 3/3 1/1",
+            "-join 2/2 2/2",
+            "worker 45/45 5/5",
+            "-job 40/40 40/40",
+        ];
+        assert_eq!(lines(&tree), found);
+        // One function that everything was inlined into.
+        let whole = counted(4, &["main;run;iter 20"]);
+        let tree = CallTree::of(&BySide {
+            base: whole.clone(),
+            candidate: whole,
+        });
+        assert_eq!(lines(&tree), ["iter 5/5 5/5"]);
+    }
+
+    #[test]
+    fn few_instructions_of_many_are_no_difference() {
+        let tree = CallTree {
+            instructions: BySide {
+                base: 10_000.0,
+                candidate: 9_000.0,
+            },
+            frames: Vec::new(),
+        };
+        let compared = |base, candidate| tree.compared(&BySide { base, candidate });
+        assert_eq!(compared(100.0, 105.0), Ordering::Equal);
+        assert_eq!(compared(100.0, 106.0), Ordering::Greater);
+        assert_eq!(compared(106.0, 100.0), Ordering::Less);
+        assert_eq!(compared(0.0, 0.0), Ordering::Equal);
+    }
+
+    proptest! {
+        /// What a function executes is what it executes itself and what it calls does, and nothing is lost.
+        #[test]
+        fn instructions_add_up(
+            base in stacks(),
+            candidate in stacks(),
+        ) {
+            let sum = |counts: &StackCounts| counts.instructions.values().sum::<u64>() as f64;
+            let sums = BySide { base: sum(&base), candidate: sum(&candidate) };
+            let tree = CallTree::of(&BySide { base, candidate });
+            prop_assert_eq!(tree.instructions, sums);
+            for side in Side::BOTH {
+                let all: f64 = tree.frames.iter().map(|frame| frame.whole.of(side)).sum();
+                prop_assert_eq!(all, *sums.of(side));
+            }
+            let mut open: Vec<&CallFrame> = tree.frames.iter().collect();
+            while let Some(frame) = open.pop() {
+                for side in Side::BOTH {
+                    let called: f64 = frame.callees.iter().map(|one| one.whole.of(side)).sum();
+                    prop_assert_eq!(*frame.whole.of(side), frame.own.of(side) + called);
+                }
+                prop_assert!(frame.callees.is_sorted_by(|one, other| one.name < other.name));
+                open.extend(&frame.callees);
+            }
+        }
+    }
+
+    fn stacks() -> impl Strategy<Value = StackCounts> {
+        let stack = proptest::collection::vec("[a-c]", 1..6);
+        proptest::collection::btree_map(stack, 1..1000_u64, 1..20).prop_map(|instructions| {
+            StackCounts {
+                iterations: 1,
+                instructions,
+            }
+        })
+    }
+}
