@@ -35,10 +35,12 @@ const HEAD: f64 = 28.0;
 const GAP: f64 = 22.0;
 /// The width of a letter; no usual font of the class `code` has wider ones.
 const LETTER: f64 = 7.3;
+/// The same in the legend, where words may come somewhat closer.
+const LEGEND_LETTER: f64 = 6.6;
 /// Between the edge of a frame and its name, on both sides together.
 const PADDING: f64 = 6.0;
 /// A name of fewer letters says nothing.
-const FEWEST_LETTERS: usize = 3;
+const FEWEST_LETTERS: usize = 4;
 /// Frames that take less than this share of the width are not drawn.
 const NARROWEST: f64 = 0.001;
 
@@ -50,14 +52,15 @@ const STYLE: &str = "\
 @media(prefers-color-scheme:dark){.more,.calls-more,.same,.calls-fewer,.fewer{stroke:#0d1117}\
 .more{fill:#b3261e}.calls-more{fill:#582824}.same{fill:#30363d}.calls-fewer{fill:#1f3a5f}.fewer{fill:#1a5fb4}}";
 
-/// What the colours mean.
+/// What the colours mean, behind [`LEGEND_HEAD`].
 const LEGEND: [(&str, &str); 5] = [
-    ("more", "more in the candidate"),
+    ("more", "more itself"),
     ("calls-more", "more in what it calls"),
-    ("same", "the same"),
+    ("same", "as many"),
     ("calls-fewer", "fewer in what it calls"),
-    ("fewer", "fewer in the candidate"),
+    ("fewer", "fewer itself"),
 ];
+const LEGEND_HEAD: &str = "A function of the candidate executes";
 
 /// Writes both graphs as one SVG file.
 pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::Result<()> {
@@ -72,7 +75,7 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
     );
     let target = units::short_name(&format!("{}/{}", key.package, key.target));
     let heading = format!(
-        "{target}, run {} compared with run {}: instructions {} per iteration",
+        "{target}, run {} compared with run {}: instructions per iteration {}",
         runs.candidate,
         runs.base,
         change(all)
@@ -88,7 +91,7 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
             Side::Candidate => "Candidate",
         };
         let said = format!(
-            "{name}, run {}: {}",
+            "{name}, run {}: {} instructions per iteration",
             runs.of(side),
             units::count(*all.of(side))
         );
@@ -117,7 +120,7 @@ pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::
         key.id, runs.base, runs.candidate
     );
     let description = format!(
-        "Flame graphs of the base, above, and the candidate. The functions that an iteration calls, each on top of its caller, as wide as it and what it calls execute instructions: {} in all.",
+        "Flame graphs of the base, above, and the candidate. The functions that an iteration calls, each on top of its caller, as wide as it and what it calls execute instructions; in all {}.",
         change(all)
     );
     let document = svg.document(&name, top, &title, &description);
@@ -146,45 +149,53 @@ pub fn write_flame_graph_place(
     }
     writeln!(
         writer,
-        "Wrote {}: instructions {} per iteration, {}.",
+        "Wrote {}, {}: instructions per iteration {}.",
         units::on_one_line(path),
-        change(&all),
-        units::bytes(bytes as f64)
+        units::bytes(bytes as f64),
+        change(&all)
     )
 }
 
 /// Squares of all colours with what they mean.
 fn legend(svg: &mut Svg, top: f64) {
     let mut left = LEFT;
+    let text = |svg: &mut Svg, left: f64, text: &str| {
+        svg.text((left, top + 12.0), Anchor::Start, "small faint", text);
+        left + text.len() as f64 * LEGEND_LETTER
+    };
+    left = text(svg, left, LEGEND_HEAD);
     for (class, meaning) in LEGEND {
         svg.rectangle(class, (left, top), (left + 14.0, top + 14.0));
-        svg.text(
-            (left + 20.0, top + 12.0),
-            Anchor::Start,
-            "small faint",
-            meaning,
-        );
-        // The letters of a text are narrower.
-        left += 44.0 + meaning.len() as f64 * LETTER;
+        left = text(svg, left + 20.0, meaning) + 16.0;
     }
 }
 
-/// `24806 → 25810 (+4.05 %)`.
+/// `24806 → 25810: +1004 (+4.05 %)`.
 fn change(instructions: &BySide<f64>) -> String {
     let BySide { base, candidate } = *instructions;
     if base == candidate {
         return format!("{}, as before", units::count(base));
     }
-    let relative = if base > 0.0 {
-        format!(" ({})", units::change(candidate / base - 1.0))
-    } else {
-        String::new()
-    };
+    let more = more(instructions);
     format!(
-        "{} → {}{relative}",
+        "{} → {}: {more}",
         units::count(base),
         units::count(candidate)
     )
+}
+
+/// `+1004 (+4.05 %)`.
+fn more(instructions: &BySide<f64>) -> String {
+    let BySide { base, candidate } = *instructions;
+    if base == candidate {
+        return "as before".to_owned();
+    }
+    let more = units::signed_count(candidate - base).replace('-', "−");
+    if base > 0.0 {
+        format!("{more} ({})", units::change(candidate / base - 1.0))
+    } else {
+        more
+    }
 }
 
 /// Where the frames of a side stand.
@@ -270,29 +281,24 @@ impl PlacedFrame<'_> {
         let CallFrame {
             name, whole, own, ..
         } = self.frame;
-        let all = &tree.instructions;
-        let line = |what: &str, sides: &BySide<f64>| {
+        let shares = |sides: &BySide<f64>| {
             let of = |side: Side| {
-                let share = sides.of(side) / all.of(side).max(f64::MIN_POSITIVE);
+                let share = sides.of(side) / tree.instructions.of(side).max(f64::MIN_POSITIVE);
                 let count = units::count(*sides.of(side));
                 format!("{count} ({})", units::rounded_percent(share))
             };
-            format!(
-                "{what}: base {}, candidate {}, difference {}",
-                of(Side::Base),
-                of(Side::Candidate),
-                units::signed_count(sides.candidate - sides.base)
-            )
+            let (base, candidate) = (of(Side::Base), of(Side::Candidate));
+            format!("{base} → {candidate}: {}", more(sides))
         };
         format!(
-            "{name}\n{}\n{}\ninstructions per iteration",
-            line("with what it calls", whole),
-            line("itself", own)
+            "{name}\nInstructions per iteration, with what it calls: {}\nIts own: {}",
+            shares(whole),
+            shares(own)
         )
     }
 }
 
-/// As much of a name as so many letters hold: the whole of it, else the last parts of its path, else the ends of the last one.
+/// As much of a name as so many letters hold: the whole of it, else the last parts of its path, else how the last one begins.
 fn label(name: &str, letters: usize) -> Option<String> {
     let name = units::on_one_line(name);
     let starts = part_starts(&name);
@@ -304,7 +310,10 @@ fn label(name: &str, letters: usize) -> Option<String> {
     match fitting {
         Some(way) => Some(way.to_owned()),
         None if letters < FEWEST_LETTERS => None,
-        None => Some(units::in_the_middle(&name[last..], letters)),
+        None => {
+            let begun = units::fitting(name[last..].chars(), letters - 1);
+            Some(format!("{begun}…"))
+        }
     }
 }
 
@@ -329,4 +338,176 @@ fn part_starts(name: &str) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perfcheck_analysis::model::StackCounts;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn counted(stacks: &[(&[&str], u64)]) -> StackCounts {
+        let stack = |(frames, count): &(&[&str], u64)| {
+            let frames = frames.iter().map(|name| (*name).to_owned());
+            (frames.collect(), *count)
+        };
+        StackCounts {
+            iterations: 1,
+            instructions: stacks.iter().map(stack).collect(),
+        }
+    }
+
+    fn drawn(tree: &CallTree, id: &str) -> String {
+        let key = BenchmarkKey {
+            package: "planted".into(),
+            target: "costs".into(),
+            id: id.into(),
+        };
+        let graph = FlameGraph {
+            key: &key,
+            runs: BySide {
+                base: RunId(1),
+                candidate: RunId(2),
+            },
+            tree,
+        };
+        let mut bytes = Vec::new();
+        write_flame_graph(&mut bytes, &graph).expect("memory takes everything");
+        String::from_utf8(bytes).expect("text")
+    }
+
+    /// One function that executes more, one that is new, one that is gone and one of which too little is left to be drawn.
+    fn changed() -> CallTree {
+        const LOOP: &str = "perfcheck::timing::time_loop";
+        CallTree::of(&BySide {
+            base: counted(&[
+                (&[LOOP], 100),
+                (
+                    &[LOOP, "<words::Words<'_> as core::iter::Iterator>::next"],
+                    300,
+                ),
+                (&[LOOP, "words::count"], 500),
+                (&[LOOP, "words::count", "words::old"], 50),
+                (&[LOOP, "words::rare"], 1),
+            ]),
+            candidate: counted(&[
+                (&[LOOP], 100),
+                (
+                    &[LOOP, "<words::Words<'_> as core::iter::Iterator>::next"],
+                    300,
+                ),
+                (&[LOOP, "words::count"], 700),
+                (&[LOOP, "words::count", "words::new"], 100),
+                (&[LOOP, "words::rare"], 1),
+            ]),
+        })
+    }
+
+    #[test]
+    fn both_builds_are_drawn_on_one_scale_with_what_differs_in_colour() {
+        let document = drawn(&changed(), "count/100");
+        let is_shown = |line: &&str| !line.starts_with("<style>");
+        let shown: Vec<&str> = document.lines().filter(is_shown).collect();
+        insta::assert_snapshot!(shown.join("\n"));
+    }
+
+    #[test]
+    fn names_are_escaped_and_the_document_is_well_formed() {
+        let name = "<a<'_> as b>::c\u{1b}[2J\"]]>&\u{202e}";
+        let side = || counted(&[(&[name], 100)]);
+        let tree = CallTree::of(&BySide {
+            base: side(),
+            candidate: side(),
+        });
+        let document = drawn(&tree, "<script>alert(1)</script>");
+        let read = roxmltree::Document::parse(&document).expect("XML");
+        let scripts = read
+            .descendants()
+            .filter(|node| node.has_tag_name("script"));
+        assert_eq!(scripts.count(), 0);
+        let mut titles = read.descendants().filter(|node| node.has_tag_name("title"));
+        let shown = r#"<a<'_> as b>::c\u{1b}[2J"]]>&\u{202e}"#;
+        let has_name = |title: roxmltree::Node<'_, '_>| {
+            title.text().is_some_and(|text| text.starts_with(shown))
+        };
+        assert!(titles.any(has_name), "{document}");
+        assert_eq!(document.matches("http").count(), 1, "the name space alone");
+    }
+
+    #[test]
+    fn a_name_is_shortened_to_what_tells_most_of_it() {
+        let name = "<alloc::vec::Vec<u8> as core::iter::Extend<&u8>>::extend::<fn(u8) -> u8>";
+        for (name, letters, shown) in [
+            ("words::count", 12, Some("words::count")),
+            ("words::count", 11, Some("count")),
+            ("a::words::count", 12, Some("words::count")),
+            ("words::count", 4, Some("cou…")),
+            ("words::count", 3, None),
+            ("a::b::{{closure}}", 14, Some("b::{{closure}}")),
+            (name, 40, Some("extend::<fn(u8) -> u8>")),
+            ("größe", 5, Some("größe")),
+            ("数え上げる", 6, Some("数え…")),
+            ("", 5, Some("")),
+        ] {
+            assert_eq!(
+                label(name, letters).as_deref(),
+                shown,
+                "{name} in {letters}"
+            );
+        }
+    }
+
+    #[test]
+    fn where_a_side_executes_nothing_the_other_one_is_drawn() {
+        let tree = CallTree::of(&BySide {
+            base: counted(&[]),
+            candidate: counted(&[(&["words::count"], 10)]),
+        });
+        let document = drawn(&tree, "count");
+        assert!(
+            document.contains("instructions per iteration 0 → 10: +10<"),
+            "{document}"
+        );
+        assert!(
+            !document.contains("NaN") && !document.contains("inf"),
+            "{document}"
+        );
+    }
+
+    fn stacks() -> impl Strategy<Value = StackCounts> {
+        let stack = proptest::collection::vec("[a-c]{1,40}", 1..6);
+        proptest::collection::btree_map(stack, 1..100_000_u64, 1..20).prop_map(
+            |instructions: BTreeMap<Vec<String>, u64>| StackCounts {
+                iterations: 1,
+                instructions,
+            },
+        )
+    }
+
+    proptest! {
+        /// What a function calls is drawn within its width, one beside the other, and no name is longer than its frame.
+        #[test]
+        fn frames_stand_on_their_callers(base in stacks(), candidate in stacks()) {
+            let tree = CallTree::of(&BySide { base, candidate });
+            for side in Side::BOTH {
+                let placed = Placed::all(&tree, side).frames;
+                for row in 0..6 {
+                    let of_row = || placed.iter().filter(|frame| frame.depth == row);
+                    for (one, next) in of_row().zip(of_row().skip(1)) {
+                        prop_assert!(one.left + one.width <= next.left + 1e-6);
+                    }
+                    for frame in of_row().filter(|_| row > 0) {
+                        let is_below = |below: &&PlacedFrame<'_>| {
+                            below.depth + 1 == row
+                                && below.left <= frame.left + 1e-6
+                                && frame.left + frame.width <= below.left + below.width + 1e-6
+                        };
+                        prop_assert!(placed.iter().any(|below| is_below(&below)));
+                    }
+                }
+                for frame in placed {
+                    prop_assert!(frame.left >= LEFT && frame.left + frame.width <= RIGHT + 1e-6);
+                    let letters = ((frame.width - PADDING) / LETTER) as usize;
+                    let label = label(&frame.frame.name, letters).unwrap_or_default();
+                    prop_assert!(units::width(&label) <= letters);
+                }
+            }
+        }
+    }
 }

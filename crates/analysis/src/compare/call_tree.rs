@@ -30,21 +30,19 @@ pub struct CallFrame {
 }
 
 impl CallTree {
-    /// Both sides without the callers that all of their stacks have in common, but for the innermost of these: they call the harness, and the
-    /// harness what it times. Threads begin in functions of their own, so each has its own such callers.
+    /// Puts the stacks of both sides together.
     pub fn of(counted: &BySide<StackCounts>) -> Self {
         let mut tree = Self::default();
         for side in Side::BOTH {
             let counts = counted.of(side);
+            for (stack, count) in &counts.instructions {
+                tree.add(side, stack, *count as f64);
+            }
+            // Whole counts were summed without an error.
             let iterations = counts.iterations as f64;
-            let stacks: Vec<(&[String], f64)> = (counts.instructions.iter())
-                .map(|(stack, count)| (&**stack, *count as f64 / iterations))
-                .collect();
-            for of_thread in stacks.chunk_by(|(one, _), (other, _)| one.first() == other.first()) {
-                let outer = in_common(of_thread).saturating_sub(1);
-                for (stack, count) in of_thread {
-                    tree.add(side, &stack[outer..], *count);
-                }
+            *tree.instructions.of_mut(side) /= iterations;
+            for frame in &mut tree.frames {
+                frame.divide(side, iterations);
             }
         }
         tree
@@ -91,15 +89,14 @@ impl CallFrame {
             callees: Vec::new(),
         }
     }
-}
 
-/// How many callers all of these stacks begin with; they are in order, so that the first and the last one have least in common.
-fn in_common(stacks: &[(&[String], f64)]) -> usize {
-    let (Some((first, _)), Some((last, _))) = (stacks.first(), stacks.last()) else {
-        return 0;
-    };
-    let both = first.iter().zip(last.iter());
-    both.take_while(|(one, other)| one == other).count()
+    fn divide(&mut self, side: Side, iterations: f64) {
+        *self.whole.of_mut(side) /= iterations;
+        *self.own.of_mut(side) /= iterations;
+        for callee in &mut self.callees {
+            callee.divide(side, iterations);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -107,7 +104,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Stacks as `main;iter;work 12`.
+    /// Stacks as `iter;work 12`.
     fn counted(iterations: u64, stacks: &[&str]) -> StackCounts {
         let stack = |line: &&str| {
             let (frames, count) = line.rsplit_once(' ').expect("a count");
@@ -143,25 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_are_one_tree_that_begins_where_the_benchmark_does() {
+    fn both_sides_are_one_tree() {
         let tree = CallTree::of(&BySide {
-            base: counted(
-                10,
-                &[
-                    "main;run;iter 20",
-                    "main;run;iter;b 500",
-                    "main;run;iter;a;leaf 30",
-                ],
-            ),
-            // It is called by another harness, which is left out all the same.
-            candidate: counted(
-                100,
-                &[
-                    "start;main;iter 200",
-                    "start;main;iter;b 5000",
-                    "start;main;iter;b;new 700",
-                ],
-            ),
+            base: counted(10, &["iter 20", "iter;b 500", "iter;a;leaf 30"]),
+            candidate: counted(100, &["iter 200", "iter;b 5000", "iter;b;new 700"]),
         });
         assert_eq!(
             lines(&tree),
@@ -180,39 +162,6 @@ mod tests {
                 candidate: 59.0
             }
         );
-    }
-
-    #[test]
-    fn each_thread_begins_with_what_all_of_its_stacks_have_in_common() {
-        let side = || {
-            counted(
-                1,
-                &[
-                    "clone;thread;worker 5",
-                    "clone;thread;worker;job 40",
-                    "main;iter 1",
-                    "main;iter;join 2",
-                ],
-            )
-        };
-        let tree = CallTree::of(&BySide {
-            base: side(),
-            candidate: side(),
-        });
-        let found = [
-            "iter 3/3 1/1",
-            "-join 2/2 2/2",
-            "worker 45/45 5/5",
-            "-job 40/40 40/40",
-        ];
-        assert_eq!(lines(&tree), found);
-        // One function that everything was inlined into.
-        let whole = counted(4, &["main;run;iter 20"]);
-        let tree = CallTree::of(&BySide {
-            base: whole.clone(),
-            candidate: whole,
-        });
-        assert_eq!(lines(&tree), ["iter 5/5 5/5"]);
     }
 
     #[test]

@@ -12,11 +12,12 @@ use std::time::Duration;
 use super::driver::Driver;
 use super::launch::launch_spec;
 use super::launcher::Launcher;
+use super::stacks::Stacks;
 use super::visit::reach;
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, CountedBy, IteratedSample, MOST_CALLERS, NoWindows, PrintedHarness, Profile,
-    Recording, Rehearsal, Rehearsed, SampleSpec, Session, Started, Windows,
+    ChildError, CountedBy, IteratedSample, NoWindows, PrintedHarness, Profile, Recording,
+    Rehearsal, Rehearsed, SampleSpec, Session, Started, Windows,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, Event, FunctionCount, InstructionCount, StackCounts, Work, limits,
@@ -35,11 +36,6 @@ const MOST_ITERATIONS: f64 = 256.0;
 const SLOWER: u32 = 100;
 /// So many times as long may a process under callgrind take for anything.
 const PATIENCE: u32 = 10;
-
-/// What stands in the place of callers on a stack that has more of them than are told apart.
-const FURTHER_CALLERS: &str = "(further callers)";
-/// What functions without a symbol are called.
-const NO_SYMBOL: &str = "(no symbol)";
 
 /// What was counted of a benchmark: a count for each process, or why there is none.
 pub type CountResult = Result<Vec<InstructionCount>, CountError>;
@@ -162,6 +158,16 @@ impl ToCount {
     fn iterations(&self) -> u64 {
         let fitting = (SAMPLE_NS / self.iteration_ns.max(1.0)).clamp(1.0, MOST_ITERATIONS);
         1 << fitting.log2().round() as u32
+    }
+
+    /// The iterations of the shorter and of the longer sample. Where allocations take their turns, neither is like the other: functions have about as many of
+    /// them in both, stacks do not, so that there the shorter sample weighs as little as can be.
+    fn lengths(&self, counted_by: CountedBy) -> (u64, u64) {
+        let iterations = self.iterations();
+        match counted_by {
+            CountedBy::Function => (iterations, 2 * iterations),
+            CountedBy::Stack => (1, 2 * iterations + 1),
+        }
     }
 
     /// How long a sample of so many iterations takes under callgrind, at most about.
@@ -328,7 +334,7 @@ impl<'c> Counter<'c> {
             };
             let before = counts.len();
             while let Some(one) = wanted.get(counts.len()) {
-                let count = counted(&mut session, &mut recording, one);
+                let count = counted(&mut session, &mut recording, one, self.counted_by);
                 match count {
                     // It has passed: another process comes to it.
                     Err(CountError::Absent) if counts.len() > before => break,
@@ -395,10 +401,17 @@ impl<'c> Counter<'c> {
         }
         let more = windows.pop().ok_or(CountError::Nothing)?;
         match (windows.pop(), windows.len()) {
-            (None, _) => slope(&Profile::default(), more, 1),
+            (None, _) => slope(Profile::default(), more, 1),
             // The first iteration may do what is done once: it is not taken away from the second and third, which take so long that nothing else counts.
-            (Some(_), 0) => slope(&Profile::default(), more, 2),
-            (Some(less), before) => slope(&less, more, 1 << before),
+            (Some(_), 0) => slope(Profile::default(), more, 2),
+            (Some(less), before) => match self.counted_by {
+                CountedBy::Function => slope(less, more, 1 << before),
+                // As in `ToCount::lengths`; the second one has two iterations.
+                CountedBy::Stack => {
+                    let less = windows.into_iter().nth(1).unwrap_or(less);
+                    slope(less, more, (2 << before) - 2)
+                }
+            },
         }
     }
 
@@ -408,12 +421,12 @@ impl<'c> Counter<'c> {
         harness: &PrintedHarness,
         one: &ToCount,
     ) -> Result<Executed, CountError> {
-        let iterations = one.iterations();
-        let (less, few) = self.sample_of_divan(harness, one, iterations)?;
-        let (more, many) = self.sample_of_divan(harness, one, 2 * iterations)?;
+        let (shorter, longer) = one.lengths(self.counted_by);
+        let (less, few) = self.sample_of_divan(harness, one, shorter)?;
+        let (more, many) = self.sample_of_divan(harness, one, longer)?;
         match many.saturating_sub(few) {
             0 => Err(CountError::Nothing),
-            iterations => slope(&less, more, iterations),
+            iterations => slope(less, more, iterations),
         }
     }
 
@@ -460,11 +473,12 @@ fn went_wrong(error: ChildError, recording: &Recording) -> Result<CountError, Co
     }
 }
 
-/// Counts a benchmark in a process that lives: a first iteration that does what is done once, a sample and one of twice its length.
+/// Counts a benchmark in a process that lives: a first iteration that does what is done once, then a shorter and a longer sample.
 fn counted(
     session: &mut Session<'_>,
     recording: &mut Recording,
     one: &ToCount,
+    counted_by: CountedBy,
 ) -> Result<Executed, CountError> {
     match reach(session, &one.key.id)? {
         Some(Started::Ready(_)) => {}
@@ -486,38 +500,38 @@ fn counted(
         }
         Ok(all)
     };
-    let iterations = one.iterations();
+    let (shorter, longer) = one.lengths(counted_by);
     sample(1)?;
-    let less = sample(iterations)?;
-    let more = sample(2 * iterations)?;
+    let less = sample(shorter)?;
+    let more = sample(longer)?;
     session.finish(&one.key.id)?;
-    slope(&less, more, iterations)
+    slope(less, more, longer - shorter)
 }
 
-/// What iterations of a benchmark have executed, without the harness's own.
+/// Two samples, of which the one has so many iterations more than the other. The harness's own instructions are in both.
 struct Executed {
     iterations: u64,
-    instructions: u64,
-    profile: Profile,
+    less: Profile,
+    more: Profile,
 }
 
-/// What `more` has beyond `less` in so many iterations.
-fn slope(less: &Profile, more: Profile, iterations: u64) -> Result<Executed, CountError> {
-    let instructions = more.total().saturating_sub(less.total());
-    if instructions == 0 {
+/// Two samples that differ.
+fn slope(less: Profile, more: Profile, iterations: u64) -> Result<Executed, CountError> {
+    if more.total() <= less.total() {
         return Err(CountError::Nothing);
     }
     Ok(Executed {
         iterations,
-        instructions,
-        profile: more.beyond(less),
+        less,
+        more,
     })
 }
 
 impl Executed {
-    fn by_function(&self) -> InstructionCount {
+    fn by_function(self) -> InstructionCount {
+        let instructions = self.more.total() - self.less.total();
         let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
-        for (symbol, count) in self.profile.functions() {
+        for (symbol, count) in self.more.beyond(&self.less).functions() {
             *by_name.entry(readable(symbol)).or_default() += count;
         }
         let functions = by_name.into_iter();
@@ -531,34 +545,15 @@ impl Executed {
         functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
         InstructionCount {
             iterations: self.iterations,
-            instructions: self.instructions,
+            instructions,
             functions,
         }
     }
 
     fn by_stack(&self) -> StackCounts {
-        let mut instructions: BTreeMap<Vec<String>, u64> = BTreeMap::new();
-        for (symbols, count) in self.profile.stacks() {
-            // Where nobody can say who called the outermost one, somebody may have.
-            let cut = (symbols.len() > MOST_CALLERS).then(|| FURTHER_CALLERS.to_owned());
-            let names = symbols.into_iter().map(frame);
-            *instructions
-                .entry(cut.into_iter().chain(names).collect())
-                .or_default() += count;
-        }
         StackCounts {
             iterations: self.iterations,
-            instructions,
+            instructions: Stacks::of(&self.more).beyond(&Stacks::of(&self.less)),
         }
-    }
-}
-
-/// The name of a function on a stack.
-fn frame(symbol: &str) -> String {
-    if symbol.starts_with("0x") {
-        // Another build has another address there.
-        NO_SYMBOL.to_owned()
-    } else {
-        limits::cut_name(readable(symbol))
     }
 }

@@ -45,6 +45,7 @@ mod schedule;
 mod seat;
 mod shared_cache;
 mod sides;
+mod stacks;
 mod subject;
 mod target;
 mod visit;
