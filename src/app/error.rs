@@ -82,9 +82,9 @@ pub enum AppError {
     /// A verdict was to be explained, and there is none.
     #[error("there is no verdict to explain: {0}")]
     NoVerdict(String),
-    /// Machine code was to be shown, and there is none to be read.
-    #[error("there is no machine code to show: {0}")]
-    NoMachineCode(String),
+    /// Both builds of a verdict were to be looked into, and one of them is not there or cannot be read.
+    #[error("there is nothing to look into: {0}")]
+    NothingToLookInto(String),
     /// Nothing to measure.
     #[error("nothing was measured: {0}")]
     NothingToMeasure(String),
@@ -116,7 +116,7 @@ impl AppError {
             | Self::NothingStored(_)
             | Self::NoStore(_)
             | Self::NoVerdict(_)
-            | Self::NoMachineCode(_) => ExitCode::NoBaseline,
+            | Self::NothingToLookInto(_) => ExitCode::NoBaseline,
             Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
         }
     }

@@ -19,7 +19,10 @@ mod view;
 mod words;
 
 pub use charset::{Charset, InCharset};
-pub use charts::{Picture, SplitPicture, SplitRow, write_picture, write_split};
+pub use charts::{
+    FlameGraph, Picture, SplitPicture, SplitRow, write_flame_graph, write_flame_graph_place,
+    write_picture, write_split,
+};
 pub use ci::{ReportContext, ReportKind, SourcePlace, write_report};
 pub use explanation::{
     CodeShown, Depth, Explanation, MeasuredSide, explained, write_explanation, write_machine_code,

@@ -102,7 +102,7 @@ pub(super) fn reading(metric: &Metric, value: f64) -> String {
 }
 
 /// The characters that fit into so many columns.
-fn fitting(text: impl Iterator<Item = char>, columns: usize) -> String {
+pub(super) fn fitting(text: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     text.take_while(|c| {
         used += c.width().unwrap_or(0);

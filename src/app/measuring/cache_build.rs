@@ -7,12 +7,12 @@ use super::prepare::name_left_out;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::report::{self, counted};
-use perfcheck_analysis::model::BuildFacts;
+use perfcheck_analysis::model::{BuildFacts, BySide, Run};
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
 use perfcheck_engine::sides::{
     BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesRequest, build_commit,
-    build_sides, build_work_tree, default_cache, kept_build, kept_executable,
+    build_sides, build_work_tree, default_cache, kept_build, kept_builds, kept_executables,
 };
 
 /// What the candidate is called, whatever commit it may be.
@@ -78,15 +78,26 @@ impl CacheBuild<'_> {
         })
     }
 
-    /// An executable of a build that was made before, if it is still kept.
-    pub(in crate::app) fn kept_executable(
+    /// The builds of two runs, where they are still kept.
+    pub(in crate::app) fn kept_of_runs(
         &self,
-        name: &str,
-        (package, target): (&str, &str),
+        runs: &BySide<&Run>,
         world: &mut World<'_>,
-    ) -> Result<Option<Vec<u8>>, AppError> {
+    ) -> Result<BySide<Option<BuiltSide>>, AppError> {
         self.told(world, |request, events, _| {
-            Ok(kept_executable(request, name, (package, target), events)?)
+            Ok(kept_builds(request, &names(runs), events)?)
+        })
+    }
+
+    /// The executables of a bench target, its package and its name, in the builds of two runs, where they are still kept.
+    pub(in crate::app) fn kept_executables(
+        &self,
+        runs: &BySide<&Run>,
+        target: (&str, &str),
+        world: &mut World<'_>,
+    ) -> Result<BySide<Option<Vec<u8>>>, AppError> {
+        self.told(world, |request, events, _| {
+            Ok(kept_executables(request, &names(runs), target, events)?)
         })
     }
 
@@ -155,6 +166,14 @@ impl CacheBuild<'_> {
             report::write_build_event(world.stderr, &built_in_words(what, side))?;
         }
         Ok(())
+    }
+}
+
+/// The names that the builds of two runs are kept under.
+fn names<'r>(runs: &BySide<&'r Run>) -> BySide<Option<&'r str>> {
+    BySide {
+        base: runs.base.build.as_deref(),
+        candidate: runs.candidate.build.as_deref(),
     }
 }
 

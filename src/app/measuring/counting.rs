@@ -161,18 +161,31 @@ pub(in crate::app) fn count_alone(
 
 /// The quickest time of an iteration of each benchmark, in nanoseconds: in warm-ups, or in samples if no warm-up is known.
 fn times(measurements: &[Measurement]) -> BTreeMap<BenchmarkKey, f64> {
-    let of = |one: &Measurement| {
-        let series = || one.launches.iter().map(|launch| &launch.series);
-        let warm_ups = Sample::quickest_ns(series().map(|series| &series.warm_up));
-        if warm_ups.is_finite() {
-            return warm_ups;
-        }
-        Sample::quickest_ns(series().flat_map(Series::deciding))
-    };
     let times = measurements
         .iter()
-        .map(|one| (one.benchmark.key.clone(), of(one)));
+        .map(|one| (one.benchmark.key.clone(), quickest_ns(one)));
     times.filter(|(_, ns)| ns.is_finite()).collect()
+}
+
+fn quickest_ns(measurement: &Measurement) -> f64 {
+    let series = || measurement.launches.iter().map(|launch| &launch.series);
+    let warm_ups = Sample::quickest_ns(series().map(|series| &series.warm_up));
+    if warm_ups.is_finite() {
+        return warm_ups;
+    }
+    Sample::quickest_ns(series().flat_map(Series::deciding))
+}
+
+/// What is to be counted of a benchmark, if so much is known of it.
+pub(in crate::app) fn one_to_count(
+    key: &BenchmarkKey,
+    measurement: Option<&Measurement>,
+) -> ToCount {
+    let known = measurement.map(quickest_ns).filter(|ns| ns.is_finite());
+    ToCount {
+        key: key.clone(),
+        iteration_ns: known.unwrap_or(UNKNOWN_NS),
+    }
 }
 
 /// Adds what was counted to what was measured, in the store and here.

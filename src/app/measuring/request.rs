@@ -34,13 +34,7 @@ pub(in crate::app) struct Request<'a> {
 impl Request<'_> {
     /// Lets `target` know what is set for whole executables.
     pub(in crate::app) fn instruct(&self, target: &mut BenchTarget) {
-        let layers = &self.context.tables.layers;
-        if let Some(digits) = layers.latency_digits(&target.package) {
-            let digits = OsString::from(digits.to_string());
-            target
-                .variables
-                .insert(LATENCY_DIGITS.to_owned(), Some(digits));
-        }
+        instruct(self.context, target);
     }
 
     /// Says what begins, as cargo does, unless it is to be quiet.
@@ -60,6 +54,17 @@ impl Request<'_> {
     pub(in crate::app) fn decision_in_turn(&self) -> DecisionSettings {
         self.comparison
             .decision_in_turn(&self.context.tables.workspace)
+    }
+}
+
+/// Lets `target` know what is set for whole executables.
+pub(in crate::app) fn instruct(context: &Context, target: &mut BenchTarget) {
+    let layers = &context.tables.layers;
+    if let Some(digits) = layers.latency_digits(&target.package) {
+        let digits = OsString::from(digits.to_string());
+        target
+            .variables
+            .insert(LATENCY_DIGITS.to_owned(), Some(digits));
     }
 }
 

@@ -188,7 +188,11 @@ fn is_asked_for(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'
                 .is_some_and(|packages| packages.contains(&target.package))
 }
 
-fn cache_build<'a>(context: &'a Context, common: &'a StoreOptions) -> CacheBuild<'a> {
+/// Builds in the cache as the user's flags say, of revisions with their own benchmarks.
+pub(in crate::app) fn cache_build<'a>(
+    context: &'a Context,
+    common: &'a StoreOptions,
+) -> CacheBuild<'a> {
     CacheBuild {
         context,
         cargo: &common.cargo,

@@ -4,7 +4,7 @@ use std::fmt::{Display, Write as _};
 
 use crate::escape;
 
-/// Width of every picture in its own units; it scales to whatever room it gets.
+/// Width of a picture in its own units, if it needs no other; it scales to whatever room it gets.
 pub(super) const WIDTH: f64 = 600.0;
 
 /// Light unless the reader prefers dark. Classes only, as readers without style sheets of their own know them too.
@@ -28,12 +28,38 @@ pub(super) enum Anchor {
 }
 
 /// The elements so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Svg {
     body: String,
+    width: f64,
+    /// Classes beyond those that all pictures have.
+    style: &'static str,
+}
+
+impl Default for Svg {
+    fn default() -> Self {
+        Self::new(WIDTH, "")
+    }
 }
 
 impl Svg {
+    /// An empty picture of this width, with classes of its own.
+    pub(super) fn new(width: f64, style: &'static str) -> Self {
+        Self {
+            body: String::new(),
+            width,
+            style,
+        }
+    }
+
+    /// Elements that belong together; a browser shows `title` where somebody points at one of them.
+    pub(super) fn group(&mut self, title: &str, draw: impl FnOnce(&mut Self)) {
+        let title = escape::xml(title);
+        self.element(format_args!("<g><title>{title}</title>"));
+        draw(self);
+        self.element("</g>");
+    }
+
     /// A line of text.
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let anchor = match anchor {
@@ -101,12 +127,12 @@ impl Svg {
         description: &str,
     ) -> String {
         let (title, description) = (escape::xml(title), escape::xml(description));
-        let body = &self.body;
+        let Self { body, width, style } = self;
         format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" style="max-width:100%;height:auto" role="img" aria-labelledby="{name}-title {name}-desc">
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" style="max-width:100%;height:auto" role="img" aria-labelledby="{name}-title {name}-desc">
 <title id="{name}-title">{title}</title>
 <desc id="{name}-desc">{description}</desc>
-<style>{STYLE}</style>
+<style>{STYLE}{style}</style>
 <rect class="page" width="100%" height="100%"/>
 {body}</svg>
 "#

@@ -8,6 +8,7 @@ use super::columns::{BenchmarkColumns, ColumnsFinished};
 use super::compared::BenchmarkCompared;
 use super::doctor::{DoctorFinding, DoctorFindings, NoiseFindings};
 use super::explanation::ExplanationMessage;
+use super::flame_graph::FlameGraphWritten;
 use super::grouped::{GroupMessage, Grouped};
 use super::history::{HistoryCourse, HistoryPointMessage};
 use super::import::{
@@ -60,6 +61,7 @@ pub(crate) enum JsonMessage<'a> {
     BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
     Explanation(ExplanationMessage<'a>),
     MachineCode(&'a MachineCode),
+    FlameGraphWritten(FlameGraphWritten<'a>),
     BisectStep(&'a BisectStep),
     BisectFinished(&'a BisectFindings),
     SelfTestBenchmark(SelfTestBenchmark<'a>),

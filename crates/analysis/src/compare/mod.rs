@@ -5,6 +5,7 @@
 //! described in docs/src/statistics/.
 
 mod alternative;
+mod call_tree;
 mod comparison;
 mod course;
 mod curve;
@@ -40,6 +41,7 @@ pub use alternative::{
     AcrossRuns, Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy,
     value_of,
 };
+pub use call_tree::{CallFrame, CallTree};
 pub use comparison::{Basis, Comparison, Extent};
 pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
 pub use curve::Curve;

@@ -1,5 +1,7 @@
 //! Instructions of an iteration, counted in processes of their own: no clock is read, so another load on the machine changes nothing.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::BenchmarkKey;
@@ -32,6 +34,15 @@ pub struct FunctionCount {
     pub name: String,
     /// How many, in all iterations of the count.
     pub instructions: u64,
+}
+
+/// What one process counted of a benchmark by the calls that led to a function. It is not stored: stacks are many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StackCounts {
+    /// The iterations that the instructions belong to, at least 1.
+    pub iterations: u64,
+    /// The instructions of a function, without those of what it calls, by its stack: readable names, the outermost caller first.
+    pub instructions: BTreeMap<Vec<String>, u64>,
 }
 
 impl InstructionCount {

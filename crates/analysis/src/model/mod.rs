@@ -38,7 +38,7 @@ pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter
 pub use event::{Bound, Event, HeldBack, Observer, Silence, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
-pub use instructions::{CountedInstructions, FunctionCount, InstructionCount};
+pub use instructions::{CountedInstructions, FunctionCount, InstructionCount, StackCounts};
 pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
 pub use machine_state::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, PowerState,

@@ -16,7 +16,9 @@ mod running;
 mod session;
 mod stranger;
 
-pub use callgrind::{NoValgrind, NoWindows, Profile, Recording, Valgrind, Windows};
+pub use callgrind::{
+    CountedBy, MOST_CALLERS, NoValgrind, NoWindows, Profile, Recording, Valgrind, Windows,
+};
 pub use codec::{
     Announcement, Capability, Hello, Listing, PROTOCOL_VERSION, RequestKind, SampleSpec, WarmUp,
 };

@@ -12,14 +12,15 @@ use std::time::Duration;
 use super::driver::Driver;
 use super::launch::launch_spec;
 use super::launcher::Launcher;
+use super::stacks::Stacks;
 use super::visit::reach;
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, IteratedSample, NoWindows, PrintedHarness, Profile, Recording, Rehearsal,
-    Rehearsed, SampleSpec, Session, Started, Windows,
+    ChildError, CountedBy, IteratedSample, NoWindows, PrintedHarness, Profile, Recording,
+    Rehearsal, Rehearsed, SampleSpec, Session, Started, Windows,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, Event, FunctionCount, InstructionCount, Work, limits,
+    BenchmarkKey, Event, FunctionCount, InstructionCount, StackCounts, Work, limits,
 };
 use perfcheck_code::readable;
 
@@ -159,6 +160,16 @@ impl ToCount {
         1 << fitting.log2().round() as u32
     }
 
+    /// The iterations of the shorter and of the longer sample. Where allocations take their turns, neither is like the other: functions have about as many of
+    /// them in both, stacks do not, so that there the shorter sample weighs as little as can be.
+    fn lengths(&self, counted_by: CountedBy) -> (u64, u64) {
+        let iterations = self.iterations();
+        match counted_by {
+            CountedBy::Function => (iterations, 2 * iterations),
+            CountedBy::Stack => (1, 2 * iterations + 1),
+        }
+    }
+
     /// How long a sample of so many iterations takes under callgrind, at most about.
     fn expected(&self, iterations: u64) -> Duration {
         Duration::from_nanos((self.iteration_ns * iterations as f64) as u64) * SLOWER
@@ -173,19 +184,7 @@ pub fn count_instructions(
     directory: &Path,
     launcher: Launcher<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, CountResult>, CountError> {
-    if !target.first_arguments.is_empty() {
-        return Err(CountError::Runner);
-    }
-    let mut counter = Counter {
-        windows: windows(target, driver)?,
-        target,
-        directory,
-        launcher: Launcher {
-            timeout: launcher.timeout * PATIENCE,
-            ..launcher
-        },
-        processes: 0,
-    };
+    let mut counter = Counter::of(target, driver, CountedBy::Function, directory, launcher)?;
     let work = Work::begin(launcher.observer, "Counting instructions of", wanted.len());
     let mut done = 0;
     let mut found: BTreeMap<BenchmarkKey, CountResult> = BTreeMap::new();
@@ -199,27 +198,30 @@ pub fn count_instructions(
             done += 1;
             work.reached(done, (AGREEING * wanted.len()).max(done + 1));
         };
-        let counts = match driver {
-            Driver::Own => counter.in_a_process(&open, &mut told)?,
-            Driver::Criterion(_) => {
-                counter.in_processes(&open, Counter::of_criterion, &mut told)?
-            }
-            Driver::Printed(harness) => counter.in_processes(
-                &open,
-                |counter, one| counter.of_divan(harness, one),
-                &mut told,
-            )?,
-        };
+        let counts = counter.once(&open, &mut told)?;
         for (one, count) in open.iter().zip(counts) {
             let known = found.entry(one.key.clone()).or_insert(Ok(Vec::new()));
             match (known, count) {
-                (Ok(known), Ok(count)) => known.push(count),
+                (Ok(known), Ok(count)) => known.push(count.by_function()),
                 (known, Err(error)) => *known = Err(error),
                 (Err(_), Ok(_)) => {}
             }
         }
     }
     Ok(found)
+}
+
+/// Counts the instructions of one benchmark in one process, by the calls that led to each function.
+pub fn count_stacks(
+    target: &BenchTarget,
+    driver: &Driver,
+    wanted: &ToCount,
+    directory: &Path,
+    launcher: Launcher<'_>,
+) -> Result<StackCounts, CountError> {
+    let mut counter = Counter::of(target, driver, CountedBy::Stack, directory, launcher)?;
+    let counted = counter.once(&[wanted], &mut || {})?.pop();
+    Ok(counted.ok_or(CountError::Absent)??.by_stack())
 }
 
 /// Whether another process should count.
@@ -249,20 +251,65 @@ fn windows(target: &BenchTarget, driver: &Driver) -> Result<Windows, CountError>
 /// Launches of one target that count.
 struct Counter<'c> {
     target: &'c BenchTarget,
+    driver: &'c Driver,
     windows: Windows,
+    counted_by: CountedBy,
     directory: &'c Path,
     launcher: Launcher<'c>,
     /// How many there were.
     processes: u32,
 }
 
-impl Counter<'_> {
+impl<'c> Counter<'c> {
+    fn of(
+        target: &'c BenchTarget,
+        driver: &'c Driver,
+        counted_by: CountedBy,
+        directory: &'c Path,
+        launcher: Launcher<'c>,
+    ) -> Result<Self, CountError> {
+        if !target.first_arguments.is_empty() {
+            return Err(CountError::Runner);
+        }
+        Ok(Self {
+            windows: windows(target, driver)?,
+            target,
+            driver,
+            counted_by,
+            directory,
+            launcher: Launcher {
+                timeout: launcher.timeout * PATIENCE,
+                ..launcher
+            },
+            processes: 0,
+        })
+    }
+
+    /// Counts each benchmark once.
+    fn once(
+        &mut self,
+        wanted: &[&ToCount],
+        told: &mut dyn FnMut(),
+    ) -> Result<Vec<Result<Executed, CountError>>, CountError> {
+        match self.driver {
+            Driver::Own => self.in_a_process(wanted, told),
+            Driver::Criterion(_) => self.in_processes(wanted, Self::of_criterion, told),
+            Driver::Printed(harness) => {
+                self.in_processes(wanted, |counter, one| counter.of_divan(harness, one), told)
+            }
+        }
+    }
+
     /// The recording of the next process, in a directory of its own.
     fn recording(&mut self) -> Result<Recording, CountError> {
         let directory = self.directory.join(self.processes.to_string());
         self.processes += 1;
         fs::create_dir_all(&directory).map_err(CountError::file(&directory))?;
-        Ok(Recording::new(self.windows.clone(), directory))
+        Ok(Recording::new(
+            self.windows.clone(),
+            self.counted_by,
+            directory,
+        ))
     }
 
     /// Counts in one process of ours, or in as many as it takes after those that go wrong.
@@ -270,7 +317,7 @@ impl Counter<'_> {
         &mut self,
         wanted: &[&ToCount],
         told: &mut dyn FnMut(),
-    ) -> Result<Vec<Result<InstructionCount, CountError>>, CountError> {
+    ) -> Result<Vec<Result<Executed, CountError>>, CountError> {
         let observer = self.launcher.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
         let means = self.launcher.means(&pass_on);
@@ -287,7 +334,7 @@ impl Counter<'_> {
             };
             let before = counts.len();
             while let Some(one) = wanted.get(counts.len()) {
-                let count = counted(&mut session, &mut recording, one);
+                let count = counted(&mut session, &mut recording, one, self.counted_by);
                 match count {
                     // It has passed: another process comes to it.
                     Err(CountError::Absent) if counts.len() > before => break,
@@ -307,9 +354,9 @@ impl Counter<'_> {
     fn in_processes(
         &mut self,
         wanted: &[&ToCount],
-        count: impl Fn(&mut Self, &ToCount) -> Result<InstructionCount, CountError>,
+        count: impl Fn(&mut Self, &ToCount) -> Result<Executed, CountError>,
         told: &mut dyn FnMut(),
-    ) -> Result<Vec<Result<InstructionCount, CountError>>, CountError> {
+    ) -> Result<Vec<Result<Executed, CountError>>, CountError> {
         let mut counts = Vec::new();
         for one in wanted {
             let count = match count(self, one) {
@@ -322,7 +369,7 @@ impl Counter<'_> {
         Ok(counts)
     }
 
-    fn of_criterion(&mut self, one: &ToCount) -> Result<InstructionCount, CountError> {
+    fn of_criterion(&mut self, one: &ToCount) -> Result<Executed, CountError> {
         let mut recording = self.recording()?;
         let spec = recording.of(launch_spec(self.target, 0, 0));
         let observer = self.launcher.observer;
@@ -354,10 +401,17 @@ impl Counter<'_> {
         }
         let more = windows.pop().ok_or(CountError::Nothing)?;
         match (windows.pop(), windows.len()) {
-            (None, _) => slope(&Profile::default(), more, 1),
+            (None, _) => slope(Profile::default(), more, 1),
             // The first iteration may do what is done once: it is not taken away from the second and third, which take so long that nothing else counts.
-            (Some(_), 0) => slope(&Profile::default(), more, 2),
-            (Some(less), before) => slope(&less, more, 1 << before),
+            (Some(_), 0) => slope(Profile::default(), more, 2),
+            (Some(less), before) => match self.counted_by {
+                CountedBy::Function => slope(less, more, 1 << before),
+                // As in `ToCount::lengths`; the second one has two iterations.
+                CountedBy::Stack => {
+                    let less = windows.into_iter().nth(1).unwrap_or(less);
+                    slope(less, more, (2 << before) - 2)
+                }
+            },
         }
     }
 
@@ -366,13 +420,13 @@ impl Counter<'_> {
         &mut self,
         harness: &PrintedHarness,
         one: &ToCount,
-    ) -> Result<InstructionCount, CountError> {
-        let iterations = one.iterations();
-        let (less, few) = self.sample_of_divan(harness, one, iterations)?;
-        let (more, many) = self.sample_of_divan(harness, one, 2 * iterations)?;
+    ) -> Result<Executed, CountError> {
+        let (shorter, longer) = one.lengths(self.counted_by);
+        let (less, few) = self.sample_of_divan(harness, one, shorter)?;
+        let (more, many) = self.sample_of_divan(harness, one, longer)?;
         match many.saturating_sub(few) {
             0 => Err(CountError::Nothing),
-            iterations => slope(&less, more, iterations),
+            iterations => slope(less, more, iterations),
         }
     }
 
@@ -419,12 +473,13 @@ fn went_wrong(error: ChildError, recording: &Recording) -> Result<CountError, Co
     }
 }
 
-/// Counts a benchmark in a process that lives: a first iteration that does what is done once, a sample and one of twice its length.
+/// Counts a benchmark in a process that lives: a first iteration that does what is done once, then a shorter and a longer sample.
 fn counted(
     session: &mut Session<'_>,
     recording: &mut Recording,
     one: &ToCount,
-) -> Result<InstructionCount, CountError> {
+    counted_by: CountedBy,
+) -> Result<Executed, CountError> {
     match reach(session, &one.key.id)? {
         Some(Started::Ready(_)) => {}
         Some(Started::Skipped(reason)) => return Err(CountError::Skipped(reason)),
@@ -445,36 +500,60 @@ fn counted(
         }
         Ok(all)
     };
-    let iterations = one.iterations();
+    let (shorter, longer) = one.lengths(counted_by);
     sample(1)?;
-    let less = sample(iterations)?;
-    let more = sample(2 * iterations)?;
+    let less = sample(shorter)?;
+    let more = sample(longer)?;
     session.finish(&one.key.id)?;
-    slope(&less, more, iterations)
+    slope(less, more, longer - shorter)
 }
 
-/// What `more` has beyond `less` in so many iterations.
-fn slope(less: &Profile, more: Profile, iterations: u64) -> Result<InstructionCount, CountError> {
-    let instructions = more.total().saturating_sub(less.total());
-    if instructions == 0 {
+/// Two samples, of which the one has so many iterations more than the other. The harness's own instructions are in both.
+struct Executed {
+    iterations: u64,
+    less: Profile,
+    more: Profile,
+}
+
+/// Two samples that differ.
+fn slope(less: Profile, more: Profile, iterations: u64) -> Result<Executed, CountError> {
+    if more.total() <= less.total() {
         return Err(CountError::Nothing);
     }
-    let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
-    for (symbol, count) in more.beyond(less).functions() {
-        *by_name.entry(readable(symbol)).or_default() += count;
-    }
-    let functions = by_name.into_iter();
-    let mut functions: Vec<FunctionCount> = functions
-        .map(|(name, instructions)| FunctionCount {
-            name: limits::cut_name(name),
-            instructions,
-        })
-        .collect();
-    functions.sort_by_key(|one| std::cmp::Reverse(one.instructions));
-    functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
-    Ok(InstructionCount {
+    Ok(Executed {
         iterations,
-        instructions,
-        functions,
+        less,
+        more,
     })
+}
+
+impl Executed {
+    fn by_function(self) -> InstructionCount {
+        let instructions = self.more.total() - self.less.total();
+        let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
+        for (symbol, count) in self.more.beyond(&self.less).functions() {
+            *by_name.entry(readable(symbol)).or_default() += count;
+        }
+        let functions = by_name.into_iter();
+        let mut functions: Vec<FunctionCount> = functions
+            .map(|(name, instructions)| FunctionCount {
+                name: limits::cut_name(name),
+                instructions,
+            })
+            .collect();
+        functions.sort_by_key(|one| std::cmp::Reverse(one.instructions));
+        functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
+        InstructionCount {
+            iterations: self.iterations,
+            instructions,
+            functions,
+        }
+    }
+
+    fn by_stack(&self) -> StackCounts {
+        StackCounts {
+            iterations: self.iterations,
+            instructions: Stacks::of(&self.more).beyond(&Stacks::of(&self.less)),
+        }
+    }
 }

@@ -45,12 +45,13 @@ mod schedule;
 mod seat;
 mod shared_cache;
 mod sides;
+mod stacks;
 mod subject;
 mod target;
 mod visit;
 
 pub use campaign::{Campaign, CampaignSink, Ended, Spent};
-pub use counting::{CountError, CountResult, ToCount, count_instructions};
+pub use counting::{CountError, CountResult, ToCount, count_instructions, count_stacks};
 pub use discover::{BesideCandidate, Discovered, DiscoveredTarget, TargetFailure, discover};
 pub use driver::Driver;
 pub use filter::Filter;

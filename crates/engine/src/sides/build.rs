@@ -27,7 +27,7 @@ use super::workbench::{Workbench, locked_folder, repository_top};
 use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
 use crate::host::{HOOK_VARIABLES, Revision, build_environment};
 use crate::link::{KeptLink, Relinkable};
-use perfcheck_analysis::model::BuildFacts;
+use perfcheck_analysis::model::{BuildFacts, BySide};
 
 /// An executable that is linked to see whether its link can be repeated.
 const AGAIN: &str = "again";
@@ -86,55 +86,59 @@ pub fn kept_build(
     name: &str,
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<Option<BuiltSide>, SidesError> {
-    // A name may come from a store of somebody else's.
-    let Some(key) = Key::named(name) else {
-        return Ok(None);
-    };
-    let bench = Workbench::open(request, events)?;
-    let Some((place, record)) = bench.find(&key)? else {
-        return Ok(None);
-    };
-    let Some(tree) = bench.trees.at(&record.ground.tree)? else {
-        return Ok(None);
-    };
-    let kept = Kept {
-        key,
-        place,
-        record,
-        provenance: Provenance::Cached,
-    };
-    bench
-        .built(kept, None, Duration::ZERO, tree.in_use)
-        .map(Some)
+    Workbench::open(request, events)?.kept_side(name)
 }
 
-/// The executable of a bench target, its package and its name, in the build that is kept under `name`, if it is still there. It is for reading, so
-/// what it needs to be launched may be gone.
-pub fn kept_executable(
+/// The builds of both sides that are kept under these names, where they are still there with all that they need.
+pub fn kept_builds(
     request: &SidesRequest<'_>,
-    name: &str,
+    names: &BySide<Option<&str>>,
+    events: &mut dyn FnMut(BuildEvent<'_>),
+) -> Result<BySide<Option<BuiltSide>>, SidesError> {
+    let bench = Workbench::open(request, events)?;
+    let of = |name: Option<&str>| match name {
+        Some(name) => bench.kept_side(name),
+        None => Ok(None),
+    };
+    Ok(BySide {
+        base: of(names.base)?,
+        candidate: of(names.candidate)?,
+    })
+}
+
+/// The executables of a bench target, its package and its name, in the builds of both sides that are kept under these names, where they are still
+/// there. They are for reading, so what they need to be launched may be gone.
+pub fn kept_executables(
+    request: &SidesRequest<'_>,
+    names: &BySide<Option<&str>>,
     (package, target): (&str, &str),
     events: &mut dyn FnMut(BuildEvent<'_>),
-) -> Result<Option<Vec<u8>>, SidesError> {
-    // A name may come from a store of somebody else's.
-    let Some(key) = Key::named(name) else {
-        return Ok(None);
-    };
+) -> Result<BySide<Option<Vec<u8>>>, SidesError> {
     let folder = locked_folder(request, &repository_top(request)?, events)?;
-    let kept = Shelf::open(folder.kept(), Room::Bytes(request.room))?;
-    let Some(place) = kept.find(&key)? else {
-        return Ok(None);
+    let shelf = Shelf::open(folder.kept(), Room::Bytes(request.room))?;
+    let of = |name: Option<&str>| {
+        // A name may come from a store of somebody else's.
+        let Some(key) = name.and_then(Key::named) else {
+            return Ok(None);
+        };
+        let Some(place) = shelf.find(&key)? else {
+            return Ok(None);
+        };
+        let record = BuildRecord::read(&place.directory);
+        let benches = record.map_or_else(Vec::new, |record| record.output.executables());
+        let mut benches = benches.into_iter();
+        let Some(bench) = benches.find(|bench| bench.package == package && bench.target == target)
+        else {
+            return Ok(None);
+        };
+        fs::read(&bench.executable)
+            .map(Some)
+            .map_err(about("cannot read", &bench.executable))
     };
-    let record = BuildRecord::read(&place.directory);
-    let benches = record.map_or_else(Vec::new, |record| record.output.executables());
-    let mut benches = benches.into_iter();
-    let Some(bench) = benches.find(|bench| bench.package == package && bench.target == target)
-    else {
-        return Ok(None);
-    };
-    fs::read(&bench.executable)
-        .map(Some)
-        .map_err(about("cannot read", &bench.executable))
+    Ok(BySide {
+        base: of(names.base)?,
+        candidate: of(names.candidate)?,
+    })
 }
 
 /// Builds one commit alone.
@@ -176,6 +180,28 @@ struct Kept {
 }
 
 impl Workbench<'_, '_> {
+    /// The build that is kept under `name`, if it is still there with all that it needs.
+    fn kept_side(&self, name: &str) -> Result<Option<BuiltSide>, SidesError> {
+        // A name may come from a store of somebody else's.
+        let Some(key) = Key::named(name) else {
+            return Ok(None);
+        };
+        let Some((place, record)) = self.find(&key)? else {
+            return Ok(None);
+        };
+        let Some(tree) = self.trees.at(&record.ground.tree)? else {
+            return Ok(None);
+        };
+        let kept = Kept {
+            key,
+            place,
+            record,
+            provenance: Provenance::Cached,
+        };
+        self.built(kept, None, Duration::ZERO, tree.in_use)
+            .map(Some)
+    }
+
     fn side(&mut self, state: State) -> Result<BuiltSide, SidesError> {
         let outcome = self.found_or_built(&state);
         let kept = outcome.map_err(|error| self.in_context(error, &state))?;

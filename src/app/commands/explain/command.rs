@@ -1,8 +1,10 @@
-//! `cargo perfcheck explain BENCH`: how a stored verdict came about, from what is stored alone.
+//! `cargo perfcheck explain BENCH`: how a stored verdict came about, from what is stored and from the builds that are kept.
 
+use super::flame_graph::{check, flame_graph};
 use super::machine_code::machine_code;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::error::AppError;
+use crate::app::measuring::counting::one_to_count;
 use crate::app::naming::{alike, candidates, list, shell_quoted};
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::{findings_of, plan_of};
@@ -16,23 +18,29 @@ use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{CodeChange, Findings, Row, RunRemark};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Metric, Run, RunStatus, Work};
 use perfcheck_engine::store::{Store, WorkspaceId};
+use std::path::PathBuf;
 
 const AFTER_EXPLAIN: &str = "\
 Says in a few lines what changed, what it was compared with, how certain that is, where in the code, and what to do. With --full it
 says what was measured, what was taken of it, which condition decided, and what would have made it another verdict. Nothing is
-built or run.
+built; only --flamegraph runs anything.
 
 With --asm it prints the machine code of one function in both builds side by side instead, and marks what differs. It reads the
 executables that a run keeps (x86-64 Linux, with symbols). --full prints long stretches that are the same, too.
+
+With --flamegraph it runs the benchmark in both of these executables under valgrind, which counts instructions, and draws what calls
+what: two flame graphs on one scale in an SVG file, red where the candidate executes more and blue where it executes fewer.
 
 Examples:
   cargo perfcheck explain sort/10               the newest verdict about `sort/10`
   cargo perfcheck explain json --run 12         what run 12 says of the one benchmark with `json` in its id
   cargo perfcheck explain sort/10 --full        the whole derivation; JSON always has it
   cargo perfcheck explain sort/10 --asm merge   the machine code of `sorts::merge` before and after
+  cargo perfcheck explain sort/10 --flamegraph sort.svg
+                                                where its instructions are before and after
 
-Exit status: 0 whatever the verdict is, 2 usage, no such benchmark or no such function, 5 store unusable,
-6 no such run, no verdict yet or no executable kept that can be read.";
+Exit status: 0 whatever the verdict is, 2 usage, no such benchmark or no such function, 4 instructions cannot be counted,
+5 store or file unusable, 6 no such run, no verdict yet or no executable kept that can be read.";
 
 /// Which verdict is to be explained.
 #[derive(Debug, Clone, Args)]
@@ -49,6 +57,9 @@ pub struct ExplainOptions {
     /// Print the machine code of this function in both builds side by side: its name, or a part of it
     #[arg(long, value_name = "FUNCTION")]
     pub asm: Option<String>,
+    /// Count the instructions of both builds under valgrind and draw them as flame graphs into an SVG file; `-` is stdout
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["asm", "full"])]
+    pub flamegraph: Option<PathBuf>,
 }
 
 /// Runs the command.
@@ -57,6 +68,9 @@ pub fn explain(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    if let Some(file) = &options.flamegraph {
+        check(file, common.output.format)?;
+    }
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
     let bench = &options.bench;
@@ -75,6 +89,16 @@ pub fn explain(
         return Err(without_verdict(&key, &head));
     };
     let code = code_of(&findings, row);
+    if let Some(file) = &options.flamegraph {
+        let base = base_of(&store, &head, row)?;
+        let runs = BySide {
+            base: &base,
+            candidate: &head,
+        };
+        let wanted = one_to_count(&key, row.measurement);
+        flame_graph(file, &wanted, runs, (&context, common), world)?;
+        return Ok(ExitCode::Clean);
+    }
     if let Some(function) = &options.asm {
         let base = base_of(&store, &head, row)?;
         let runs = BySide {
@@ -133,7 +157,7 @@ fn base_of(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
     let of_pair = head.pair.map(|pair| pair.partner);
     let compared = || row.compared_runs(head).into_iter().flatten().next();
     let Some(base) = of_pair.or_else(compared) else {
-        return Err(AppError::NoMachineCode(format!(
+        return Err(AppError::NothingToLookInto(format!(
             "run {} compared `{}` with nothing\n  help: `cargo perfcheck --against REV` measures it beside a revision, and keeps both builds",
             head.id,
             row.key.id.escape_debug()

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use super::kept::not_kept;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::app::measuring::cache_build::CacheBuild;
+use crate::app::measuring::work_tree::cache_build;
 use crate::app::naming::{list_names, nearest};
 use crate::app::options::StoreOptions;
 use crate::report::{MachineCode, MachineCodePair, MachineCodeRow};
 use perfcheck_analysis::findings::CodeChange;
-use perfcheck_analysis::model::{BenchmarkKey, BySide, GitState, Run, RunId};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
 use perfcheck_code::{FunctionPair, FunctionReader, Unknown};
-use perfcheck_engine::sides::BenchesFrom;
 
 /// Reads what `wanted` may stand for, in the executables of the benchmark in both runs; `code`: how they differ, where the run has found that.
 pub(super) fn machine_code(
@@ -22,21 +22,12 @@ pub(super) fn machine_code(
     (context, common): (&Context, &StoreOptions),
     world: &mut World<'_>,
 ) -> Result<MachineCode, AppError> {
-    let builds = CacheBuild {
-        context,
-        cargo: &common.cargo,
-        benches_from: BenchesFrom::Revision,
-        quiet: common.output.quiet,
-    };
-    let mut executable = |run: &Run| -> Result<Vec<u8>, AppError> {
-        let named = (&*key.package, &*key.target);
-        let found = match &run.build {
-            Some(build) => builds.kept_executable(build, named, world)?,
-            None => None,
-        };
-        found.ok_or_else(|| not_kept(run, key, runs.base))
-    };
-    let (base, candidate) = (executable(runs.base)?, executable(runs.candidate)?);
+    let named = (&*key.package, &*key.target);
+    let kept = cache_build(context, common).kept_executables(&runs, named, world)?;
+    let executable =
+        |found: Option<Vec<u8>>, run: &Run| found.ok_or_else(|| not_kept(run, key, runs.base));
+    let base = executable(kept.base, runs.base)?;
+    let candidate = executable(kept.candidate, runs.candidate)?;
     let base = FunctionReader::of(&base).map_err(|why| unreadable(&why, runs.base.id))?;
     let candidate =
         FunctionReader::of(&candidate).map_err(|why| unreadable(&why, runs.candidate.id))?;
@@ -121,24 +112,12 @@ fn function_named<'n>(
     }
 }
 
-/// `base`: the run whose state can be built again.
-fn not_kept(run: &Run, key: &BenchmarkKey, base: &Run) -> AppError {
-    let clean = base.git.as_ref().filter(|git| !git.dirty);
-    let against = clean.map(GitState::short);
-    AppError::NoMachineCode(format!(
-        "no executable of the bench target `{}` is kept of run {}\n  help: `cargo perfcheck --against {}` builds and measures both sides again, and keeps them",
-        key.target,
-        run.id,
-        against.unwrap_or("REV")
-    ))
-}
-
 fn unreadable(why: &Unknown, run: RunId) -> AppError {
     let help = match why {
         Unknown::Stripped => "set `strip = false` in `[profile.bench]` and measure again",
         _ => "cargo-show-asm shows the code that the compiler makes of a function on any machine",
     };
-    AppError::NoMachineCode(format!(
+    AppError::NothingToLookInto(format!(
         "the executable of run {run} cannot be read: {why}\n  help: {help}"
     ))
 }

@@ -10,5 +10,5 @@ mod windows;
 
 pub use profile::Profile;
 pub use recording::Recording;
-pub use valgrind::{NoValgrind, Valgrind};
+pub use valgrind::{CountedBy, MOST_CALLERS, NoValgrind, Valgrind};
 pub use windows::{NoWindows, Windows};

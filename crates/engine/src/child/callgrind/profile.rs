@@ -1,8 +1,8 @@
-//! What callgrind writes at a bound: instructions by function.
+//! What callgrind writes at a bound: instructions by function, or by function and its callers.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Instructions by function, without those of what a function calls.
+/// Instructions by function, without those of what a function calls. A function may stand in it several times, each with other callers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     functions: BTreeMap<String, u64>,
@@ -22,9 +22,19 @@ impl Profile {
         self.functions.values().sum()
     }
 
-    /// Functions with their instructions, by the names that the linker knows.
+    /// Functions with their instructions, by the names that the linker knows; where counts are told apart by stack, the names of the callers follow.
     pub fn functions(&self) -> impl Iterator<Item = (&str, u64)> {
         self.functions.iter().map(|(name, count)| (&**name, *count))
+    }
+
+    /// Stacks of calls, the outermost caller first, with the instructions of the innermost function. Callgrind puts an apostrophe between a function
+    /// and its caller, which no symbol of Rust has.
+    pub fn stacks(&self) -> impl Iterator<Item = (Vec<&str>, u64)> {
+        self.functions().map(|(name, count)| {
+            let mut stack: Vec<&str> = name.split('\'').collect();
+            stack.reverse();
+            (stack, count)
+        })
     }
 
     /// Adds what stands in another one.
@@ -142,6 +152,24 @@ mod tests {
             ProfilePart::parse(&PART.replace("fn=(2)\n", "fn=(9)\n")),
             None
         );
+    }
+
+    #[test]
+    fn a_function_is_told_apart_by_its_callers_where_callgrind_names_them() {
+        let text = "desc: Trigger: --dump-before=close\n\npositions: line\nevents: Ir\n\nfn=(1) leaf'inner'outer\n0 5\n\nfn=(2) outer\n0 7\ncfn=(3) inner'outer\ncalls=1 0\n0 35\n\n\
+            fn=(4) leaf'outer\n0 9\n\nfn=(3)\n0 10\n+1 20\ncfn=(1)\ncalls=2 0\n0 5\n\ntotals: 51\n";
+        let part = ProfilePart::parse(text).expect("a part");
+        // What triggers a part is named without callers.
+        assert_eq!(part.trigger, "--dump-before=close");
+        let stacks: Vec<(Vec<&str>, u64)> = part.profile.stacks().collect();
+        let known: [(&[&str], u64); 4] = [
+            (&["outer", "inner"], 30),
+            (&["outer", "inner", "leaf"], 5),
+            (&["outer", "leaf"], 9),
+            (&["outer"], 7),
+        ];
+        assert_eq!(stacks, known.map(|(stack, count)| (stack.to_vec(), count)));
+        assert_eq!(part.profile.total(), 51);
     }
 
     #[test]

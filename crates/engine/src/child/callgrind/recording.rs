@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::profile::{Profile, ProfilePart};
-use super::valgrind::Valgrind;
+use super::valgrind::{CountedBy, Valgrind};
 use super::windows::{ClockReadings, Windows};
 use crate::child::launch_spec::LaunchSpec;
 
@@ -13,6 +13,7 @@ use crate::child::launch_spec::LaunchSpec;
 #[derive(Debug)]
 pub struct Recording {
     windows: Windows,
+    counted_by: CountedBy,
     directory: PathBuf,
     /// Ordinal of the next one.
     next: u32,
@@ -28,9 +29,10 @@ const POSITIONS: &str = "Using source line as position.";
 
 impl Recording {
     /// Into `directory`, which is there and empty.
-    pub fn new(windows: Windows, directory: PathBuf) -> Self {
+    pub fn new(windows: Windows, counted_by: CountedBy, directory: PathBuf) -> Self {
         Self {
             windows,
+            counted_by,
             directory,
             next: 1,
             open: Vec::new(),
@@ -46,6 +48,7 @@ impl Recording {
         let (program, first_arguments) = Valgrind::command(
             &self.directory,
             &bounds,
+            self.counted_by,
             &spec.program,
             &spec.first_arguments,
         );

@@ -27,6 +27,19 @@ pub enum NoValgrind {
 /// How it is called.
 const PROGRAM: &str = "valgrind";
 
+/// By what counts are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountedBy {
+    /// The function.
+    Function,
+    /// The function and its callers.
+    Stack,
+}
+
+/// So many callers of a function tell its counts apart. A dozen of them call the harness, the others are the benchmark's. Functions that call one another
+/// in turn make a stack of each depth, so there is an end.
+pub const MOST_CALLERS: usize = 64;
+
 impl Valgrind {
     /// Looks for it where programs are.
     pub fn find() -> Result<Self, NoValgrind> {
@@ -57,6 +70,7 @@ impl Valgrind {
     pub(super) fn command(
         directory: &Path,
         bounds: &[OsString],
+        counted_by: CountedBy,
         program: &Path,
         arguments: &[OsString],
     ) -> (OsString, Vec<OsString>) {
@@ -80,6 +94,11 @@ impl Valgrind {
         // What it has to say would be taken for output of the bench.
         all.push(file("--log-file=", "log.%p"));
         all.extend_from_slice(bounds);
+        if counted_by == CountedBy::Stack {
+            all.push(format!("--separate-callers={MOST_CALLERS}").into());
+            // A function that calls itself stays one.
+            all.push("--separate-recs=1".into());
+        }
         all.push("--".into());
         all.push(program.into());
         all.extend_from_slice(arguments);

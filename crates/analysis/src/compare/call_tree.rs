@@ -1,0 +1,219 @@
+//! The calls of a benchmark in two builds as one tree: what a function executes on each side, wherever it is called from.
+
+use std::cmp::Ordering;
+
+use crate::model::{BySide, Side, StackCounts};
+
+/// Of all instructions so many may differ without being called a difference.
+const SAME_WITHIN: f64 = 0.0005;
+
+/// The functions that an iteration calls, and the instructions that it executes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CallTree {
+    /// All instructions of an iteration.
+    pub instructions: BySide<f64>,
+    /// The functions that nothing of the benchmark calls, by name.
+    pub frames: Vec<CallFrame>,
+}
+
+/// A function where it is called in one way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallFrame {
+    /// Its readable name; instances of a generic function may share one.
+    pub name: String,
+    /// Its instructions, with those of everything that it calls; 0 where a side does not call it in this way.
+    pub whole: BySide<f64>,
+    /// Its instructions alone.
+    pub own: BySide<f64>,
+    /// What it calls, by name.
+    pub callees: Vec<CallFrame>,
+}
+
+impl CallTree {
+    /// Puts the stacks of both sides together.
+    pub fn of(counted: &BySide<StackCounts>) -> Self {
+        let mut tree = Self::default();
+        for side in Side::BOTH {
+            let counts = counted.of(side);
+            for (stack, count) in &counts.instructions {
+                tree.add(side, stack, *count as f64);
+            }
+            // Whole counts were summed without an error.
+            let iterations = counts.iterations as f64;
+            *tree.instructions.of_mut(side) /= iterations;
+            for frame in &mut tree.frames {
+                frame.divide(side, iterations);
+            }
+        }
+        tree
+    }
+
+    /// How the candidate's instructions of something compare with the base's, where it matters.
+    pub fn compared(&self, instructions: &BySide<f64>) -> Ordering {
+        let all = self.instructions.base.max(self.instructions.candidate);
+        let more = instructions.candidate - instructions.base;
+        if more.abs() <= all * SAME_WITHIN {
+            Ordering::Equal
+        } else {
+            more.total_cmp(&0.0)
+        }
+    }
+
+    fn add(&mut self, side: Side, stack: &[String], count: f64) {
+        *self.instructions.of_mut(side) += count;
+        let mut frames = &mut self.frames;
+        for (depth, name) in stack.iter().enumerate() {
+            let place = match frames.binary_search_by(|frame| frame.name.cmp(name)) {
+                Ok(place) => place,
+                Err(place) => {
+                    frames.insert(place, CallFrame::new(name));
+                    place
+                }
+            };
+            let frame = &mut frames[place];
+            *frame.whole.of_mut(side) += count;
+            if depth + 1 == stack.len() {
+                *frame.own.of_mut(side) += count;
+            }
+            frames = &mut frame.callees;
+        }
+    }
+}
+
+impl CallFrame {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            whole: BySide::default(),
+            own: BySide::default(),
+            callees: Vec::new(),
+        }
+    }
+
+    fn divide(&mut self, side: Side, iterations: f64) {
+        *self.whole.of_mut(side) /= iterations;
+        *self.own.of_mut(side) /= iterations;
+        for callee in &mut self.callees {
+            callee.divide(side, iterations);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Stacks as `iter;work 12`.
+    fn counted(iterations: u64, stacks: &[&str]) -> StackCounts {
+        let stack = |line: &&str| {
+            let (frames, count) = line.rsplit_once(' ').expect("a count");
+            let frames = frames.split(';').map(str::to_owned).collect();
+            (frames, count.parse().expect("a number"))
+        };
+        StackCounts {
+            iterations,
+            instructions: stacks.iter().map(stack).collect(),
+        }
+    }
+
+    /// A line for each frame: how deep it is, its name, its instructions with what it calls and alone, of both sides.
+    fn lines(tree: &CallTree) -> Vec<String> {
+        fn put(frames: &[CallFrame], depth: usize, lines: &mut Vec<String>) {
+            for frame in frames {
+                let CallFrame { whole, own, .. } = frame;
+                lines.push(format!(
+                    "{}{} {}/{} {}/{}",
+                    "-".repeat(depth),
+                    frame.name,
+                    whole.base,
+                    whole.candidate,
+                    own.base,
+                    own.candidate
+                ));
+                put(&frame.callees, depth + 1, lines);
+            }
+        }
+        let mut all = Vec::new();
+        put(&tree.frames, 0, &mut all);
+        all
+    }
+
+    #[test]
+    fn both_sides_are_one_tree() {
+        let tree = CallTree::of(&BySide {
+            base: counted(10, &["iter 20", "iter;b 500", "iter;a;leaf 30"]),
+            candidate: counted(100, &["iter 200", "iter;b 5000", "iter;b;new 700"]),
+        });
+        assert_eq!(
+            lines(&tree),
+            [
+                "iter 55/59 2/2",
+                "-a 3/0 0/0",
+                "--leaf 3/0 3/0",
+                "-b 50/57 50/50",
+                "--new 0/7 0/7"
+            ]
+        );
+        assert_eq!(
+            tree.instructions,
+            BySide {
+                base: 55.0,
+                candidate: 59.0
+            }
+        );
+    }
+
+    #[test]
+    fn few_instructions_of_many_are_no_difference() {
+        let tree = CallTree {
+            instructions: BySide {
+                base: 10_000.0,
+                candidate: 9_000.0,
+            },
+            frames: Vec::new(),
+        };
+        let compared = |base, candidate| tree.compared(&BySide { base, candidate });
+        assert_eq!(compared(100.0, 105.0), Ordering::Equal);
+        assert_eq!(compared(100.0, 106.0), Ordering::Greater);
+        assert_eq!(compared(106.0, 100.0), Ordering::Less);
+        assert_eq!(compared(0.0, 0.0), Ordering::Equal);
+    }
+
+    proptest! {
+        /// What a function executes is what it executes itself and what it calls does, and nothing is lost.
+        #[test]
+        fn instructions_add_up(
+            base in stacks(),
+            candidate in stacks(),
+        ) {
+            let sum = |counts: &StackCounts| counts.instructions.values().sum::<u64>() as f64;
+            let sums = BySide { base: sum(&base), candidate: sum(&candidate) };
+            let tree = CallTree::of(&BySide { base, candidate });
+            prop_assert_eq!(tree.instructions, sums);
+            for side in Side::BOTH {
+                let all: f64 = tree.frames.iter().map(|frame| frame.whole.of(side)).sum();
+                prop_assert_eq!(all, *sums.of(side));
+            }
+            let mut open: Vec<&CallFrame> = tree.frames.iter().collect();
+            while let Some(frame) = open.pop() {
+                for side in Side::BOTH {
+                    let called: f64 = frame.callees.iter().map(|one| one.whole.of(side)).sum();
+                    prop_assert_eq!(*frame.whole.of(side), frame.own.of(side) + called);
+                }
+                prop_assert!(frame.callees.is_sorted_by(|one, other| one.name < other.name));
+                open.extend(&frame.callees);
+            }
+        }
+    }
+
+    fn stacks() -> impl Strategy<Value = StackCounts> {
+        let stack = proptest::collection::vec("[a-c]", 1..6);
+        proptest::collection::btree_map(stack, 1..1000_u64, 1..20).prop_map(|instructions| {
+            StackCounts {
+                iterations: 1,
+                instructions,
+            }
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Stacks of calls with the instructions of the innermost function, from where the benchmark begins.
+
+use std::collections::BTreeMap;
+
+use crate::child::{MOST_CALLERS, Profile};
+use perfcheck_analysis::model::limits;
+use perfcheck_code::readable;
+
+/// What stands in the place of callers on a stack that has more of them than callgrind told apart.
+const FURTHER_CALLERS: &str = "(further callers)";
+/// What functions without a symbol are called.
+const NO_SYMBOL: &str = "(no symbol)";
+
+/// Readable names, the outermost caller first, with instructions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stacks(BTreeMap<Vec<String>, u64>);
+
+impl Stacks {
+    /// What one sample has executed.
+    pub(super) fn of(sample: &Profile) -> Self {
+        Self::named(sample.stacks()).inward()
+    }
+
+    fn named<'s>(symbols: impl Iterator<Item = (Vec<&'s str>, u64)>) -> Self {
+        let mut stacks = BTreeMap::new();
+        for (symbols, count) in symbols {
+            let cut = (symbols.len() > MOST_CALLERS).then(|| FURTHER_CALLERS.to_owned());
+            let names = symbols.into_iter().map(frame);
+            *stacks
+                .entry(cut.into_iter().chain(names).collect())
+                .or_default() += count;
+        }
+        Self(stacks)
+    }
+
+    /// What this has beyond `other`; a stack of which there is less is left out. Samples are called by instances of a generic function, each by another one, so
+    /// callers are taken off before.
+    pub(super) fn beyond(mut self, other: &Self) -> BTreeMap<Vec<String>, u64> {
+        for (stack, count) in &mut self.0 {
+            *count = count.saturating_sub(other.0.get(stack).copied().unwrap_or(0));
+        }
+        self.0.retain(|_, count| *count > 0);
+        // What only the harness did is gone.
+        self.inward().0
+    }
+
+    /// The same without the callers that all stacks have in common, but for the innermost of these: they call the harness, and the harness what it times.
+    /// Threads begin in functions of their own, so each of these has its own such callers.
+    fn inward(self) -> Self {
+        let stacks: Vec<(Vec<String>, u64)> = self.0.into_iter().collect();
+        let mut inner = BTreeMap::new();
+        for of_thread in stacks.chunk_by(|(one, _), (other, _)| one.first() == other.first()) {
+            let outer = in_common(of_thread).saturating_sub(1);
+            for (stack, count) in of_thread {
+                *inner.entry(stack[outer..].to_vec()).or_default() += count;
+            }
+        }
+        Self(inner)
+    }
+}
+
+/// How many callers all of these stacks begin with; they are in order, so that the first and the last one have least in common.
+fn in_common(stacks: &[(Vec<String>, u64)]) -> usize {
+    let (Some((first, _)), Some((last, _))) = (stacks.first(), stacks.last()) else {
+        return 0;
+    };
+    if first
+        .first()
+        .is_some_and(|outermost| outermost == FURTHER_CALLERS)
+    {
+        return 1;
+    }
+    let both = first.iter().zip(last);
+    both.take_while(|(one, other)| one == other).count()
+}
+
+/// The name of a function on a stack.
+fn frame(symbol: &str) -> String {
+    if symbol.starts_with("0x") {
+        // It is an address, which another build has elsewhere.
+        NO_SYMBOL.to_owned()
+    } else {
+        limits::cut_name(readable(symbol))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines as `main;iter;work 12`.
+    fn stacks(lines: &[&str]) -> Stacks {
+        let stack = |line: &&str| {
+            let (frames, count) = line.rsplit_once(' ').expect("a count");
+            let frames = frames.split(';').map(str::to_owned).collect();
+            (frames, count.parse().expect("a number"))
+        };
+        Stacks(lines.iter().map(stack).collect())
+    }
+
+    #[test]
+    fn stacks_begin_with_what_all_of_them_have_in_common_last() {
+        let sample = stacks(&[
+            "main;run;iter 20",
+            "main;run;iter;b 500",
+            "main;run;iter;b;leaf 3",
+        ]);
+        let begun = stacks(&["iter 20", "iter;b 500", "iter;b;leaf 3"]);
+        assert_eq!(sample.inward(), begun);
+        assert_eq!(begun.clone().inward(), begun);
+        // Everything is one function.
+        assert_eq!(stacks(&["main;run;iter 20"]).inward(), stacks(&["iter 20"]));
+    }
+
+    #[test]
+    fn each_thread_begins_with_what_its_own_stacks_have_in_common() {
+        let sample = stacks(&[
+            "clone;thread;worker 5",
+            "clone;thread;worker;job 40",
+            "main;iter 1",
+            "main;iter;join 2",
+        ]);
+        let begun = stacks(&["worker 5", "worker;job 40", "iter 1", "iter;join 2"]);
+        assert_eq!(sample.inward(), begun);
+    }
+
+    #[test]
+    fn samples_that_are_called_in_different_ways_have_the_same_stacks() {
+        let less = stacks(&[
+            "main;lower::<1>;iter 5",
+            "main;lower::<1>;iter;now 9",
+            "main;lower::<1>;iter;rare 3",
+            "main;lower::<1>;iter;work 100",
+        ]);
+        let more = stacks(&[
+            "main;lower::<2>;iter 9",
+            "main;lower::<2>;iter;now 9",
+            "main;lower::<2>;iter;work 200",
+        ]);
+        let beyond = more.inward().beyond(&less.inward());
+        assert_eq!(beyond, stacks(&["iter 4", "iter;work 100"]).0);
+    }
+
+    #[test]
+    fn a_stack_whose_callers_are_not_all_known_says_so() {
+        let symbols: Vec<String> = (0..=MOST_CALLERS).map(|at| format!("f{at}")).collect();
+        let deep: Vec<&str> = symbols.iter().map(String::as_str).collect();
+        let shallow = vec!["main", "iter", "0x00000000000012d0"];
+        let found = Stacks::named([(deep, 4), (shallow, 3)].into_iter()).inward();
+        let mut known = vec![FURTHER_CALLERS.to_owned()];
+        known.extend(symbols);
+        let expected = [(known, 4), (vec![NO_SYMBOL.to_owned()], 3)];
+        assert_eq!(found, Stacks(expected.into()));
+        assert_eq!(found.clone().inward(), found);
+    }
+}

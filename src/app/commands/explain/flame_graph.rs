@@ -1,0 +1,195 @@
+//! `explain --flamegraph`: what a benchmark executes in both builds of a verdict, counted under valgrind in the executables that are kept.
+
+use std::path::{Path, PathBuf};
+
+use super::kept::not_kept;
+use crate::app::context::{Context, World};
+use crate::app::deliver::place::{check_place, write_to};
+use crate::app::error::AppError;
+use crate::app::measuring::cache_build::cache_directory;
+use crate::app::measuring::prepare::{find_benchmarks, timeout};
+use crate::app::measuring::request::instruct;
+use crate::app::measuring::work_tree::cache_build;
+use crate::app::options::StoreOptions;
+use crate::report::{
+    FlameGraph, MessageFormat, Progress, write_build_event, write_flame_graph,
+    write_flame_graph_place,
+};
+use perfcheck_analysis::compare::CallTree;
+use perfcheck_analysis::model::{BySide, Run, StackCounts};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::child::{NoValgrind, NoWindows, Valgrind};
+use perfcheck_engine::measure::{
+    CountError, DiscoveredTarget, Filter, Launcher, ToCount, count_stacks,
+};
+use perfcheck_engine::sides::{BuiltSide, Stage};
+
+/// Refuses a file that could not be written, before anything runs for it.
+pub(super) fn check(file: &Path, format: MessageFormat) -> Result<(), AppError> {
+    if is_stdout(file) && format == MessageFormat::Json {
+        return Err(AppError::Usage(
+            "`--message-format json` and `--flamegraph -` are both written to stdout\n  help: name a file: --flamegraph FILE".to_owned(),
+        ));
+    }
+    Ok(check_place(file)?)
+}
+
+/// Counts one benchmark in both builds, and draws what it executes.
+pub(super) fn flame_graph(
+    file: &Path,
+    wanted: &ToCount,
+    runs: BySide<&Run>,
+    (context, common): (&Context, &StoreOptions),
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let builds = cache_build(context, common).kept_of_runs(&runs, world)?;
+    let target = |build: &Option<BuiltSide>, run: &Run| {
+        let found = build.as_ref().and_then(|build| target_in(build, wanted));
+        found.ok_or_else(|| not_kept(run, &wanted.key, runs.base))
+    };
+    let targets = BySide {
+        base: target(&builds.base, runs.base)?,
+        candidate: target(&builds.candidate, runs.candidate)?,
+    };
+    Valgrind::find().map_err(|why| without_valgrind(&why))?;
+    let counter = SideCounter {
+        wanted,
+        context,
+        common,
+        stage: Stage::open(&cache_directory(world)?)?,
+    };
+    let counted = BySide {
+        base: counter.count(targets.base, runs.base, 0, world)?,
+        candidate: counter.count(targets.candidate, runs.candidate, 1, world)?,
+    };
+    let tree = CallTree::of(&counted);
+    let graph = FlameGraph {
+        key: &wanted.key,
+        runs: BySide {
+            base: runs.base.id,
+            candidate: runs.candidate.id,
+        },
+        tree: &tree,
+    };
+    let mut bytes = 0;
+    write_to(Some(file), world, |writer| {
+        let mut text = Vec::new();
+        write_flame_graph(&mut text, &graph)?;
+        bytes = text.len();
+        writer.write_all(&text)
+    })?;
+    if !is_stdout(file) {
+        let path = file.display().to_string();
+        write_flame_graph_place(world.stdout, &graph, &path, bytes, common.output.format)?;
+    }
+    Ok(())
+}
+
+fn is_stdout(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// The bench target that has the benchmark.
+fn target_in(build: &BuiltSide, wanted: &ToCount) -> Option<BenchTarget> {
+    let key = &wanted.key;
+    let mut targets = build.targets.iter().map(|side| &side.target);
+    let found = targets.find(|one| one.package == key.package && one.target == key.target);
+    found.cloned()
+}
+
+/// Counts the benchmark on one side after the other.
+struct SideCounter<'c> {
+    wanted: &'c ToCount,
+    context: &'c Context,
+    common: &'c StoreOptions,
+    /// Has the files of the processes.
+    stage: Stage,
+}
+
+impl SideCounter<'_> {
+    fn count(
+        &self,
+        target: BenchTarget,
+        run: &Run,
+        ordinal: usize,
+        world: &mut World<'_>,
+    ) -> Result<StackCounts, AppError> {
+        let key = &self.wanted.key;
+        let timeout = timeout(None, self.context);
+        let filter = Filter {
+            words: vec![key.id.clone()],
+            exact: true,
+        };
+        let found = find_benchmarks(&filter, timeout, vec![target], None, world)?;
+        let Some(DiscoveredTarget {
+            mut target,
+            driver,
+            benchmarks,
+            ..
+        }) = found.targets.into_iter().next()
+        else {
+            let why = found.failures.into_iter().map(|failure| failure.message);
+            return Err(self.failed(run, &why.collect::<Vec<_>>().join("; "), None));
+        };
+        if benchmarks.is_empty() {
+            let what = "its bench does not have the benchmark";
+            return Err(self.failed(run, what, None));
+        }
+        instruct(self.context, &mut target);
+        if !self.common.output.quiet {
+            let what = format!(
+                "instructions of `{}` in the build of run {}",
+                key.id, run.id
+            );
+            write_build_event(world.stderr, &("Counting", what))?;
+        }
+        let directory: PathBuf = self.stage.base(ordinal);
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        let launcher = Launcher {
+            supervisor: world.supervisor,
+            interrupt: world.interrupt,
+            observer: &progress,
+            timeout,
+        };
+        count_stacks(&target, &driver, self.wanted, &directory, launcher).map_err(|error| {
+            if error.is_interrupt() {
+                AppError::Interrupted(String::new())
+            } else {
+                self.failed(run, &error.to_string(), Some(&error))
+            }
+        })
+    }
+
+    /// That the benchmark was not counted, and what to do.
+    fn failed(&self, run: &Run, why: &str, error: Option<&CountError>) -> AppError {
+        let help = match error {
+            Some(CountError::Iterations { .. }) => {
+                "the harnesses `perfcheck`, Criterion and divan can be told how often to iterate; `--full` names the functions whose code changed"
+            }
+            Some(CountError::Windows(NoWindows::NoNames)) => {
+                "set `strip = false` in `[profile.bench]` and measure again"
+            }
+            Some(CountError::Runner) => {
+                "take the runner out of the configuration of cargo and measure again"
+            }
+            _ => "`--full` names the functions whose code changed",
+        };
+        AppError::NothingToMeasure(format!(
+            "the instructions of `{}` in the build of run {} cannot be counted: {why}\n  help: {help}",
+            self.wanted.key.id.escape_debug(),
+            run.id
+        ))
+    }
+}
+
+fn without_valgrind(why: &NoValgrind) -> AppError {
+    let help = match why {
+        NoValgrind::Missing => {
+            "install it with the package manager, such as `apt install valgrind`"
+        }
+        NoValgrind::Broken(_) => "`valgrind --version` must work",
+    };
+    AppError::NothingToMeasure(format!(
+        "{why}, and a flame graph shows what it counts\n  help: {help}"
+    ))
+}

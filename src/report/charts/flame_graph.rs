@@ -1,0 +1,513 @@
+//! Two flame graphs, one for each build of a benchmark, on one scale: how wide a function is drawn says how many instructions an iteration executes in
+//! it and in what it calls, the colour how that differs between the builds.
+
+use std::cmp::Ordering;
+use std::io::{self, Write};
+
+use super::svg::{Anchor, Svg};
+use crate::report::messages::{FlameGraphWritten, JsonMessage, write_message};
+use crate::report::units;
+use crate::report::view::MessageFormat;
+use perfcheck_analysis::compare::{CallFrame, CallTree};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId, Side};
+
+/// The flame graphs of a benchmark.
+#[derive(Debug, Clone, Copy)]
+pub struct FlameGraph<'a> {
+    /// The benchmark.
+    pub key: &'a BenchmarkKey,
+    /// The runs that the builds are of.
+    pub runs: BySide<RunId>,
+    /// What an iteration executes in both builds.
+    pub tree: &'a CallTree,
+}
+
+const WIDTH: f64 = 1200.0;
+const LEFT: f64 = 16.0;
+const RIGHT: f64 = WIDTH - LEFT;
+/// The height of a frame.
+const ROW: f64 = 18.0;
+/// From the top of a frame to the line that its name stands on.
+const BASE_LINE: f64 = 13.0;
+/// Room for the heading of a graph.
+const HEAD: f64 = 28.0;
+/// Between the graphs.
+const GAP: f64 = 22.0;
+/// The width of a letter; no usual font of the class `code` has wider ones.
+const LETTER: f64 = 7.3;
+/// The same in the legend, where words may come somewhat closer.
+const LEGEND_LETTER: f64 = 6.6;
+/// Between the edge of a frame and its name, on both sides together.
+const PADDING: f64 = 6.0;
+/// A name of fewer letters says nothing.
+const FEWEST_LETTERS: usize = 4;
+/// Frames that take less than this share of the width are not drawn.
+const NARROWEST: f64 = 0.001;
+
+/// Colours of frames, strong where the function itself differs, pale where only what it calls does.
+const STYLE: &str = "\
+.code{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}\
+.more,.calls-more,.same,.calls-fewer,.fewer{stroke:#fff;stroke-width:.75}\
+.more{fill:#fa8072}.calls-more{fill:#ffd8d3}.same{fill:#e4e7eb}.calls-fewer{fill:#d3e5fd}.fewer{fill:#79b4f6}\
+@media(prefers-color-scheme:dark){.more,.calls-more,.same,.calls-fewer,.fewer{stroke:#0d1117}\
+.more{fill:#b3261e}.calls-more{fill:#582824}.same{fill:#30363d}.calls-fewer{fill:#1f3a5f}.fewer{fill:#1a5fb4}}";
+
+/// What the colours mean, behind [`LEGEND_HEAD`].
+const LEGEND: [(&str, &str); 5] = [
+    ("more", "more itself"),
+    ("calls-more", "more in what it calls"),
+    ("same", "as many"),
+    ("calls-fewer", "fewer in what it calls"),
+    ("fewer", "fewer itself"),
+];
+const LEGEND_HEAD: &str = "A function of the candidate executes";
+
+/// Writes both graphs as one SVG file.
+pub fn write_flame_graph(writer: &mut dyn Write, graph: &FlameGraph<'_>) -> io::Result<()> {
+    let FlameGraph { key, runs, tree } = graph;
+    let all = &tree.instructions;
+    let mut svg = Svg::new(WIDTH, STYLE);
+    svg.text(
+        (LEFT, 30.0),
+        Anchor::Start,
+        "head",
+        &units::short_name(&key.id),
+    );
+    let target = units::short_name(&format!("{}/{}", key.package, key.target));
+    let heading = format!(
+        "{target}, run {} compared with run {}: instructions per iteration {}",
+        runs.candidate,
+        runs.base,
+        change(all)
+    );
+    svg.text((LEFT, 52.0), Anchor::Start, "small faint", &heading);
+    legend(&mut svg, 64.0);
+    let mut top = 92.0;
+    let mut left_out = 0;
+    for side in Side::BOTH {
+        let placed = Placed::all(tree, side);
+        let name = match side {
+            Side::Base => "Base",
+            Side::Candidate => "Candidate",
+        };
+        let said = format!(
+            "{name}, run {}: {} instructions per iteration",
+            runs.of(side),
+            units::count(*all.of(side))
+        );
+        svg.text((LEFT, top + 16.0), Anchor::Start, "", &said);
+        let rows = placed.frames.iter().map(|frame| frame.depth + 1).max();
+        let bottom = top + HEAD + rows.unwrap_or(0) as f64 * ROW;
+        for frame in &placed.frames {
+            frame.draw(&mut svg, tree, bottom);
+        }
+        left_out += placed.left_out;
+        top = bottom + GAP;
+    }
+    if left_out > 0 {
+        let frames = units::counted(left_out, "frame");
+        let verb = if left_out == 1 { "is" } else { "are" };
+        let said = format!(
+            "{frames} narrower than {} of the picture {verb} not drawn",
+            units::percent(NARROWEST)
+        );
+        svg.text((LEFT, top), Anchor::Start, "small faint", &said);
+        top += GAP;
+    }
+    let name = format!("flame-{}-{}", runs.base, runs.candidate);
+    let title = format!(
+        "{target} {}, runs {} and {}",
+        key.id, runs.base, runs.candidate
+    );
+    let description = format!(
+        "Flame graphs of the base, above, and the candidate. The functions that an iteration calls, each on top of its caller, as wide as it and what it calls execute instructions; in all {}.",
+        change(all)
+    );
+    let document = svg.document(&name, top, &title, &description);
+    writer.write_all(document.as_bytes())
+}
+
+/// Says that the graphs were written, and where.
+pub fn write_flame_graph_place(
+    writer: &mut dyn Write,
+    graph: &FlameGraph<'_>,
+    path: &str,
+    bytes: usize,
+    format: MessageFormat,
+) -> io::Result<()> {
+    let all = graph.tree.instructions;
+    if format == MessageFormat::Json {
+        let message = FlameGraphWritten {
+            run: graph.runs.candidate,
+            base_run: graph.runs.base,
+            benchmark: graph.key,
+            path,
+            bytes,
+            instructions: all,
+        };
+        return write_message(writer, JsonMessage::FlameGraphWritten(message));
+    }
+    writeln!(
+        writer,
+        "Wrote {}, {}: instructions per iteration {}.",
+        units::on_one_line(path),
+        units::bytes(bytes as f64),
+        change(&all)
+    )
+}
+
+/// Squares of all colours with what they mean.
+fn legend(svg: &mut Svg, top: f64) {
+    let mut left = LEFT;
+    let text = |svg: &mut Svg, left: f64, text: &str| {
+        svg.text((left, top + 12.0), Anchor::Start, "small faint", text);
+        left + text.len() as f64 * LEGEND_LETTER
+    };
+    left = text(svg, left, LEGEND_HEAD);
+    for (class, meaning) in LEGEND {
+        svg.rectangle(class, (left, top), (left + 14.0, top + 14.0));
+        left = text(svg, left + 20.0, meaning) + 16.0;
+    }
+}
+
+/// `24806 → 25810: +1004 (+4.05 %)`.
+fn change(instructions: &BySide<f64>) -> String {
+    let BySide { base, candidate } = *instructions;
+    if base == candidate {
+        return format!("{}, as before", units::count(base));
+    }
+    let more = more(instructions);
+    format!(
+        "{} → {}: {more}",
+        units::count(base),
+        units::count(candidate)
+    )
+}
+
+/// `+1004 (+4.05 %)`.
+fn more(instructions: &BySide<f64>) -> String {
+    let BySide { base, candidate } = *instructions;
+    if base == candidate {
+        return "as before".to_owned();
+    }
+    let more = units::signed_count(candidate - base).replace('-', "−");
+    if base > 0.0 {
+        format!("{more} ({})", units::change(candidate / base - 1.0))
+    } else {
+        more
+    }
+}
+
+/// Where the frames of a side stand.
+#[derive(Default)]
+struct Placed<'t> {
+    frames: Vec<PlacedFrame<'t>>,
+    /// Frames that are too narrow.
+    left_out: usize,
+}
+
+/// Where a frame stands.
+struct PlacedFrame<'t> {
+    frame: &'t CallFrame,
+    left: f64,
+    width: f64,
+    /// How many frames are below it.
+    depth: usize,
+}
+
+impl<'t> Placed<'t> {
+    /// The frames of `side`, on the scale of both sides.
+    fn all(tree: &'t CallTree, side: Side) -> Self {
+        let most = tree.instructions.base.max(tree.instructions.candidate);
+        let scale = (RIGHT - LEFT) / most.max(f64::MIN_POSITIVE);
+        let mut placed = Self::default();
+        placed.put(&tree.frames, side, scale, (LEFT, 0));
+        placed
+    }
+
+    /// Puts frames one beside the other.
+    fn put(
+        &mut self,
+        frames: &'t [CallFrame],
+        side: Side,
+        scale: f64,
+        (mut left, depth): (f64, usize),
+    ) {
+        for frame in frames {
+            let width = frame.whole.of(side) * scale;
+            if width >= (RIGHT - LEFT) * NARROWEST {
+                self.frames.push(PlacedFrame {
+                    frame,
+                    left,
+                    width,
+                    depth,
+                });
+            } else if width > 0.0 {
+                self.left_out += 1;
+            }
+            // What a narrow frame calls is counted, too.
+            self.put(&frame.callees, side, scale, (left, depth + 1));
+            left += width;
+        }
+    }
+}
+
+impl PlacedFrame<'_> {
+    fn draw(&self, svg: &mut Svg, tree: &CallTree, bottom: f64) {
+        let top = bottom - (self.depth + 1) as f64 * ROW;
+        let CallFrame {
+            name, whole, own, ..
+        } = self.frame;
+        let class = match (tree.compared(own), tree.compared(whole)) {
+            (Ordering::Greater, _) => "more",
+            (Ordering::Less, _) => "fewer",
+            (Ordering::Equal, Ordering::Greater) => "calls-more",
+            (Ordering::Equal, Ordering::Less) => "calls-fewer",
+            (Ordering::Equal, Ordering::Equal) => "same",
+        };
+        svg.group(&self.title(tree), |svg| {
+            let corners = ((self.left, top), (self.left + self.width, top + ROW));
+            svg.rectangle(class, corners.0, corners.1);
+            let letters = ((self.width - PADDING) / LETTER) as usize;
+            if let Some(label) = label(name, letters) {
+                let place = (self.left + PADDING / 2.0, top + BASE_LINE);
+                svg.text(place, Anchor::Start, "code", &label);
+            }
+        });
+    }
+
+    /// What is known of the function.
+    fn title(&self, tree: &CallTree) -> String {
+        let CallFrame {
+            name, whole, own, ..
+        } = self.frame;
+        let shares = |sides: &BySide<f64>| {
+            let of = |side: Side| {
+                let share = sides.of(side) / tree.instructions.of(side).max(f64::MIN_POSITIVE);
+                let count = units::count(*sides.of(side));
+                format!("{count} ({})", units::rounded_percent(share))
+            };
+            let (base, candidate) = (of(Side::Base), of(Side::Candidate));
+            format!("{base} → {candidate}: {}", more(sides))
+        };
+        format!(
+            "{name}\nInstructions per iteration, with what it calls: {}\nIts own: {}",
+            shares(whole),
+            shares(own)
+        )
+    }
+}
+
+/// As much of a name as so many letters hold: the whole of it, else the last parts of its path, else how the last one begins.
+fn label(name: &str, letters: usize) -> Option<String> {
+    let name = units::on_one_line(name);
+    let starts = part_starts(&name);
+    let last = starts.last().copied().unwrap_or(0);
+    // A closure has the name of what is around it.
+    let before = starts.len().checked_sub(2).map_or(0, |at| starts[at]);
+    let mut ways = [0, before, last].into_iter().map(|start| &name[start..]);
+    let fitting = ways.find(|way| units::width(way) <= letters);
+    match fitting {
+        Some(way) => Some(way.to_owned()),
+        None if letters < FEWEST_LETTERS => None,
+        None => {
+            let begun = units::fitting(name[last..].chars(), letters - 1);
+            Some(format!("{begun}…"))
+        }
+    }
+}
+
+/// Where the parts of a path begin; what stands in brackets is within a part.
+fn part_starts(name: &str) -> Vec<usize> {
+    let mut starts = vec![0];
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (at, c) in name.char_indices() {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' if before == '-' => {}
+            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ':' if depth == 0 && before == ':' => starts.push(at + 1),
+            _ => {}
+        }
+        before = c;
+    }
+    starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::model::StackCounts;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn counted(stacks: &[(&[&str], u64)]) -> StackCounts {
+        let stack = |(frames, count): &(&[&str], u64)| {
+            let frames = frames.iter().map(|name| (*name).to_owned());
+            (frames.collect(), *count)
+        };
+        StackCounts {
+            iterations: 1,
+            instructions: stacks.iter().map(stack).collect(),
+        }
+    }
+
+    fn drawn(tree: &CallTree, id: &str) -> String {
+        let key = BenchmarkKey {
+            package: "planted".into(),
+            target: "costs".into(),
+            id: id.into(),
+        };
+        let graph = FlameGraph {
+            key: &key,
+            runs: BySide {
+                base: RunId(1),
+                candidate: RunId(2),
+            },
+            tree,
+        };
+        let mut bytes = Vec::new();
+        write_flame_graph(&mut bytes, &graph).expect("memory takes everything");
+        String::from_utf8(bytes).expect("text")
+    }
+
+    /// One function that executes more, one that is new, one that is gone and one of which too little is left to be drawn.
+    fn changed() -> CallTree {
+        const LOOP: &str = "perfcheck::timing::time_loop";
+        CallTree::of(&BySide {
+            base: counted(&[
+                (&[LOOP], 100),
+                (
+                    &[LOOP, "<words::Words<'_> as core::iter::Iterator>::next"],
+                    300,
+                ),
+                (&[LOOP, "words::count"], 500),
+                (&[LOOP, "words::count", "words::old"], 50),
+                (&[LOOP, "words::rare"], 1),
+            ]),
+            candidate: counted(&[
+                (&[LOOP], 100),
+                (
+                    &[LOOP, "<words::Words<'_> as core::iter::Iterator>::next"],
+                    300,
+                ),
+                (&[LOOP, "words::count"], 700),
+                (&[LOOP, "words::count", "words::new"], 100),
+                (&[LOOP, "words::rare"], 1),
+            ]),
+        })
+    }
+
+    #[test]
+    fn both_builds_are_drawn_on_one_scale_with_what_differs_in_colour() {
+        let document = drawn(&changed(), "count/100");
+        let is_shown = |line: &&str| !line.starts_with("<style>");
+        let shown: Vec<&str> = document.lines().filter(is_shown).collect();
+        insta::assert_snapshot!(shown.join("\n"));
+    }
+
+    #[test]
+    fn names_are_escaped_and_the_document_is_well_formed() {
+        let name = "<a<'_> as b>::c\u{1b}[2J\"]]>&\u{202e}";
+        let side = || counted(&[(&[name], 100)]);
+        let tree = CallTree::of(&BySide {
+            base: side(),
+            candidate: side(),
+        });
+        let document = drawn(&tree, "<script>alert(1)</script>");
+        let read = roxmltree::Document::parse(&document).expect("XML");
+        let scripts = read
+            .descendants()
+            .filter(|node| node.has_tag_name("script"));
+        assert_eq!(scripts.count(), 0);
+        let mut titles = read.descendants().filter(|node| node.has_tag_name("title"));
+        let shown = r#"<a<'_> as b>::c\u{1b}[2J"]]>&\u{202e}"#;
+        let has_name = |title: roxmltree::Node<'_, '_>| {
+            title.text().is_some_and(|text| text.starts_with(shown))
+        };
+        assert!(titles.any(has_name), "{document}");
+        assert_eq!(document.matches("http").count(), 1, "the name space alone");
+    }
+
+    #[test]
+    fn a_name_is_shortened_to_what_tells_most_of_it() {
+        let name = "<alloc::vec::Vec<u8> as core::iter::Extend<&u8>>::extend::<fn(u8) -> u8>";
+        for (name, letters, shown) in [
+            ("words::count", 12, Some("words::count")),
+            ("words::count", 11, Some("count")),
+            ("a::words::count", 12, Some("words::count")),
+            ("words::count", 4, Some("cou…")),
+            ("words::count", 3, None),
+            ("a::b::{{closure}}", 14, Some("b::{{closure}}")),
+            (name, 40, Some("extend::<fn(u8) -> u8>")),
+            ("größe", 5, Some("größe")),
+            ("数え上げる", 6, Some("数え…")),
+            ("", 5, Some("")),
+        ] {
+            assert_eq!(
+                label(name, letters).as_deref(),
+                shown,
+                "{name} in {letters}"
+            );
+        }
+    }
+
+    #[test]
+    fn where_a_side_executes_nothing_the_other_one_is_drawn() {
+        let tree = CallTree::of(&BySide {
+            base: counted(&[]),
+            candidate: counted(&[(&["words::count"], 10)]),
+        });
+        let document = drawn(&tree, "count");
+        assert!(
+            document.contains("instructions per iteration 0 → 10: +10<"),
+            "{document}"
+        );
+        assert!(
+            !document.contains("NaN") && !document.contains("inf"),
+            "{document}"
+        );
+    }
+
+    fn stacks() -> impl Strategy<Value = StackCounts> {
+        let stack = proptest::collection::vec("[a-c]{1,40}", 1..6);
+        proptest::collection::btree_map(stack, 1..100_000_u64, 1..20).prop_map(
+            |instructions: BTreeMap<Vec<String>, u64>| StackCounts {
+                iterations: 1,
+                instructions,
+            },
+        )
+    }
+
+    proptest! {
+        /// What a function calls is drawn within its width, one beside the other, and no name is longer than its frame.
+        #[test]
+        fn frames_stand_on_their_callers(base in stacks(), candidate in stacks()) {
+            let tree = CallTree::of(&BySide { base, candidate });
+            for side in Side::BOTH {
+                let placed = Placed::all(&tree, side).frames;
+                for row in 0..6 {
+                    let of_row = || placed.iter().filter(|frame| frame.depth == row);
+                    for (one, next) in of_row().zip(of_row().skip(1)) {
+                        prop_assert!(one.left + one.width <= next.left + 1e-6);
+                    }
+                    for frame in of_row().filter(|_| row > 0) {
+                        let is_below = |below: &&PlacedFrame<'_>| {
+                            below.depth + 1 == row
+                                && below.left <= frame.left + 1e-6
+                                && frame.left + frame.width <= below.left + below.width + 1e-6
+                        };
+                        prop_assert!(placed.iter().any(|below| is_below(&below)));
+                    }
+                }
+                for frame in placed {
+                    prop_assert!(frame.left >= LEFT && frame.left + frame.width <= RIGHT + 1e-6);
+                    let letters = ((frame.width - PADDING) / LETTER) as usize;
+                    let label = label(&frame.frame.name, letters).unwrap_or_default();
+                    prop_assert!(units::width(&label) <= letters);
+                }
+            }
+        }
+    }
+}
