@@ -110,7 +110,7 @@ impl Recipe {
                 .map(|launch| self.launch(launch, typical, is_new))
                 .collect(),
             failures: Vec::new(),
-            instructions: Vec::new(),
+            counts: Counts::default(),
             verdict: None,
             described: None,
             expired: None,

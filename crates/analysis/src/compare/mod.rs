@@ -52,7 +52,7 @@ pub use each::each;
 pub use edges::{ClassChange, Disagreement, Edge, Network, Placement, Trend};
 pub use estimate::Estimate;
 pub use extras::{
-    AllocationComparison, AllocationSummary, CountChange, FunctionInstructions,
+    AllocationComparison, AllocationSummary, CountChange, FunctionCost,
     InstructionComparison, InstructionSummary, LatencyBootstrap, LatencyComparison, LatencySummary,
     OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel, WindowSummary,
 };

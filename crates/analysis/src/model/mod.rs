@@ -5,12 +5,12 @@
 
 mod analysis;
 mod benchmark;
+mod counts;
 mod criterion;
 mod described;
 mod event;
 mod extras;
 mod facts;
-mod instructions;
 mod launch;
 pub mod limits;
 mod machine_state;
@@ -34,12 +34,12 @@ pub use analysis::{
     Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test, Words,
 };
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
+pub use counts::{CountedBenchmark, Counts, FunctionCount, InstructionCount, TimeSamples};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter};
 pub use event::{Bound, Event, HeldBack, Observer, Silence, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
-pub use instructions::{CountedInstructions, FunctionCount, InstructionCount};
 pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
 pub use machine_state::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, PowerState,
