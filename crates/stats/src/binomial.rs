@@ -96,7 +96,10 @@ mod tests {
     fn the_error_of_a_share_is_that_of_one_more_of_both_kinds() {
         // 4 of 8 with one more of each: sqrt(5 / 10 x 5 / 10 / 10).
         close(share_standard_error(4, 8), 0.025_f64.sqrt());
-        close(share_standard_error(0, 98), (0.01 * 0.99 / 100.0_f64).sqrt());
+        close(
+            share_standard_error(0, 98),
+            (0.01 * 0.99 / 100.0_f64).sqrt(),
+        );
         assert_eq!(share_standard_error(98, 98), share_standard_error(0, 98));
         close(share_standard_error(0, 0), 0.125_f64.sqrt());
         assert_eq!(share_standard_error(2, 1), None);

@@ -2,8 +2,8 @@
 
 use super::wire::{PortableConclusion, PortableHead, PortableRun, PortableVerdict};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, CountedBenchmark, FunctionCount, Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark,
-    Purpose, Sample, Side, limits,
+    Acceptance, BenchmarkKey, CountedBenchmark, FunctionCount, Latencies, LaunchOutcome,
+    LaunchRecord, LaunchedBenchmark, Purpose, Sample, Side, limits,
 };
 
 pub(super) fn head(head: &PortableHead) -> Result<(), String> {

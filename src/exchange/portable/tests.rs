@@ -227,6 +227,11 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
             "no numbers from 1 to 2^63",
         ),
         (
+            good.replace("\"samples\":5431", "\"samples\":0"),
+            "a:5",
+            "no number from 1 to 2^63",
+        ),
+        (
             good.replace(lines[4], &[lines[4], lines[4]].join("\n")),
             "a:6",
             "there twice or out of order",

@@ -1,8 +1,8 @@
 //! Measurements made up for tests.
 
 use crate::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Counts, Extras, LaunchSeries, Measurement, Metric, Nanos,
-    Sample, SamplingSettings, Series, TargetFacts, Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, Counts, Extras, LaunchSeries, Measurement, Metric,
+    Nanos, Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
 /// A flat sample that lasts about a millisecond at ordinary values.

@@ -52,9 +52,9 @@ pub use each::each;
 pub use edges::{ClassChange, Disagreement, Edge, Network, Placement, Trend};
 pub use estimate::Estimate;
 pub use extras::{
-    AllocationComparison, AllocationSummary, CountChange, FunctionCost,
-    InstructionComparison, InstructionSummary, LatencyBootstrap, LatencyComparison, LatencySummary,
-    OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel, WindowSummary,
+    AllocationComparison, AllocationSummary, CountChange, FunctionCost, InstructionComparison,
+    InstructionSummary, LatencyBootstrap, LatencyComparison, LatencySummary, OverLaunches,
+    PercentileChange, PercentileSummary, SampledTime, Share, SharedLevel, WindowSummary,
 };
 pub use fastest::{Contender, LaunchMedians, Rank, against_fastest};
 pub use filter::{clean, counts_of, left_out_of, policy_of};

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Benchmark, Counts, DecisionSettings, DescribedSamples, Environment, Extras, GitState,
-    Nanos, Partition, SamplingSettings, Series, Side, Source, Verdict,
+    Benchmark, Counts, DecisionSettings, DescribedSamples, Environment, Extras, GitState, Nanos,
+    Partition, SamplingSettings, Series, Side, Source, Verdict,
 };
 
 /// Number of a run in its store.

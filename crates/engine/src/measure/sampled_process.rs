@@ -316,10 +316,7 @@ mod tests {
             .map(|one| (&*one.name, one.count))
             .collect();
         assert_eq!(found.samples, 17);
-        assert_eq!(
-            named,
-            [("words::scan", 9), ("libc.so.6", 7), ("main", 1)]
-        );
+        assert_eq!(named, [("words::scan", 9), ("libc.so.6", 7), ("main", 1)]);
     }
 
     #[test]
@@ -358,5 +355,83 @@ mod tests {
         crate::mutations::attack("maps", &[maps.to_vec()], |bytes| {
             drop(executable_maps(&String::from_utf8_lossy(bytes)));
         });
+    }
+
+    /// Two functions that do the same, one of them three times as long, until somebody ends it.
+    const SPINS: &str = r"
+        #[inline(never)]
+        fn thrice(turns: u64) -> u64 {
+            (0..turns).fold(7, |sum, turn| std::hint::black_box(sum ^ turn))
+        }
+
+        #[inline(never)]
+        fn once(turns: u64) -> u64 {
+            (0..turns).fold(9, |sum, turn| std::hint::black_box(sum ^ turn))
+        }
+
+        fn main() {
+            // On a thread that begins later, too.
+            std::thread::spawn(|| loop {
+                std::hint::black_box((thrice(30_000), once(10_000)));
+            });
+            loop {
+                std::hint::black_box((thrice(30_000), once(10_000)));
+            }
+        }
+    ";
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a process to be sampled")]
+    fn two_functions_that_spin_have_their_shares_of_the_samples() {
+        use std::process::Command;
+        use std::time::Instant;
+
+        if let Err(why) = crate::process::try_time_samples() {
+            eprintln!("skipped: no perf_event_open: {why}");
+            return;
+        }
+        let place = tempfile::tempdir().expect("a directory");
+        let source = place.path().join("spins.rs");
+        fs::write(&source, SPINS).expect("written");
+        let program = place.path().join("spins");
+        let built = Command::new("rustc")
+            .args(["-O", "--edition=2024", "-o"])
+            .args([&program, &source])
+            .status();
+        assert!(built.expect("rustc runs").success());
+        let executable = fs::read(&program).expect("readable");
+        let names = FunctionNames::of(&executable).expect("it has names");
+        let mut child = Command::new(&program).spawn().expect("it starts");
+        let mut process = SampledProcess::of(child.id(), &names).expect("it is sampled");
+        std::thread::sleep(Duration::from_millis(20));
+        process.look();
+        assert!(process.found.is_empty(), "nobody has begun");
+        process.start();
+        let began = Instant::now();
+        // A busy machine gives it little time.
+        while process.found.values().sum::<u64>() < 1_000 && began.elapsed().as_secs() < 60 {
+            std::thread::sleep(Duration::from_millis(20));
+            process.look();
+        }
+        process.stop();
+        process.look();
+        let all: u64 = process.found.values().sum();
+        std::thread::sleep(Duration::from_millis(20));
+        process.look();
+        assert_eq!(process.found.values().sum::<u64>(), all, "it has ended");
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        let mut found = FoundPlaces::new();
+        process.add_to(&mut found);
+        let found = time_samples(found, &names);
+        let share = |name: &str| {
+            let mut functions = found.functions.iter();
+            let function = functions.find(|one| one.name.ends_with(name));
+            function.map_or(0.0, |one| one.count as f64 / found.samples as f64)
+        };
+        assert!(found.samples >= 1_000, "{found:?}");
+        assert!((0.65..0.85).contains(&share("::thrice")), "{found:?}");
+        assert!((0.15..0.35).contains(&share("::once")), "{found:?}");
     }
 }

@@ -3,10 +3,7 @@
 //! Of our own harness only what happens between the request for a sample and its answer is sampled, of Criterion what happens once it says that the benchmark
 //! has begun. Nobody knows when the others time something, so all that their processes do is sampled, set-up and start included.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "how long benchmarks are sampled"
-)]
+#![expect(clippy::disallowed_methods, reason = "how long benchmarks are sampled")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,7 +49,9 @@ impl PairedTarget {
         if layouts.link(0).is_ok() {
             let places = layouts.executables();
             targets.base = targets.base.with_executable(places.base.to_owned());
-            targets.candidate = targets.candidate.with_executable(places.candidate.to_owned());
+            targets.candidate = targets
+                .candidate
+                .with_executable(places.candidate.to_owned());
         }
         targets
     }
@@ -130,8 +129,7 @@ impl Sampling<'_> {
 
     fn of_own(&mut self) -> Result<(), CountError> {
         let mut process = Observed::new(self.names);
-        let mut session =
-            Session::start_observed(&self.spec, &self.means, |id| process.begin(id))?;
+        let mut session = Session::start_observed(&self.spec, &self.means, |id| process.begin(id))?;
         let mut process = process.under_way()?;
         match reach(&mut session, self.id)? {
             Some(Started::Ready(_)) => {}

@@ -227,7 +227,7 @@ mod linux {
                     libc::SYS_perf_event_open,
                     &raw const attributes,
                     process,
-                    processor as i32,
+                    i32::try_from(processor).unwrap_or(i32::MAX),
                     no_group,
                     CLOSE_ON_EXEC,
                 )

@@ -72,11 +72,7 @@ pub(super) fn rows_of(counts: &Counts) -> impl Iterator<Item = CountRow<'_>> {
 }
 
 /// Inserts counts, in the order in which they are given.
-pub(super) fn insert_counts(
-    sql: Sql<'_>,
-    run: RunId,
-    counted: &[CountedBenchmark],
-) -> Attempt<()> {
+pub(super) fn insert_counts(sql: Sql<'_>, run: RunId, counted: &[CountedBenchmark]) -> Attempt<()> {
     const INSERT: &str =
         "INSERT INTO counts (run_benchmark, position, iterations, total, functions)
          SELECT rb.id, CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS BIGINT), CAST(?8 AS TEXT) FROM run_benchmarks rb JOIN benchmarks b ON b.id = rb.benchmark

@@ -13,8 +13,8 @@ use super::sql::{AT_ONCE, Sql, StoredRow, numbered};
 use super::{Store, StoreError};
 use perfcheck_analysis::compare::clean;
 use perfcheck_analysis::model::{
-    BenchmarkKey, Conduct, Counts, Extras, Failure, LaunchSeries, Measurement, Nanos, RunId, RunPoint,
-    Source,
+    BenchmarkKey, Conduct, Counts, Extras, Failure, LaunchSeries, Measurement, Nanos, RunId,
+    RunPoint, Source,
 };
 
 impl Store {
@@ -187,7 +187,9 @@ impl MeasurementQuery<'_> {
             "c.position",
         );
         sql.each(&counts, &values, |row| {
-            at(row, &mut |measured| Ok(add_count(&mut measured.counts, row, 1)?))
+            at(row, &mut |measured| {
+                Ok(add_count(&mut measured.counts, row, 1)?)
+            })
         })
     }
 }

@@ -17,8 +17,8 @@ use super::sql::Sql;
 use super::steps::accept_levels;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    BenchmarkKey, CountedBenchmark, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark,
-    NewRun, Purpose, RunEnd, RunId, Side, Source, TargetFacts, Timestamp, Work,
+    BenchmarkKey, CountedBenchmark, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun,
+    Purpose, RunEnd, RunId, Side, Source, TargetFacts, Timestamp, Work,
 };
 
 /// The end of a run, once it is known which numbers the runs get that are taken over together.

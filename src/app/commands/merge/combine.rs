@@ -182,6 +182,13 @@ fn join(all: &mut Vec<RunRemark>, remark: &RunRemark) {
                     benchmarks: more,
                     reason: why,
                 },
+            )
+            | (
+                RunRemark::NotSampled { benchmarks, reason },
+                RunRemark::NotSampled {
+                    benchmarks: more,
+                    reason: why,
+                },
             ) if reason == why => {
                 benchmarks.extend(more.clone());
                 benchmarks.sort();

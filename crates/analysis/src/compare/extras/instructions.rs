@@ -220,9 +220,7 @@ mod tests {
         let candidate = of(&[("scan", 2_400), ("hash", 1_000), ("copy", 636)]);
         let found = InstructionComparison::of(&[&base], &candidate, &RULES).expect("both counted");
         let named: Vec<(&str, f64, f64)> = (found.functions.iter())
-            .map(|one| {
-                (&*one.name, one.cost.base, one.cost.candidate)
-            })
+            .map(|one| (&*one.name, one.cost.base, one.cost.candidate))
             .collect();
         // Four iterations each. `copy` has 9 more: less than a tenth of 100.
         assert_eq!(named, [("grow", 100.0, 0.0), ("scan", 500.0, 600.0)]);

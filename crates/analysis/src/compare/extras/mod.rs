@@ -19,8 +19,8 @@ pub use allocations::{AllocationComparison, CountChange};
 pub use description::{
     AllocationSummary, LatencySummary, OverLaunches, PercentileSummary, WindowSummary,
 };
-pub(in crate::compare) use instructions::per_iteration;
 pub use function_cost::FunctionCost;
+pub(in crate::compare) use instructions::per_iteration;
 pub use instructions::{InstructionComparison, InstructionSummary};
 pub use latencies::{LatencyComparison, PercentileChange};
 pub use resampled::LatencyBootstrap;

@@ -82,12 +82,7 @@ fn counts_of<'m>(
     counts
 }
 
-fn cost_of(
-    name: &str,
-    counts: BySide<f64>,
-    samples: BySide<u64>,
-    ns: BySide<f64>,
-) -> FunctionCost {
+fn cost_of(name: &str, counts: BySide<f64>, samples: BySide<u64>, ns: BySide<f64>) -> FunctionCost {
     let share = |count: f64, samples: u64| count / samples.max(1) as f64;
     let error = |count: f64, samples: u64| {
         let error = binomial::share_standard_error(count as u64, samples);

@@ -191,7 +191,10 @@ impl PrintedHarness {
     }
 
     /// What makes an executable measure one benchmark that is not Criterion's.
-    pub(super) fn arguments(&self, request: &PrintedRequest<'_>) -> Result<Vec<String>, ChildError> {
+    pub(super) fn arguments(
+        &self,
+        request: &PrintedRequest<'_>,
+    ) -> Result<Vec<String>, ChildError> {
         let mut arguments = self.address(request.id)?.arguments();
         if self.printer == Printer::Divan {
             let seconds = request.measurement.as_secs_f64().max(1e-6).to_string();

@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use super::criterion;
 use super::harness::{OF_THE_CLOCK, PrintedHarness, PrintedRequest, failed};
 use super::process::{Call, IsEnough, run_until};
-use super::criterion;
 use crate::child::error::ChildError;
 use crate::child::launch_spec::LaunchSpec;
 use crate::child::means::Means;
