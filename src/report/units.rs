@@ -294,6 +294,12 @@ pub(super) fn signed_count(value: f64) -> String {
     format!("{sign}{}", count(value.abs()))
 }
 
+/// A difference of times: `+1.234 µs`.
+pub(super) fn signed_time(nanoseconds: f64) -> String {
+    let sign = if nanoseconds < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", time(nanoseconds.abs()))
+}
+
 /// Bytes, whole ones exact up to 9999: `640 B`, `1.536 MB`.
 pub(super) fn bytes(value: f64) -> String {
     if value < 1e4 && value.fract() == 0.0 {

@@ -22,6 +22,7 @@ pub mod parts;
 mod printed;
 pub mod project;
 mod revisions;
+mod sampled_time;
 mod sides;
 mod stopping;
 mod threads;

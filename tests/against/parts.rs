@@ -327,7 +327,7 @@ fn cut(
         launch.benchmarks.retain(|one| own(&one.benchmark.key));
     }
     run.launches.retain(|launch| !launch.benchmarks.is_empty());
-    run.instructions.retain(|one| own(&one.benchmark));
+    run.counted.retain(|one| own(&one.benchmark));
     run.verdicts.retain(|one| own(&one.benchmark));
     if let Some(conclusion) = &mut run.conclusion {
         conclusion.concluded.rows.retain(|row| own(&row.key));

@@ -32,13 +32,14 @@ const MARKER: &str = "TEST_MACHINE";
 const NO_VALGRIND: &str = "no-valgrind";
 
 /// Variables of the surrounding shell or CI system that would change what a run says.
-const FOREIGN: [&str; 26] = [
+const FOREIGN: [&str; 27] = [
     "PERFCHECK_STORE",
     "PERFCHECK_TEAM_STORE",
     "PERFCHECK_SCRIPTED_CLOCK",
     "PERFCHECK_SCRIPTED_CONTROL",
     "PERFCHECK_CACHE",
     "PERFCHECK_NO_RERUN",
+    "PERFCHECK_NO_SAMPLING",
     "CARGO_TARGET_DIR",
     "CARGO_TERM_COLOR",
     "CARGO_TERM_QUIET",
@@ -108,7 +109,9 @@ impl Machine {
             .env("PERFCHECK_STORE", self.store())
             .env("PERFCHECK_CACHE", self.home().join("cache"))
             // Tests of stored comparisons; those of A/B remove it.
-            .env("PERFCHECK_NO_RERUN", "1");
+            .env("PERFCHECK_NO_RERUN", "1")
+            // Whether time can be sampled makes no difference, either.
+            .env("PERFCHECK_NO_SAMPLING", "1");
         Perfcheck { command }
     }
 
@@ -244,6 +247,11 @@ impl Perfcheck {
     pub fn with_valgrind(self) -> Self {
         let path = env::var_os("PATH").unwrap_or_default();
         self.env("PATH", path)
+    }
+
+    /// The time is sampled where that is possible.
+    pub fn with_sampling(self) -> Self {
+        self.env_remove("PERFCHECK_NO_SAMPLING")
     }
 
     pub fn env_remove(mut self, name: &str) -> Self {

@@ -1,4 +1,4 @@
-//! Exact one-sided bounds of a probability, from how often something came true (Clopper and Pearson 1934).
+//! A probability, from how often something came true: exact one-sided bounds (Clopper and Pearson 1934), and the standard error of a share.
 
 use statrs::function::beta::checked_beta_reg;
 
@@ -35,6 +35,14 @@ pub fn upper_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
 pub fn lower_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     let missed = trials.checked_sub(count)?;
     upper_bound(missed, trials, level).map(|bound| 1.0 - bound)
+}
+
+/// The standard error of the share `count` / `trials` of independent trials, for a difference of such shares: `sqrt(p (1 - p) / n)` with p = (`count` + 1) / n and
+/// n = `trials` + 2 (Agresti and Caffo 2000), so that what came true never, or always, has an error, too. `None` where `count` > `trials`.
+pub fn share_standard_error(count: u64, trials: u64) -> Option<f64> {
+    let n = trials as f64 + 2.0;
+    let p = (count as f64 + 1.0) / n;
+    (count <= trials).then(|| (p * (1.0 - p) / n).sqrt())
 }
 
 #[cfg(test)]
@@ -82,5 +90,18 @@ mod tests {
         assert_eq!(upper_bound(2, 1, 0.95), None);
         assert_eq!(lower_bound(2, 1, 0.95), None);
         assert_eq!(upper_bound(0, 1, 1.0), None);
+    }
+
+    #[test]
+    fn the_error_of_a_share_is_that_of_one_more_of_both_kinds() {
+        // 4 of 8 with one more of each: sqrt(5 / 10 x 5 / 10 / 10).
+        close(share_standard_error(4, 8), 0.025_f64.sqrt());
+        close(
+            share_standard_error(0, 98),
+            (0.01 * 0.99 / 100.0_f64).sqrt(),
+        );
+        assert_eq!(share_standard_error(98, 98), share_standard_error(0, 98));
+        close(share_standard_error(0, 0), 0.125_f64.sqrt());
+        assert_eq!(share_standard_error(2, 1), None);
     }
 }

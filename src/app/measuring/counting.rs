@@ -1,21 +1,23 @@
 //! Instructions of what was measured, counted after it: of every benchmark where a verdict or a limit is about them, else of those whose time has
-//! changed.
+//! changed. Where they cannot be counted the time of those is sampled.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::thread;
 
 use super::cache_build::cache_directory;
+use super::counted::{CountsByBenchmark, Reasons};
 use super::measured::MeasuredInTurn;
 use super::request::Request;
+use super::sampling::{can_sample, sample_in_turn};
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::options::Counting;
 use crate::report::{self, Progress};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, BySide, CountedInstructions, HeldBack, InstructionCount, Measurement,
-    Observer, RunId, Sample, Series, Side, Statistic,
+    Benchmark, BenchmarkKey, BySide, CountedBenchmark, Counts, HeldBack, Measurement, Observer,
+    RunId, Sample, Series, Side, Statistic,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::{NoValgrind, Valgrind};
@@ -46,8 +48,8 @@ impl Request<'_> {
     }
 }
 
-/// Counts on both sides of what was measured in turn, and stores it: at the same time, but for what is `apart` because its sides cannot run at once.
-/// `left`: what is left behind by an interrupt.
+/// Counts on both sides of what was measured in turn, and stores it. `apart`: what cannot run on both sides at once. `left`: what is left behind by an
+/// interrupt.
 pub(super) fn count_in_turn(
     measured: &mut MeasuredInTurn,
     pairs: &[PairedTarget],
@@ -61,40 +63,93 @@ pub(super) fn count_in_turn(
     if counting == Counting::Never {
         return Ok(());
     }
+    let is_asked = counting == Counting::Always;
     let valgrind = Valgrind::find();
-    let wanted: BTreeSet<BenchmarkKey> = match counting {
-        Counting::Always => keys(&measured.measured.candidate),
-        // Nobody has asked for it: without valgrind nobody misses it.
-        _ if valgrind.is_err() => BTreeSet::new(),
-        _ => (world.interrupt).while_computing(left, || measured.changed(MOST_CHANGED)),
+    let may_sample = can_sample(world);
+    if !is_asked && valgrind.is_err() && !may_sample {
+        // Nobody has asked for it, so nobody misses it.
+        return Ok(());
+    }
+    let interrupt = world.interrupt;
+    let changed = if is_asked && !may_sample {
+        BTreeSet::new()
+    } else {
+        interrupt.while_computing(left, || measured.changed(MOST_CHANGED))
+    };
+    let wanted = if is_asked {
+        keys(&measured.measured.candidate)
+    } else {
+        changed.clone()
     };
     if wanted.is_empty() {
         return Ok(());
     }
-    let times = times(&measured.measured.candidate);
-    let mut counter = match InstructionCounter::open(request, left, &wanted, valgrind, world) {
-        Ok(counter) => counter,
-        Err(remark) => {
-            measured.remarks.push(remark);
-            return Ok(());
-        }
-    };
-    announce(wanted.len(), request, world)?;
     let mut found: BySide<CountsByBenchmark> = BySide::default();
-    for pair in pairs {
-        let here = to_count(&pair.benchmarks, &wanted, &times);
-        let are_apart = here.iter().any(|one| apart.contains(&one.key));
-        let counted = counter.count_both(pair, &here, are_apart, world)?;
-        for (side, counts) in Side::BOTH.into_iter().zip(counted) {
-            found.of_mut(side).extend(counts);
+    if is_asked || valgrind.is_ok() {
+        let times = times(&measured.measured.candidate);
+        let counted = CountedPairs {
+            pairs,
+            apart,
+            wanted: &wanted,
+            times: &times,
+        };
+        let remarks = counted.count(&mut found, valgrind, request, left, world)?;
+        if is_asked {
+            measured.remarks.extend(remarks);
         }
+    }
+    let is_counted = |key: &BenchmarkKey| {
+        let of = |side: &CountsByBenchmark| side.contains_key(key);
+        of(&found.base) && of(&found.candidate)
+    };
+    let uncounted: BTreeSet<BenchmarkKey> =
+        changed.into_iter().filter(|key| !is_counted(key)).collect();
+    if may_sample && !uncounted.is_empty() {
+        let remarks = sample_in_turn(pairs, &uncounted, &mut found, request, left, world)?;
+        measured.remarks.extend(remarks);
     }
     for (side, counts) in [(Side::Base, found.base), (Side::Candidate, found.candidate)] {
         let of_side = measured.measured.of_mut(side);
         keep(store, *measured.runs.of(side), of_side, counts)?;
     }
-    measured.remarks.extend(counter.remarks());
     Ok(())
+}
+
+/// What is counted on both sides.
+struct CountedPairs<'p> {
+    pairs: &'p [PairedTarget],
+    /// What cannot run on both sides at once.
+    apart: &'p BTreeSet<BenchmarkKey>,
+    wanted: &'p BTreeSet<BenchmarkKey>,
+    times: &'p BTreeMap<BenchmarkKey, f64>,
+}
+
+impl CountedPairs<'_> {
+    /// Counts instructions; both sides at the same time, but for what is apart. Remarks say what was not counted.
+    fn count(
+        &self,
+        found: &mut BySide<CountsByBenchmark>,
+        valgrind: Result<Valgrind, NoValgrind>,
+        request: &Request<'_>,
+        left: &str,
+        world: &mut World<'_>,
+    ) -> Result<Vec<RunRemark>, AppError> {
+        let mut counter =
+            match InstructionCounter::open(request, left, self.wanted, valgrind, world) {
+                Ok(counter) => counter,
+                Err(remark) => return Ok(vec![remark]),
+            };
+        announce(self.wanted.len(), request, world)?;
+        for pair in self.pairs {
+            let here = to_count(&pair.benchmarks, self.wanted, self.times);
+            let are_apart = here.iter().any(|one| self.apart.contains(&one.key));
+            let counted = counter.count_both(pair, &here, are_apart, world)?;
+            for (side, counts) in Side::BOTH.into_iter().zip(counted) {
+                found.of_mut(side).extend(counts);
+            }
+        }
+        Ok(counter.remarks())
+    }
 }
 
 /// Those of `benchmarks` that are wanted, in the order of the program: a bench that goes through its benchmarks by itself is launched once.
@@ -199,21 +254,34 @@ fn keep(
     for measurement in measurements {
         let benchmark = &measurement.benchmark.key;
         if let Some(counts) = found.remove(benchmark) {
-            measurement.instructions.clone_from(&counts);
-            counted.push(CountedInstructions {
+            measurement.counts.clone_from(&counts);
+            counted.push(CountedBenchmark {
                 benchmark: benchmark.clone(),
                 counts,
             });
         }
     }
-    Ok(store.record_instructions(run, &counted)?)
+    Ok(store.record_counts(run, &counted)?)
 }
-
-/// What the processes of one side have counted.
-type CountsByBenchmark = BTreeMap<BenchmarkKey, Vec<InstructionCount>>;
 
 /// The counts of the benchmarks of one side, or why none of them can be counted.
 type CountedSide = Result<BTreeMap<BenchmarkKey, CountResult>, CountError>;
+
+/// What failed on the side at `place` and may have failed because of the other one.
+fn failed_beside(counted: &[CountedSide], place: usize, here: &[ToCount]) -> Vec<ToCount> {
+    let error_of = |place: usize, key: &BenchmarkKey| {
+        let side = counted.get(place)?.as_ref().ok()?;
+        side.get(key)?.as_ref().err()
+    };
+    let may_pass = |one: &&ToCount| {
+        let Some(error) = error_of(place, &one.key) else {
+            return false;
+        };
+        let beside = error_of(1 - place, &one.key);
+        error.may_pass_alone() && !beside.is_some_and(|other| error.fails_alike(other))
+    };
+    here.iter().filter(may_pass).cloned().collect()
+}
 
 /// An executable that is ready to be counted, how it is driven, and where its files go.
 type Prepared<'d> = (BenchTarget, &'d Driver, PathBuf);
@@ -225,8 +293,7 @@ struct InstructionCounter<'c> {
     /// Has the files of the processes.
     stage: Stage,
     targets: usize,
-    /// Reasons, and the benchmarks for which they hold.
-    failed: BTreeMap<String, BTreeSet<BenchmarkKey>>,
+    failed: Reasons,
 }
 
 impl<'c> InstructionCounter<'c> {
@@ -250,7 +317,7 @@ impl<'c> InstructionCounter<'c> {
             left,
             stage,
             targets: 0,
-            failed: BTreeMap::new(),
+            failed: Reasons::default(),
         })
     }
 
@@ -271,32 +338,28 @@ impl<'c> InstructionCounter<'c> {
             }
         } else {
             counted = self.count(&sides, here, world)?;
-            for (side, counted) in sides.into_iter().zip(&mut counted) {
-                self.count_again(side, counted, here, world)?;
+            let again = [0, 1].map(|place| failed_beside(&counted, place, here));
+            for ((side, counted), again) in sides.into_iter().zip(&mut counted).zip(again) {
+                self.count_again(side, counted, &again, world)?;
             }
         }
         let counted = counted.into_iter();
         Ok(counted.map(|counted| self.found(counted, here)).collect())
     }
 
-    /// Counts alone, once more, what failed on one side and may have failed because of the other side.
+    /// Counts alone, once more, what has `failed` on one side.
     fn count_again(
         &mut self,
         side: (&BenchTarget, &Driver),
         counted: &mut CountedSide,
-        here: &[ToCount],
+        failed: &[ToCount],
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         let Ok(counted) = counted else {
             return Ok(());
         };
-        let may_pass = |one: &&ToCount| {
-            let result = counted.get(&one.key);
-            result.is_some_and(|result| result.as_ref().is_err_and(CountError::may_pass_alone))
-        };
-        let failed: Vec<ToCount> = here.iter().filter(may_pass).cloned().collect();
         // Where all of them fail for one reason, what is known of each says more.
-        let again = self.count(&[side], &failed, world)?;
+        let again = self.count(&[side], failed, world)?;
         counted.extend(again.into_iter().flatten().flatten());
         Ok(())
     }
@@ -369,32 +432,27 @@ impl<'c> InstructionCounter<'c> {
             Ok(counted) => {
                 for (key, counted) in counted {
                     match counted {
-                        Ok(counts) => {
+                        Ok(instructions) => {
+                            let counts = Counts {
+                                instructions,
+                                ..Counts::default()
+                            };
                             found.insert(key, counts);
                         }
-                        Err(error) => self.failed(&error, [key]),
+                        Err(error) => self.failed.note(error.to_string(), [key]),
                     }
                 }
             }
-            Err(error) => self.failed(&error, here.iter().map(|one| one.key.clone())),
+            Err(error) => {
+                let keys = here.iter().map(|one| one.key.clone());
+                self.failed.note(error.to_string(), keys);
+            }
         }
         found
     }
 
-    fn failed(&mut self, error: &CountError, keys: impl IntoIterator<Item = BenchmarkKey>) {
-        self.failed
-            .entry(error.to_string())
-            .or_default()
-            .extend(keys);
-    }
-
     fn remarks(self) -> Vec<RunRemark> {
-        let failed = self.failed.into_iter();
-        failed
-            .map(|(reason, benchmarks)| RunRemark::NotCounted {
-                benchmarks: benchmarks.into_iter().collect(),
-                reason,
-            })
-            .collect()
+        self.failed
+            .remarks(|benchmarks, reason| RunRemark::NotCounted { benchmarks, reason })
     }
 }

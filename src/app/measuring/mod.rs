@@ -5,6 +5,7 @@
 pub(in crate::app) mod alone;
 pub(in crate::app) mod builds;
 pub(in crate::app) mod cache_build;
+pub(in crate::app) mod counted;
 pub(in crate::app) mod counting;
 pub(in crate::app) mod in_turn;
 pub(in crate::app) mod layouts;
@@ -17,6 +18,7 @@ pub(in crate::app) mod pins;
 pub(in crate::app) mod prepare;
 pub(in crate::app) mod recorded;
 pub(in crate::app) mod request;
+pub(in crate::app) mod sampling;
 pub(in crate::app) mod trial;
 pub(in crate::app) mod work_tree;
 

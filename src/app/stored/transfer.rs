@@ -73,7 +73,7 @@ fn portable(
             baselines,
         },
         launches: store.launch_records(id)?,
-        instructions: store.instructions(id)?,
+        counted: store.counted(id)?,
         conclusion,
         verdicts: (store.verdicts(id)?.into_iter())
             .map(|found| PortableVerdict {
@@ -168,7 +168,7 @@ pub(in crate::app) fn transferred(
     let PortableRun {
         head,
         launches,
-        instructions,
+        counted,
         verdicts,
         conclusion,
     } = run;
@@ -206,7 +206,7 @@ pub(in crate::app) fn transferred(
         source: head.source,
         pair,
         launches,
-        instructions,
+        counted,
         end: Box::new(end),
         accepted,
         baselines,

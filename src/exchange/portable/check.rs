@@ -2,8 +2,8 @@
 
 use super::wire::{PortableConclusion, PortableHead, PortableRun, PortableVerdict};
 use perfcheck_analysis::model::{
-    Acceptance, CountedInstructions, Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark,
-    Purpose, Sample, Side, limits,
+    Acceptance, BenchmarkKey, CountedBenchmark, FunctionCount, Latencies, LaunchOutcome,
+    LaunchRecord, LaunchedBenchmark, Purpose, Sample, Side, limits,
 };
 
 pub(super) fn head(head: &PortableHead) -> Result<(), String> {
@@ -127,36 +127,50 @@ fn latencies(found: &Latencies) -> Result<(), &'static str> {
 }
 
 /// What was counted of a benchmark, before it joins `run`.
-pub(super) fn instructions(run: &PortableRun, found: &CountedInstructions) -> Result<(), String> {
+pub(super) fn counted(run: &PortableRun, found: &CountedBenchmark) -> Result<(), String> {
     let key = &found.benchmark;
-    if (run.instructions.last()).is_some_and(|last| last.benchmark >= *key) {
+    if (run.counted.last()).is_some_and(|last| last.benchmark >= *key) {
         return Err(format!(
-            "the instructions of `{key}` are there twice or out of order"
+            "the counts of `{key}` are there twice or out of order"
         ));
     }
     let mut measured = run.launches.iter().flat_map(|launch| &launch.benchmarks);
     if !measured.any(|launched| launched.benchmark.key == *key) {
         return Err(format!(
-            "instructions of `{key}` were counted, which the run did not measure"
+            "`{key}` was counted, which the run did not measure"
         ));
     }
     name("benchmark's id", &key.id)?;
-    if found.counts.len() > limits::MOST_COUNTS {
+    if found.counts.instructions.len() > limits::MOST_COUNTS {
         return Err(format!("`{key}` has too many counts"));
     }
     let is_number = |number: u64| number > 0 && number < limits::BEYOND_NUMBERS;
-    for count in &found.counts {
+    for count in &found.counts.instructions {
         if !is_number(count.iterations) || !is_number(count.instructions) {
             return Err(format!(
                 "the instructions or iterations of `{key}` are no numbers from 1 to 2^63"
             ));
         }
-        if count.functions.len() > limits::MOST_COUNTED_FUNCTIONS {
-            return Err(format!("too many functions are named for `{key}`"));
+        functions(key, &count.functions)?;
+    }
+    if let Some(time) = &found.counts.time {
+        if !is_number(time.samples) {
+            return Err(format!(
+                "the samples of `{key}` are no number from 1 to 2^63"
+            ));
         }
-        for function in &count.functions {
-            name("function", &function.name)?;
-        }
+        functions(key, &time.functions)?;
+    }
+    Ok(())
+}
+
+/// The functions of a count of the benchmark `key`.
+fn functions(key: &BenchmarkKey, found: &[FunctionCount]) -> Result<(), String> {
+    if found.len() > limits::MOST_COUNTED_FUNCTIONS {
+        return Err(format!("too many functions are named for `{key}`"));
+    }
+    for function in found {
+        name("function", &function.name)?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::wire::{
     FORMAT, PortableConclusion, PortableLine, PortableRun, PortableVerdict, WireConclusion,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, CountedInstructions, LaunchRecord, LaunchedBenchmark, Work,
+    BenchmarkKey, CountedBenchmark, LaunchRecord, LaunchedBenchmark, Work,
 };
 
 /// How every file of the format begins.
@@ -98,7 +98,7 @@ impl PortableReader<'_> {
                 self.runs.push(PortableRun {
                     head: *head,
                     launches: Vec::new(),
-                    instructions: Vec::new(),
+                    counted: Vec::new(),
                     verdicts: Vec::new(),
                     conclusion: None,
                 });
@@ -123,8 +123,8 @@ impl PortableReader<'_> {
                     LaunchedBenchmark::try_from(*wire).and_then(|launched| self.series(launched));
                 found.map_err(|reason| self.refuse(&reason))
             }
-            PortableLine::Instructions(counted) => {
-                let found = self.instructions(counted);
+            PortableLine::Counts(counted) => {
+                let found = self.counted(counted);
                 found.map_err(|reason| self.refuse(&reason))
             }
             PortableLine::Verdict(verdict) => {
@@ -181,10 +181,10 @@ impl PortableReader<'_> {
         Ok(())
     }
 
-    fn instructions(&mut self, counted: CountedInstructions) -> Result<(), String> {
+    fn counted(&mut self, counted: CountedBenchmark) -> Result<(), String> {
         let run = self.run()?;
-        check::instructions(run, &counted)?;
-        run.instructions.push(counted);
+        check::counted(run, &counted)?;
+        run.counted.push(counted);
         Ok(())
     }
 

@@ -107,16 +107,25 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
                 },
             }],
         }],
-        instructions: vec![CountedInstructions {
+        counted: vec![CountedBenchmark {
             benchmark: key.clone(),
-            counts: vec![InstructionCount {
-                iterations: 4,
-                instructions: 9_876,
-                functions: vec![FunctionCount {
-                    name: "words::scan<T>".to_owned(),
-                    instructions: 9_000,
+            counts: Counts {
+                instructions: vec![InstructionCount {
+                    iterations: 4,
+                    instructions: 9_876,
+                    functions: vec![FunctionCount {
+                        name: "words::scan<T>".to_owned(),
+                        count: 9_000,
+                    }],
                 }],
-            }],
+                time: Some(TimeSamples {
+                    samples: 5_431,
+                    functions: vec![FunctionCount {
+                        name: "libc.so.6".to_owned(),
+                        count: 5_000,
+                    }],
+                }),
+            },
         }],
         verdicts: vec![PortableVerdict {
             benchmark: key,
@@ -216,6 +225,11 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
             good.replace("\"instructions\":9876", "\"instructions\":0"),
             "a:5",
             "no numbers from 1 to 2^63",
+        ),
+        (
+            good.replace("\"samples\":5431", "\"samples\":0"),
+            "a:5",
+            "no number from 1 to 2^63",
         ),
         (
             good.replace(lines[4], &[lines[4], lines[4]].join("\n")),

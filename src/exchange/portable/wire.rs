@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use perfcheck_analysis::findings::Conclusion;
 use perfcheck_analysis::model::{
-    Acceptance, Allocations, Benchmark, BenchmarkKey, CountedInstructions, Extras, Latencies,
+    Acceptance, Allocations, Benchmark, BenchmarkKey, CountedBenchmark, Extras, Latencies,
     LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, NewRun, Purpose, RunId,
     Sample, SamplingSettings, Series, Side, Source, TargetFacts, Timestamp, Verdict,
 };
@@ -28,7 +28,7 @@ pub(super) enum PortableLine {
     /// What the launch gave of a benchmark.
     Series(Box<WireBenchmark>),
     /// What was counted of a benchmark of the run.
-    Instructions(CountedInstructions),
+    Counts(CountedBenchmark),
     /// What the run found of a benchmark.
     Verdict(PortableVerdict),
     /// What was concluded of the run.
@@ -59,7 +59,7 @@ pub struct PortableRun {
     /// By package, target, ordinal and attempt.
     pub launches: Vec<LaunchRecord>,
     /// What was counted, by benchmark.
-    pub instructions: Vec<CountedInstructions>,
+    pub counted: Vec<CountedBenchmark>,
     /// By benchmark.
     pub verdicts: Vec<PortableVerdict>,
     /// What was concluded at its end, where that is known.

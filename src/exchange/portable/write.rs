@@ -38,8 +38,8 @@ pub fn write_portable(
                 ))))?;
             }
         }
-        for counted in &run.instructions {
-            lines.line(&PortableLine::Instructions(counted.clone()))?;
+        for counted in &run.counted {
+            lines.line(&PortableLine::Counts(counted.clone()))?;
         }
         for verdict in &run.verdicts {
             lines.line(&PortableLine::Verdict(verdict.clone()))?;

@@ -1,13 +1,13 @@
-//! How allocations, instructions and latencies were compared, on which a verdict rests only with `--metric`.
+//! How allocations, instructions, sampled time and latencies were compared, on which a verdict rests only with `--metric`.
 
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use crate::report::words::extras::{
-    changed_counts, most_different, percentile_change, quantile_name,
+    changed_counts, most_different, percentile_change, quantile_name, samples,
 };
 use perfcheck_analysis::compare::{
     AllocationComparison, Comparison, CountChange, InstructionComparison, LatencyComparison,
-    PercentileChange,
+    PercentileChange, SampledTime,
 };
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{Statistic, Verdict};
@@ -28,7 +28,8 @@ pub(super) fn statements(
         .map(|found| latencies(found, comparison.noise_threshold, method, subject));
     let instructions = comparison.instructions.as_ref();
     let instructions = instructions.map(|found| instructions_compared(found, comparison, subject));
-    let counts = instructions.into_iter().chain(allocations);
+    let sampled = comparison.sampled_time.as_ref().map(sampled_time);
+    let counts = instructions.into_iter().chain(sampled).chain(allocations);
     counts.chain(latencies).collect()
 }
 
@@ -98,7 +99,7 @@ fn instructions_compared(
             Verdict::Inconclusive => ", which could not be shown to be a change".to_owned(),
             _ => format!(", beyond the noise threshold of {noise}"),
         };
-        let functions = most_different(found);
+        let functions = most_different(&found.functions, units::signed_count);
         let functions = if functions.is_empty() {
             String::new()
         } else {
@@ -115,6 +116,33 @@ fn instructions_compared(
             of_time_alone(subject, "time")
         ),
         Numbers::Instructions(found.clone()),
+    )
+}
+
+fn sampled_time(found: &SampledTime) -> Statement {
+    let functions: Vec<String> = (found.functions.iter())
+        .map(|one| {
+            let [base, candidate] = [one.cost.base, one.cost.candidate].map(units::time);
+            let error = one.standard_error.map(units::time);
+            let error = error.map_or_else(String::new, |error| format!(", standard error {error}"));
+            let more = units::signed_time(one.difference());
+            format!("{} {base} → {candidate} ({more}{error})", one.name)
+        })
+        .collect();
+    let result = if functions.is_empty() {
+        "No function's time differs beyond chance.".to_owned()
+    } else {
+        format!(
+            "Functions whose own time per iteration differs most: {}.",
+            functions.join("; ")
+        )
+    };
+    Statement::new(
+        format!(
+            "{result} After the verdict, {} of both builds at work were taken, because their instructions were not counted. A function's share of them is its share of the time; what differs by less than three standard errors is not named. The verdict does not rest on this.",
+            samples(found)
+        ),
+        Numbers::SampledTime(found.clone()),
     )
 }
 

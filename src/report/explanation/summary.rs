@@ -23,15 +23,19 @@ pub(super) fn summary(explanation: &Explanation<'_>, bench: &str) -> Vec<(&'stat
     lines
 }
 
-/// The functions that execute more or fewer instructions where something changed, else those whose machine code differs.
+/// The functions that execute more or fewer instructions where something changed, or take more or less time; else those whose machine code differs.
 fn whereabouts(explanation: &Explanation<'_>) -> Option<String> {
     let has_changed = matches!(
         explanation.verdict,
         Verdict::Regressed | Verdict::Suspect | Verdict::Improved
     );
     let counted = explanation.comparison().and_then(|found| {
-        let counted = found.instructions.as_ref()?;
-        Some(extras::instructions_change(counted))
+        let counted = found.instructions.as_ref();
+        let sampled = found.sampled_time.as_ref();
+        let sampled = sampled.filter(|found| !found.functions.is_empty());
+        counted
+            .map(extras::instructions_change)
+            .or_else(|| sampled.map(extras::sampled_change))
     });
     let differs = || Some(remarks::code_differs(explanation.code?, MOST_NAMED));
     let text = counted.or_else(differs).filter(|_| has_changed)?;

@@ -6,7 +6,7 @@ use super::extras::LatencyChanges;
 use crate::report::words::remarks;
 use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Extent,
-    InstructionComparison, Location, Note, SharedLevel, Tested,
+    InstructionComparison, Location, Note, SampledTime, SharedLevel, Tested,
 };
 use perfcheck_analysis::findings::{Findings, Method, Row, Sameness, Verdicts};
 use perfcheck_analysis::model::{BenchmarkKey, BySide, RunId, Side, Statistic, Verdict};
@@ -81,6 +81,8 @@ pub(crate) struct BenchmarkCompared<'a> {
     allocations: Option<&'a AllocationComparison>,
     /// How instructions changed; null unless both sides counted them.
     instructions: Option<&'a InstructionComparison>,
+    /// How the time changed by function; null unless both sides were sampled, because instructions could not be counted.
+    sampled_time: Option<&'a SampledTime>,
     /// How latencies changed; null unless both sides timed operations.
     latencies: Option<LatencyChanges>,
     /// The facts that make the sides incomparable.
@@ -210,6 +212,7 @@ impl<'a> BenchmarkCompared<'a> {
             shared_level: found.and_then(Comparison::shared_level),
             allocations: found.and_then(|found| found.allocations.as_ref()),
             instructions: found.and_then(|found| found.instructions.as_ref()),
+            sampled_time: found.and_then(|found| found.sampled_time.as_ref()),
             latencies: found
                 .and_then(|found| found.latencies.as_ref())
                 .map(LatencyChanges::from),

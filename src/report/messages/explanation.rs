@@ -7,7 +7,7 @@ use super::extras::LatencyChanges;
 use crate::report::explanation::Explanation;
 use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate,
-    InstructionComparison, Location, Note, SharedLevel, Tested,
+    InstructionComparison, Location, Note, SampledTime, SharedLevel, Tested,
 };
 use perfcheck_analysis::findings::ChangedFunction;
 use perfcheck_analysis::model::{BenchmarkKey, Nanos, Observations, RunId, Statistic, Verdict};
@@ -224,6 +224,8 @@ pub(crate) enum Numbers {
     Allocations(AllocationComparison),
     /// How instructions changed.
     Instructions(InstructionComparison),
+    /// How the time changed by function.
+    SampledTime(SampledTime),
     /// How latencies changed.
     Latencies(LatencyChanges),
     /// What to know of the numbers.
@@ -298,6 +300,7 @@ impl Numbers {
             Self::Decision(_) => "decision",
             Self::Allocations(_) => "allocations",
             Self::Instructions(_) => "instructions",
+            Self::SampledTime(_) => "sampled-time",
             Self::Latencies(_) => "latencies",
             Self::Note { .. } => "note",
             Self::Otherwise { .. } => "otherwise",

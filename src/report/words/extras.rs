@@ -1,11 +1,12 @@
-//! Allocations, instructions and latencies in words, for all sinks alike.
+//! Allocations, instructions, sampled time and latencies in words, for all sinks alike.
 
 use crate::report::units;
 use perfcheck_analysis::compare::{
-    AllocationComparison, AllocationSummary, Comparison, CountChange, InstructionComparison,
-    InstructionSummary, LatencyComparison, LatencySummary, PercentileChange,
+    AllocationComparison, AllocationSummary, Comparison, CountChange, FunctionCost,
+    InstructionComparison, InstructionSummary, LatencyComparison, LatencySummary, PercentileChange,
+    SampledTime,
 };
-use perfcheck_analysis::model::{Measurement, Verdict};
+use perfcheck_analysis::model::{BySide, Measurement, Verdict};
 
 const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
 
@@ -68,7 +69,7 @@ pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
     Some(format!("{}, {}", of(0.5)?, of(0.99)?))
 }
 
-/// What an iteration executes on both sides, where that or the time has changed; what else changed, a sentence for allocations and one for the
+/// What an iteration executes on both sides, where that or the time has changed, or where its time went; what else changed, a sentence for allocations and one for the
 /// percentiles; and allocations that may have.
 pub(crate) fn changes(comparison: &Comparison) -> Vec<String> {
     let allocations = comparison.allocations.as_ref();
@@ -81,10 +82,13 @@ pub(crate) fn changes(comparison: &Comparison) -> Vec<String> {
     let instructions = instructions
         .filter(|found| is_called || found.change.has_changed())
         .map(instructions_change);
+    let sampled = comparison.sampled_time.as_ref();
+    let sampled = sampled.filter(|_| is_called).map(sampled_change);
     let open = allocations.and_then(|found| open_counts(found, comparison.noise_threshold));
     let latencies = comparison.latencies.as_ref();
     instructions
         .into_iter()
+        .chain(sampled)
         .chain(changed)
         .chain(open)
         .chain(latencies.and_then(changed_percentiles))
@@ -98,7 +102,7 @@ pub(crate) fn instructions_change(found: &InstructionComparison) -> String {
     if change.base == change.candidate {
         return format!("instructions {base} per iteration, as before");
     }
-    let functions = most_different(found);
+    let functions = most_different(&found.functions, units::signed_count);
     let functions = if functions.is_empty() {
         String::new()
     } else {
@@ -115,15 +119,27 @@ pub(crate) fn instructions_change(found: &InstructionComparison) -> String {
     )
 }
 
+/// `time per iteration by function, from 4987 and 5012 samples: words::scan +2.400 µs`.
+pub(crate) fn sampled_change(found: &SampledTime) -> String {
+    let samples = samples(found);
+    if found.functions.is_empty() {
+        return format!("no function's time differs beyond chance in {samples}");
+    }
+    let functions = most_different(&found.functions, units::signed_time);
+    format!("time per iteration by function, from {samples}: {functions}")
+}
+
+/// `4987 and 5012 samples`.
+pub(crate) fn samples(found: &SampledTime) -> String {
+    let BySide { base, candidate } = found.samples;
+    format!("{base} and {candidate} samples")
+}
+
 /// `words::scan +1000, words::hash -3`.
-pub(crate) fn most_different(found: &InstructionComparison) -> String {
-    let functions = found.functions.iter().take(MOST_FUNCTIONS);
+pub(crate) fn most_different(functions: &[FunctionCost], write: fn(f64) -> String) -> String {
+    let functions = functions.iter().take(MOST_FUNCTIONS);
     let words: Vec<String> = functions
-        .map(|one| {
-            let sides = &one.instructions;
-            let more = units::signed_count(sides.candidate - sides.base);
-            format!("{} {more}", one.name)
-        })
+        .map(|one| format!("{} {}", one.name, write(one.difference())))
         .collect();
     words.join(", ")
 }
@@ -259,6 +275,33 @@ mod tests {
             "{told}"
         );
         assert_eq!(open_counts(&found, 0.5), None);
+    }
+
+    #[test]
+    fn functions_whose_time_differs_are_told_with_the_samples_that_show_it() {
+        let mut found = SampledTime {
+            samples: BySide {
+                base: 4_987,
+                candidate: 5_012,
+            },
+            functions: vec![FunctionCost {
+                name: "words::scan".to_owned(),
+                cost: BySide {
+                    base: 20_000.0,
+                    candidate: 22_400.0,
+                },
+                standard_error: Some(210.0),
+            }],
+        };
+        assert_eq!(
+            sampled_change(&found),
+            "time per iteration by function, from 4987 and 5012 samples: words::scan +2.400 µs"
+        );
+        found.functions.clear();
+        assert_eq!(
+            sampled_change(&found),
+            "no function's time differs beyond chance in 4987 and 5012 samples"
+        );
     }
 
     #[test]

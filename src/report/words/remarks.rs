@@ -201,6 +201,10 @@ pub fn run_remark(remark: &RunRemark) -> String {
             "instructions of {} were not counted: {reason}",
             whom(benchmarks)
         ),
+        RunRemark::NotSampled { benchmarks, reason } => format!(
+            "which functions take the time of {} is not known: {reason}",
+            whom(benchmarks)
+        ),
         RunRemark::Skipped { benchmarks, reason } => {
             format!("{} skipped: {reason}", whom(benchmarks))
         }

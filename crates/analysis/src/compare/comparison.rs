@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::alternative::Tested;
 use super::description::ChangeDescription;
 use super::estimate::Estimate;
-use super::extras::{AllocationComparison, InstructionComparison, LatencyComparison, SharedLevel};
+use super::extras::{
+    AllocationComparison, FunctionCost, InstructionComparison, LatencyComparison, SampledTime,
+    SharedLevel,
+};
 use super::grounds::{LookGrounds, RunGrounds};
 use super::launch_values::Location;
 use super::note::Note;
@@ -39,6 +42,9 @@ pub struct Comparison {
     pub allocations: Option<AllocationComparison>,
     /// How the instructions of an iteration differ, where both sides counted them.
     pub instructions: Option<InstructionComparison>,
+    /// How the time of an iteration differs by function, where both sides were sampled because instructions could not be counted.
+    #[serde(default)]
+    pub sampled_time: Option<SampledTime>,
     /// How latencies of single operations differ, where both sides measured them.
     pub latencies: Option<LatencyComparison>,
     /// What else a reader must know.
@@ -105,6 +111,7 @@ impl Comparison {
             description: ChangeDescription::default(),
             allocations: None,
             instructions: None,
+            sampled_time: None,
             latencies: None,
             notes: Vec::new(),
         }
@@ -202,6 +209,13 @@ impl Comparison {
     /// The side whose slow path is what there is to say.
     pub fn slow_side(&self) -> Option<Side> {
         self.look()?.slow_path.side
+    }
+
+    /// The functions that instructions or the time were found to differ in.
+    pub fn functions(&self) -> &[FunctionCost] {
+        let instructions = self.instructions.as_ref().map(|found| &*found.functions);
+        let time = || self.sampled_time.as_ref().map(|found| &*found.functions);
+        instructions.or_else(time).unwrap_or_default()
     }
 
     /// What was taken of each launch, or of each side.

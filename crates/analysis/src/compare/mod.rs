@@ -54,9 +54,9 @@ pub use each::each;
 pub use edges::{ClassChange, Disagreement, Edge, Network, Placement, Trend};
 pub use estimate::Estimate;
 pub use extras::{
-    AllocationComparison, AllocationSummary, CountChange, FunctionInstructions,
-    InstructionComparison, InstructionSummary, LatencyBootstrap, LatencyComparison, LatencyCourse,
-    LatencySummary, OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel,
+    AllocationComparison, AllocationSummary, CountChange, FunctionCost, InstructionComparison,
+    InstructionSummary, LatencyBootstrap, LatencyComparison, LatencyCourse, LatencySummary,
+    OverLaunches, PercentileChange, PercentileSummary, SampledTime, Share, SharedLevel,
     WindowSummary,
 };
 pub use fastest::{Contender, LaunchMedians, Rank, against_fastest};

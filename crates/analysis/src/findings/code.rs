@@ -28,7 +28,7 @@ pub struct CodeChange {
     pub target: String,
     /// The run whose build it differs from, where benchmarks of this run have several references; null where they have one.
     pub reference: Option<RunId>,
-    /// First those in which benchmarks execute other numbers of instructions; then those that changed, that were added, that were removed, the longest first; then
+    /// First those that cost benchmarks more or less, in instructions or in sampled time; then those that changed, that were added, that were removed, the longest first; then
     /// those whose own code is the same.
     pub functions: Vec<ChangedFunction>,
     /// How many more there are.

@@ -10,6 +10,7 @@ use super::limit::Limit;
 use super::remark::RunRemark;
 use super::row::{FailedTarget, Findings, Method, Row, Verdicts};
 use super::stored::summarize_all;
+use crate::compare::Comparison;
 use crate::exit_code::ExitCode;
 use crate::model::{Measurement, Run, Tally, Verdict, Work};
 
@@ -107,11 +108,10 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
     }
 }
 
-/// Of functions that differ those come first in which benchmarks execute other numbers of instructions.
+/// Of functions that differ those come first that cost benchmarks more or less: instructions, or sampled time.
 fn name_counted_first(rows: &[Row<'_>], remarks: &mut [RunRemark]) {
     let compared = rows.iter().filter_map(|row| row.comparison.as_ref());
-    let counted = compared.filter_map(|found| found.instructions.as_ref());
-    let named = counted.flat_map(|found| &found.functions);
+    let named = compared.flat_map(Comparison::functions);
     let named: BTreeSet<&str> = named.map(|function| &*function.name).collect();
     for remark in remarks {
         if let RunRemark::CodeDiffers(change) = remark {

@@ -76,6 +76,13 @@ pub enum RunRemark {
         /// Why not.
         reason: String,
     },
+    /// Which functions take the time was to be known, and is not.
+    NotSampled {
+        /// Of these benchmarks.
+        benchmarks: Vec<BenchmarkKey>,
+        /// Why not.
+        reason: String,
+    },
     /// Benchmarks declined to be measured.
     Skipped {
         /// These benchmarks.

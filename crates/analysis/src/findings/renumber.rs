@@ -66,6 +66,7 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
         RunRemark::StoredAlone { .. }
         | RunRemark::BenchDiffers { .. }
         | RunRemark::NotCounted { .. }
+        | RunRemark::NotSampled { .. }
         | RunRemark::Skipped { .. }
         | RunRemark::DependencyDiffers { .. }
         | RunRemark::NotForRounds { .. }

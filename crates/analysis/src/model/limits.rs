@@ -30,9 +30,9 @@ pub const LONGEST_MESSAGE: usize = 1_000;
 pub const LONGEST_ANSWER_BYTES: usize = 64 << 20;
 /// Functions that differ between two builds of a bench target, of which names and sizes are kept.
 pub const MOST_CHANGED_FUNCTIONS: usize = 100;
-/// Functions of which a count of instructions keeps their own.
+/// Functions of which a count of instructions or samples keeps their own.
 pub const MOST_COUNTED_FUNCTIONS: usize = 40;
-/// Counts of a benchmark in one run.
+/// Counts of the instructions of a benchmark in one run.
 pub const MOST_COUNTS: usize = 1_000;
 /// Entries of what is stored as run lengths: a few bytes must not ask for all memory.
 pub const MOST_REPEATED: u64 = 1_000_000;

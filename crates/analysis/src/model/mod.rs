@@ -5,12 +5,12 @@
 
 mod analysis;
 mod benchmark;
+mod counts;
 mod criterion;
 mod described;
 mod event;
 mod extras;
 mod facts;
-mod instructions;
 mod launch;
 pub mod limits;
 mod machine_state;
@@ -33,12 +33,14 @@ mod work;
 
 pub use analysis::{Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test};
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
+pub use counts::{
+    CountedBenchmark, Counts, FunctionCount, InstructionCount, StackCounts, TimeSamples,
+};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter};
 pub use event::{Bound, Event, HeldBack, Observer, Silence, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
-pub use instructions::{CountedInstructions, FunctionCount, InstructionCount, StackCounts};
 pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
 pub use machine_state::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, PowerState,

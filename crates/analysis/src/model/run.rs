@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Benchmark, DecisionSettings, DescribedSamples, Environment, Extras, GitState, InstructionCount,
-    Nanos, Partition, SamplingSettings, Series, Side, Source, Verdict,
+    Benchmark, Counts, DecisionSettings, DescribedSamples, Environment, Extras, GitState, Nanos,
+    Partition, SamplingSettings, Series, Side, Source, Verdict,
 };
 
 /// Number of a run in its store.
@@ -199,8 +199,8 @@ pub struct Measurement {
     pub launches: Vec<LaunchSeries>,
     /// Launches that failed.
     pub failures: Vec<Failure>,
-    /// What processes counted that were launched for nothing else; empty where nobody asked.
-    pub instructions: Vec<InstructionCount>,
+    /// What processes counted that were launched for nothing else.
+    pub counts: Counts,
     /// The verdict of the run about it, once there is one.
     pub verdict: Option<Verdict>,
     /// What a filter leaves to be described, where there is a filter.

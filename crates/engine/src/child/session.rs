@@ -90,7 +90,16 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// Starts the executable and waits for its `hello`.
     pub fn start(spec: &LaunchSpec, means: &Means<'a>) -> Result<Self, ChildError> {
-        let mut stranger = Stranger::spawn(&mut command(spec), spec, means, |_| ())?;
+        Self::start_observed(spec, means, |_| ())
+    }
+
+    /// The same; `started` is told the number of its process before that can have done much.
+    pub fn start_observed(
+        spec: &LaunchSpec,
+        means: &Means<'a>,
+        started: impl FnOnce(u32),
+    ) -> Result<Self, ChildError> {
+        let mut stranger = Stranger::spawn(&mut command(spec), spec, means, started)?;
         match stranger.wait_for_greeting(&never::<Infallible>())? {
             Greeting::Hello(hello) => Self::greeted(stranger, hello, means.timeout),
             Greeting::Printed(_, line) => Err(ChildError::NoHello {

@@ -26,6 +26,8 @@ pub struct Variables {
     pub cache: Option<PathBuf>,
     /// `PERFCHECK_NO_RERUN`: compare with stored numbers alone.
     pub no_rerun: bool,
+    /// `PERFCHECK_NO_SAMPLING`: the time of no process is sampled.
+    pub no_sampling: bool,
     /// `PERFCHECK_SCRIPTED_CLOCK`: the times that benches take by a clock that does not run.
     pub scripted_clock: Option<String>,
     /// `PERFCHECK_SCRIPTED_CONTROL`: times of the control workload beside a scripted clock.
@@ -61,6 +63,7 @@ impl Variables {
             team_store: text("PERFCHECK_TEAM_STORE"),
             cache: path("PERFCHECK_CACHE"),
             no_rerun: text("PERFCHECK_NO_RERUN").is_some(),
+            no_sampling: text("PERFCHECK_NO_SAMPLING").is_some(),
             scripted_clock: text("PERFCHECK_SCRIPTED_CLOCK"),
             scripted_control: text("PERFCHECK_SCRIPTED_CONTROL"),
             ci_branch: text("GITHUB_HEAD_REF")

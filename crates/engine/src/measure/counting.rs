@@ -19,6 +19,7 @@ use crate::child::{
     ChildError, CountedBy, IteratedSample, NoWindows, PrintedHarness, Profile, Recording,
     Rehearsal, Rehearsed, SampleSpec, Session, Started, Windows,
 };
+use crate::process::NoTimeSamples;
 use perfcheck_analysis::model::{
     BenchmarkKey, Event, FunctionCount, InstructionCount, StackCounts, Work, limits,
 };
@@ -40,7 +41,7 @@ const PATIENCE: u32 = 10;
 /// What was counted of a benchmark: a count for each process, or why there is none.
 pub type CountResult = Result<Vec<InstructionCount>, CountError>;
 
-/// Why instructions were not counted.
+/// Why instructions were not counted, or the time was not sampled.
 #[derive(Debug, thiserror::Error)]
 pub enum CountError {
     /// What is timed cannot be told from what is not.
@@ -73,7 +74,7 @@ pub enum CountError {
         complaint: Option<String>,
     },
     /// Its process did not come to its end.
-    #[error("it did not run to its end under valgrind{}", complaint.as_ref().map(|said| format!(": {said}")).unwrap_or_default())]
+    #[error("it did not run to its end{}", complaint.as_ref().map(|said| format!(" (valgrind: {said})")).unwrap_or_default())]
     Died {
         /// What valgrind had to say.
         complaint: Option<String>,
@@ -84,6 +85,15 @@ pub enum CountError {
     /// It was told to take one sample, and took another number.
     #[error("it took {0} samples where it was told to take one")]
     Samples(usize),
+    /// Nothing samples the time of a process here.
+    #[error(transparent)]
+    NoTime(#[from] NoTimeSamples),
+    /// The functions have no names.
+    #[error("its executable does not name its functions (`strip = true` takes names away)")]
+    NoNames,
+    /// No sample found it.
+    #[error("it was never found at work")]
+    Unseen,
     /// More iterations had no more instructions.
     #[error("more iterations had no more instructions")]
     Nothing,
@@ -124,12 +134,27 @@ impl CountError {
             | Self::Absent
             | Self::Damaged
             | Self::Samples(_)
+            | Self::NoTime(_)
+            | Self::NoNames
+            | Self::Unseen
             | Self::Nothing
             | Self::File { .. } => false,
         }
     }
 
-    fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    /// Whether it failed as `other` did on the other side, in a way that has nothing to do with that: it declines, or takes too long, whatever runs beside it.
+    pub fn fails_alike(&self, other: &Self) -> bool {
+        let is_late = |one: &Self| {
+            let Self::Child { error, .. } = one else {
+                return false;
+            };
+            matches!(error, ChildError::Timeout { .. })
+        };
+        let declines = |one: &Self| matches!(one, Self::Skipped(_));
+        declines(self) && declines(other) || is_late(self) && is_late(other)
+    }
+
+    pub(super) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.display().to_string();
         |source| Self::File { path, source }
     }
@@ -381,7 +406,7 @@ impl<'c> Counter<'c> {
         // Its warm-up runs 1, 2, 4, ... iterations, a window each: up to twice the length of the shorter sample, which is not the first.
         let enough = one.iterations().ilog2().max(1) as usize + 2;
         let mut windows = Vec::new();
-        let ended = rehearsal.came_through_or(&mut || {
+        let ended = rehearsal.came_through_or(&mut |_| {
             windows.extend(recording.windows(process));
             windows.len() >= enough
         });
@@ -536,12 +561,12 @@ impl Executed {
         }
         let functions = by_name.into_iter();
         let mut functions: Vec<FunctionCount> = functions
-            .map(|(name, instructions)| FunctionCount {
+            .map(|(name, count)| FunctionCount {
                 name: limits::cut_name(name),
-                instructions,
+                count,
             })
             .collect();
-        functions.sort_by_key(|one| std::cmp::Reverse(one.instructions));
+        functions.sort_by_key(|one| std::cmp::Reverse(one.count));
         functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
         InstructionCount {
             iterations: self.iterations,

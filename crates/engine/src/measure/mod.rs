@@ -19,7 +19,8 @@
 //! One side and two differ in what is asked of a child: a launch of one side has the schedules of `schedule.rs`, a round of two those of
 //! `plan.rs`, which are short and in quads, and `laying_out.rs` gives both sides another layout of their code. `seat.rs` binds both sides to a processor, `shared_cache.rs`
 //! keeps one side's data from filling the cache of both, and `progress.rs` knows that rounds are no promise.
-//! All that is left to chance is drawn in `chance.rs`. Beside the loop, without a clock: `rehearsal.rs` runs benchmarks of Criterion, `counting.rs` counts instructions.
+//! All that is left to chance is drawn in `chance.rs`. Beside the loop, without a clock: `rehearsal.rs` runs benchmarks of Criterion, `counting.rs` counts instructions, `sampling.rs` samples
+//! the time (`sampled_process.rs`).
 //!
 //! Must not decide what a result means, nor print. Invariant: the processes of a run do the same things in the
 //! same order for the same seed, whatever the run will be compared with; both sides are asked for the same things, whatever either does.
@@ -41,6 +42,8 @@ mod plan;
 mod printed;
 mod progress;
 mod rehearsal;
+mod sampled_process;
+mod sampling;
 mod schedule;
 mod seat;
 mod shared_cache;
@@ -58,6 +61,7 @@ pub use filter::Filter;
 pub use launcher::Launcher;
 pub use plan::{PairedPlan, RoundSettings};
 pub use rehearsal::rehearsed;
+pub use sampling::{SampleResult, sample_time};
 pub use schedule::FlatSchedule;
 pub use subject::Resolved;
 pub use target::PairedTarget;

@@ -11,6 +11,7 @@ mod group;
 mod interrupt;
 mod orphans;
 mod reaper;
+mod time_samples;
 mod usage;
 
 pub use binding::Binding;
@@ -18,4 +19,5 @@ pub use core_dumps::without_core_dumps;
 pub use group::{Leftovers, ProcessGroup, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use reaper::{REAPER_ARGUMENT, reap};
+pub use time_samples::{NoTimeSamples, TimeSample, TimeSampler, try_time_samples};
 pub use usage::{Usage, private_memory, stolen};

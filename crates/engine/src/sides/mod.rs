@@ -25,7 +25,9 @@ mod stage;
 mod state;
 mod workbench;
 
-pub use build::{build_commit, build_sides, build_work_tree, kept_build, kept_builds, kept_executables};
+pub use build::{
+    build_commit, build_sides, build_work_tree, kept_build, kept_builds, kept_executables,
+};
 pub use error::SidesError;
 pub use folder::default_cache;
 pub use measuring_lock::MeasuringLock;

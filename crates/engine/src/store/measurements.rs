@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::codec;
 use super::columns::{Count, FlagsRead, Json, Unsigned, WordColumn};
 use super::conditions::{KnownConditions, rows_of};
+use super::counts::add_count;
 use super::error::{Attempt, Fault};
 use super::extras::{allocations_of, latencies_of};
-use super::instructions::count_at;
 use super::runs::key_at;
 use super::sql::{AT_ONCE, Sql, StoredRow, numbered};
 use super::{Store, StoreError};
 use perfcheck_analysis::compare::clean;
 use perfcheck_analysis::model::{
-    BenchmarkKey, Conduct, Extras, Failure, LaunchSeries, Measurement, Nanos, RunId, RunPoint,
-    Source,
+    BenchmarkKey, Conduct, Counts, Extras, Failure, LaunchSeries, Measurement, Nanos, RunId,
+    RunPoint, Source,
 };
 
 impl Store {
@@ -151,7 +151,7 @@ impl MeasurementQuery<'_> {
                 verdict: row
                     .get::<Option<WordColumn<_>>>(5)?
                     .map(|WordColumn(verdict)| verdict),
-                instructions: Vec::new(),
+                counts: Counts::default(),
                 described: None,
                 expired: None,
             });
@@ -182,14 +182,13 @@ impl MeasurementQuery<'_> {
             })
         })?;
         let counts = of(
-            "rb.id, c.iterations, c.instructions, c.functions",
+            "rb.id, c.iterations, c.total, c.functions",
             "JOIN counts c ON c.run_benchmark = rb.id",
             "c.position",
         );
         sql.each(&counts, &values, |row| {
             at(row, &mut |measured| {
-                measured.instructions.push(count_at(row, 1)?);
-                Ok(())
+                Ok(add_count(&mut measured.counts, row, 1)?)
             })
         })
     }

@@ -7,9 +7,9 @@ use super::baselines::{check_baseline_name, name_run};
 use super::codec;
 use super::columns::{FlagsRead, Json, WordColumn};
 use super::conditions::KnownConditions;
+use super::counts::insert_counts;
 use super::error::{Attempt, Fault};
 use super::extras::{allocations_of, latencies_of};
-use super::instructions::insert_counts;
 use super::launches::insert_launch;
 use super::pairs::join;
 use super::runs::{end_run, insert_run, key_at};
@@ -17,8 +17,8 @@ use super::sql::Sql;
 use super::steps::accept_levels;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    BenchmarkKey, CountedInstructions, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark,
-    NewRun, Purpose, RunEnd, RunId, Side, Source, TargetFacts, Timestamp, Work,
+    BenchmarkKey, CountedBenchmark, Extras, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun,
+    Purpose, RunEnd, RunId, Side, Source, TargetFacts, Timestamp, Work,
 };
 
 /// The end of a run, once it is known which numbers the runs get that are taken over together.
@@ -35,7 +35,7 @@ pub struct TransferredRun {
     /// Its launches.
     pub launches: Vec<LaunchRecord>,
     /// What was counted of its benchmarks.
-    pub instructions: Vec<CountedInstructions>,
+    pub counted: Vec<CountedBenchmark>,
     /// Its end, which may name runs that are taken over together with this one: it is handed their numbers.
     pub end: EndByNumbers,
     /// The benchmarks whose level in it was accepted by itself.
@@ -218,7 +218,7 @@ fn insert(
     for launch in &run.launches {
         insert_launch(sql, workspace, id, launch, stored)?;
     }
-    insert_counts(sql, id, &run.instructions)?;
+    insert_counts(sql, id, &run.counted)?;
     let end = (run.end)(ids);
     end_run(sql, id, &end)?;
     settle(sql, workspace, id, run, end.finished)

@@ -21,6 +21,7 @@ use perfcheck_engine::cargo::{CargoOptions, Toolchain};
 use perfcheck_engine::child::Valgrind;
 use perfcheck_engine::host::{self, Activity, RealFiles, machine_state};
 use perfcheck_engine::link::bundled_linker;
+use perfcheck_engine::process::try_time_samples;
 
 /// Runs the command.
 pub fn doctor(
@@ -45,6 +46,7 @@ pub fn doctor(
             .map(|toolchain| bundled_linker(&toolchain.target_libraries).is_some())
             .map_err(|error| first_line(&error)),
         valgrind: Valgrind::find().map(|found| found.version().to_owned()),
+        samples: try_time_samples(),
     };
     let exit_code = ExitCode::Clean;
     let findings = DoctorFindings {

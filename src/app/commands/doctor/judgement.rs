@@ -5,12 +5,13 @@
 use super::finding::{good, unknown};
 use super::hardware::{boost, frequency, heat, power, processors, timer};
 use super::system::{
-    huge_pages, instructions, layouts, limits, load, memory, priority, randomisation,
+    huge_pages, instructions, layouts, limits, load, memory, priority, randomisation, sampled_time,
     virtual_machine,
 };
 use crate::report::{DoctorFinding, NoiseFindings, Severity, in_percent};
 use perfcheck_analysis::model::{Happenings, MachineState};
 use perfcheck_engine::child::NoValgrind;
+use perfcheck_engine::process::NoTimeSamples;
 
 /// The smallest slowdown that a usual comparison finds.
 const WELL_RESOLVED: f64 = 0.02;
@@ -25,6 +26,8 @@ pub(super) struct Observed<'o> {
     pub(super) has_linker: Result<bool, String>,
     /// The version of valgrind; an error says why it cannot be used.
     pub(super) valgrind: Result<String, NoValgrind>,
+    /// Whether the time of a process can be sampled; an error says why not.
+    pub(super) samples: Result<(), NoTimeSamples>,
 }
 
 /// Everything, in the order in which it is shown.
@@ -47,6 +50,7 @@ pub(super) fn judge(observed: &Observed<'_>) -> Vec<DoctorFinding> {
     findings.extend(priority(state.nice));
     findings.push(layouts(&observed.has_linker));
     findings.push(instructions(&observed.valgrind));
+    findings.push(sampled_time(&observed.samples));
     findings.push(noise(observed.noise));
     findings
 }

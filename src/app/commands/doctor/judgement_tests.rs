@@ -1,13 +1,14 @@
 //! Machines in words, and what is said of them.
 
 use super::judgement::{Observed, judge};
-use super::system::{instructions, layouts};
+use super::system::{instructions, layouts, sampled_time};
 use crate::report::{DoctorFinding, NoiseFindings, Severity};
 use perfcheck_analysis::model::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, Nanos,
     PowerState, ProcessorState, Surroundings, TimerState,
 };
 use perfcheck_engine::child::NoValgrind;
+use perfcheck_engine::process::NoTimeSamples;
 
 /// A machine as one could wish for.
 fn workstation() -> MachineState {
@@ -100,6 +101,8 @@ fn found(
         valgrind: smallest
             .map(|_| "3.24.0".to_owned())
             .ok_or_else(|| NoValgrind::Broken("no program starts".to_owned())),
+        samples: (smallest.map(|_| ()))
+            .ok_or_else(|| NoTimeSamples::Failed("no system".to_owned())),
     })
 }
 
@@ -130,6 +133,24 @@ fn a_toolchain_without_a_linker_of_its_own_leaves_functions_where_they_are() {
         layouts(&Err("no rustc".to_owned())).severity,
         Severity::Unknown
     );
+}
+
+#[test]
+fn why_the_time_is_not_sampled_is_said_with_what_allows_it() {
+    assert_eq!(sampled_time(&Ok(())).severity, Severity::Good);
+    let paranoid = sampled_time(&Err(NoTimeSamples::Paranoid(3)));
+    assert_eq!(paranoid.severity, Severity::Improvable);
+    assert!(paranoid.found.contains("is 3"), "{paranoid:?}");
+    assert_eq!(
+        paranoid.commands,
+        ["sudo sysctl kernel.perf_event_paranoid=2"]
+    );
+    let refused = sampled_time(&Err(NoTimeSamples::Refused));
+    assert!(refused.found.contains("not permitted"), "{refused:?}");
+    // Nothing can be done about these.
+    for why in [NoTimeSamples::System, NoTimeSamples::Missing] {
+        assert_eq!(sampled_time(&Err(why)).severity, Severity::Good);
+    }
 }
 
 #[test]

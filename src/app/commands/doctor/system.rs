@@ -5,6 +5,7 @@ use crate::app::measuring::in_turn::MUCH_STOLEN;
 use crate::report::{DoctorFinding, Severity};
 use perfcheck_analysis::model::{Happenings, MachineState, MemoryState};
 use perfcheck_engine::child::NoValgrind;
+use perfcheck_engine::process::NoTimeSamples;
 
 /// A share of the processors' time that is worth a look.
 const SOME_STOLEN: f64 = 0.002;
@@ -78,6 +79,36 @@ pub(super) fn instructions(valgrind: &Result<String, NoValgrind>) -> DoctorFindi
             "With it the instructions of benchmarks whose time has changed are counted, and the function that has more of them is named:",
             &["sudo apt install valgrind"],
         ),
+    }
+}
+
+/// Whether the time can be sampled by function, which is done where instructions are not counted.
+pub(super) fn sampled_time(samples: &Result<(), NoTimeSamples>) -> DoctorFinding {
+    const TOPIC: &str = "sampled time";
+    match samples {
+        Ok(()) => good(
+            TOPIC,
+            "the time of processes can be sampled by function".to_owned(),
+        ),
+        Err(NoTimeSamples::System) => good(TOPIC, NoTimeSamples::System.to_string()),
+        Err(why @ NoTimeSamples::Failed(_)) => unknown(TOPIC, &why.to_string()),
+        Err(why) => {
+            let found = good(TOPIC, why.to_string());
+            let what = "Where instructions are not counted, it would name the function that takes more time.";
+            match why {
+                NoTimeSamples::Paranoid(_) => found.but(
+                    Severity::Improvable,
+                    what,
+                    &["sudo sysctl kernel.perf_event_paranoid=2"],
+                ),
+                NoTimeSamples::Refused => found.but(
+                    Severity::Improvable,
+                    what,
+                    &["docker run --cap-add PERFMON ..."],
+                ),
+                _ => found,
+            }
+        }
     }
 }
 

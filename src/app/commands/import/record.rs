@@ -274,7 +274,7 @@ pub(super) fn run(
         source: Some(source.clone()),
         pair: None,
         launches,
-        instructions: Vec::new(),
+        counted: Vec::new(),
         end: Box::new(move |_| RunEnd {
             conclusion: None,
             finished: finished(started),

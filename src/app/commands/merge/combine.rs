@@ -7,7 +7,7 @@ use crate::exchange::PortableRun;
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::findings::{FailedTarget, Row, RunRemark};
 use perfcheck_analysis::model::{
-    BenchmarkKey, CountedInstructions, Environment, LaunchRecord, NewRun, Side, SuitePart,
+    BenchmarkKey, CountedBenchmark, Environment, LaunchRecord, NewRun, Side, SuitePart,
 };
 
 impl PartedSuite<'_> {
@@ -84,8 +84,8 @@ impl PartedSuite<'_> {
     }
 
     /// What was counted on a side.
-    pub(super) fn instructions(&self, side: Side) -> Vec<CountedInstructions> {
-        let counted = self.sides(side).flat_map(|run| &run.instructions);
+    pub(super) fn counted(&self, side: Side) -> Vec<CountedBenchmark> {
+        let counted = self.sides(side).flat_map(|run| &run.counted);
         counted.cloned().collect()
     }
 
@@ -179,6 +179,13 @@ fn join(all: &mut Vec<RunRemark>, remark: &RunRemark) {
             | (
                 RunRemark::NotCounted { benchmarks, reason },
                 RunRemark::NotCounted {
+                    benchmarks: more,
+                    reason: why,
+                },
+            )
+            | (
+                RunRemark::NotSampled { benchmarks, reason },
+                RunRemark::NotSampled {
                     benchmarks: more,
                     reason: why,
                 },

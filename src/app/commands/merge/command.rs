@@ -208,7 +208,7 @@ impl PartedSuite<'_> {
                     told.reached(done, launches.len());
                     store.record_launch(run, launch)?;
                 }
-                store.record_instructions(run, &self.instructions(side))
+                store.record_counts(run, &self.counted(side))
             })?;
         }
         Ok(stored)

@@ -1,7 +1,7 @@
-//! Extras that a comparison carries besides its times: allocations, instructions and latencies, compared by rules that follow from its own.
+//! Extras that a comparison carries besides its times: allocations, instructions, sampled time and latencies, compared by rules that follow from its own.
 
 use super::rules::{ExtrasRules, LaunchPairing};
-use super::{AllocationComparison, InstructionComparison, LatencyComparison};
+use super::{AllocationComparison, InstructionComparison, LatencyComparison, SampledTime};
 use crate::compare::comparison::Comparison;
 use crate::compare::paired::Plan;
 use crate::compare::question::{Question, Rules};
@@ -61,6 +61,9 @@ impl Comparison {
     ) -> Self {
         self.allocations = AllocationComparison::of(base, candidate, rules);
         self.instructions = InstructionComparison::of(base, candidate, rules);
+        // They are of the time here, whatever else a verdict is about later.
+        let sampled = |ns| SampledTime::of(base, candidate, ns);
+        self.sampled_time = self.compared.and_then(sampled);
         self.latencies = LatencyComparison::of(base, candidate, pairing, rules);
         self
     }

@@ -6,14 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::CountChange;
+use super::function_cost::{FunctionCost, by_name, most_different};
 use super::rules::ExtrasRules;
-use crate::model::{BySide, InstructionCount, Measurement, Verdict};
+use crate::model::{InstructionCount, Measurement, Verdict};
 use perfcheck_stats::{WelchDf, WelchTest, mean};
-
-/// Functions that a comparison names, at most.
-const NAMED: usize = 5;
-/// A function is named whose difference is at least so much of the largest one.
-const WORTH_NAMING: f64 = 0.1;
 
 /// How the instructions of an iteration differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,18 +19,7 @@ pub struct InstructionComparison {
     #[serde(flatten)]
     pub change: CountChange,
     /// The functions in which they differ most, most first; what one gains another may lose, where code has moved between them.
-    pub functions: Vec<FunctionInstructions>,
-}
-
-/// The instructions of an iteration in a function, without those of what it calls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FunctionInstructions {
-    /// Its readable name; instances of a generic function share one.
-    pub name: String,
-    /// How many on each side; 0 where the function is not run, or among so many others that its count was not kept.
-    #[serde(flatten)]
-    pub instructions: BySide<f64>,
+    pub functions: Vec<FunctionCost>,
 }
 
 /// What one run counted of a benchmark.
@@ -68,7 +53,7 @@ impl InstructionComparison {
         candidate: &Measurement,
         rules: &ExtrasRules,
     ) -> Option<Self> {
-        let counted = |run: &&&Measurement| !run.instructions.is_empty();
+        let counted = |run: &&&Measurement| !run.counts.instructions.is_empty();
         let base = base.iter().find(counted)?;
         let counts = [per_iteration(base), per_iteration(candidate)];
         let is_exact = counts.iter().all(|side| is_constant(side));
@@ -89,7 +74,7 @@ impl InstructionComparison {
                 },
                 ..found
             },
-            functions: most_different(base, candidate),
+            functions: functions(base, candidate),
         })
     }
 }
@@ -101,38 +86,24 @@ fn welch(candidate: &[f64], base: &[f64]) -> f64 {
     tested.map_or(1.0, |found| found.p)
 }
 
-fn most_different(base: &Measurement, candidate: &Measurement) -> Vec<FunctionInstructions> {
-    let mut by_name: BTreeMap<&str, BySide<f64>> = BTreeMap::new();
-    for (name, count) in by_function(base) {
-        by_name.entry(name).or_default().base = count;
-    }
-    for (name, count) in by_function(candidate) {
-        by_name.entry(name).or_default().candidate = count;
-    }
-    let gap = |sides: &BySide<f64>| (sides.candidate - sides.base).abs();
-    let mut functions: Vec<_> = by_name.into_iter().collect();
-    functions.sort_by(|(_, one), (_, two)| gap(two).total_cmp(&gap(one)));
-    let largest = functions.first().map_or(0.0, |(_, sides)| gap(sides));
-    let is_worth_it =
-        |sides: &BySide<f64>| gap(sides) > 0.0 && gap(sides) >= WORTH_NAMING * largest;
-    functions
-        .into_iter()
-        .filter(|(_, sides)| is_worth_it(sides))
-        .take(NAMED)
-        .map(|(name, instructions)| FunctionInstructions {
-            name: name.to_owned(),
-            instructions,
-        })
-        .collect()
+/// Those in which the sides differ most.
+fn functions(base: &Measurement, candidate: &Measurement) -> Vec<FunctionCost> {
+    let by_name = by_name(by_function(base), by_function(candidate));
+    let costs = by_name.into_iter().map(|(name, cost)| FunctionCost {
+        name: name.to_owned(),
+        cost,
+        standard_error: None,
+    });
+    most_different(costs.collect())
 }
 
 /// Instructions of an iteration by function, over all processes.
 fn by_function(measurement: &Measurement) -> BTreeMap<&str, f64> {
     let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
-    let counts = &measurement.instructions;
+    let counts = &measurement.counts.instructions;
     for count in counts {
         for function in &count.functions {
-            let each = function.instructions as f64 / count.iterations as f64;
+            let each = function.count as f64 / count.iterations as f64;
             *sums.entry(&function.name).or_default() += each / counts.len() as f64;
         }
     }
@@ -141,7 +112,7 @@ fn by_function(measurement: &Measurement) -> BTreeMap<&str, f64> {
 
 /// Instructions of an iteration in each of the processes that counted.
 pub(in crate::compare) fn per_iteration(measurement: &Measurement) -> Vec<f64> {
-    let counts = measurement.instructions.iter();
+    let counts = measurement.counts.instructions.iter();
     counts.map(InstructionCount::per_iteration).collect()
 }
 
@@ -154,7 +125,7 @@ fn is_constant(values: &[f64]) -> bool {
 mod tests {
     use super::*;
     use crate::compare::fixtures::measurement;
-    use crate::model::FunctionCount;
+    use crate::model::{Counts, FunctionCount};
 
     const RULES: ExtrasRules = ExtrasRules {
         noise_threshold: 0.01,
@@ -172,7 +143,10 @@ mod tests {
             functions: Vec::new(),
         };
         Measurement {
-            instructions: counts.iter().map(count).collect(),
+            counts: Counts {
+                instructions: counts.iter().map(count).collect(),
+                ..Counts::default()
+            },
             ..measurement(Vec::new())
         }
     }
@@ -232,9 +206,9 @@ mod tests {
             let mut run = run(&[4_000]);
             let named = functions.iter().map(|(name, count)| FunctionCount {
                 name: (*name).to_owned(),
-                instructions: *count,
+                count: *count,
             });
-            run.instructions[0].functions = named.collect();
+            run.counts.instructions[0].functions = named.collect();
             run
         };
         let base = of(&[
@@ -246,13 +220,7 @@ mod tests {
         let candidate = of(&[("scan", 2_400), ("hash", 1_000), ("copy", 636)]);
         let found = InstructionComparison::of(&[&base], &candidate, &RULES).expect("both counted");
         let named: Vec<(&str, f64, f64)> = (found.functions.iter())
-            .map(|one| {
-                (
-                    &*one.name,
-                    one.instructions.base,
-                    one.instructions.candidate,
-                )
-            })
+            .map(|one| (&*one.name, one.cost.base, one.cost.candidate))
             .collect();
         // Four iterations each. `copy` has 9 more: less than a tenth of 100.
         assert_eq!(named, [("grow", 100.0, 0.0), ("scan", 500.0, 600.0)]);

@@ -1,4 +1,4 @@
-//! Extras of a comparison, compared besides its times: allocations and instructions by an exact rule, latencies percentile by percentile.
+//! Extras of a comparison, compared besides its times: allocations and instructions by an exact rule, latencies percentile by percentile, sampled time by function.
 //!
 //! Pure, like the rest of `compare`. Nothing here enters the verdict about the time of an iteration: a comparison carries it along, with
 //! verdicts of its own. Only where they are asked for in its place do those of all benchmarks become one family. The unit of replication is the launch; operations of different launches are never pooled for a test.
@@ -7,10 +7,12 @@ mod allocations;
 mod carried;
 mod description;
 mod family;
+mod function_cost;
 mod instructions;
 mod latencies;
 mod resampled;
 mod rules;
+mod sampled_time;
 mod shared_level;
 
 pub use allocations::{AllocationComparison, CountChange};
@@ -18,10 +20,12 @@ pub use description::{
     AllocationSummary, LatencyCourse, LatencySummary, OverLaunches, PercentileSummary,
     WindowSummary,
 };
+pub use function_cost::FunctionCost;
 pub(in crate::compare) use instructions::per_iteration;
-pub use instructions::{FunctionInstructions, InstructionComparison, InstructionSummary};
+pub use instructions::{InstructionComparison, InstructionSummary};
 pub use latencies::{LatencyComparison, PercentileChange};
 pub use resampled::LatencyBootstrap;
+pub use sampled_time::SampledTime;
 pub use shared_level::{Share, SharedLevel};
 
 #[cfg(test)]

@@ -167,13 +167,13 @@ impl<'a> Rehearsal<'a> {
 
     /// Waits until it has ended, or has iterated for a while: whether it went well.
     pub fn came_through(&mut self) -> Result<bool, ChildError> {
-        self.came_through_or(&mut || false)
+        self.came_through_or(&mut |_| false)
     }
 
-    /// The same, or until `is_enough`, which is asked from time to time.
+    /// The same, or until `is_enough`, which is asked from time to time, and told whether the benchmark has begun.
     pub fn came_through_or(
         &mut self,
-        is_enough: &mut dyn FnMut() -> bool,
+        is_enough: &mut dyn FnMut(bool) -> bool,
     ) -> Result<bool, ChildError> {
         let mut heard = Heard::default();
         let ended = self.wait(&mut heard, is_enough);
@@ -194,7 +194,7 @@ impl<'a> Rehearsal<'a> {
     fn wait(
         &mut self,
         heard: &mut Heard,
-        is_enough: &mut dyn FnMut() -> bool,
+        is_enough: &mut dyn FnMut(bool) -> bool,
     ) -> Result<bool, ChildError> {
         let mut deadline = Instant::now() + self.patience;
         loop {
@@ -208,13 +208,16 @@ impl<'a> Rehearsal<'a> {
                         let enough = self.what.enough_after().unwrap_or(self.patience);
                         deadline = Instant::now() + enough;
                     }
+                    if is_enough(heard.has_begun) {
+                        return Ok(true);
+                    }
                 }
                 Wait::Closed => {
                     let went_well = self.running.end().is_ok_and(|status| status.success());
                     let did_it = self.what == Rehearsed::Once || heard.has_begun;
                     return Ok(went_well && did_it);
                 }
-                Wait::Late if is_enough() => return Ok(true),
+                Wait::Late if is_enough(heard.has_begun) => return Ok(true),
                 Wait::Late if Instant::now() < deadline => {}
                 Wait::Late if heard.has_begun && self.what != Rehearsed::WarmUp => return Ok(true),
                 Wait::Late => {

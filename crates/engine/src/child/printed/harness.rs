@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::process::{Call, Printed, run};
 use super::value::PrintedTime;
 use super::{criterion, divan, libtest};
-use crate::child::criterion::Reported;
+use crate::child::criterion::{Reported, in_whole_seconds};
 use crate::child::error::ChildError;
 use crate::child::launch_spec::LaunchSpec;
 use crate::child::means::Means;
@@ -61,7 +61,7 @@ pub struct PrintedHarness {
     ids: Vec<String>,
     addresses: BTreeMap<String, Address>,
     /// Of Criterion.
-    dialect: Option<criterion::Dialect>,
+    pub(super) dialect: Option<criterion::Dialect>,
 }
 
 /// How a launch is sampled, as far as the bench can be told.
@@ -168,26 +168,15 @@ impl PrintedHarness {
         spec: &LaunchSpec,
         means: &Means<'_>,
     ) -> Result<Report, ChildError> {
-        let address = self.address(request.id)?;
         if let Some(dialect) = self.dialect {
             return self.measure_criterion(dialect, request, spec, means);
         }
-        let mut arguments = address.arguments();
-        let mut allowed = means.timeout.saturating_mul(UNKNOWN);
-        if self.printer == Printer::Divan {
-            let seconds = request.measurement.as_secs_f64().max(1e-6).to_string();
-            arguments.extend(["--min-time".to_owned(), seconds.clone()]);
-            arguments.extend(["--max-time".to_owned(), seconds]);
-            if let Some(samples) = request.samples {
-                arguments.extend(["--sample-count".to_owned(), samples.to_string()]);
-            }
-            allowed = allowed.saturating_add(request.measurement.saturating_mul(PATIENCE));
-        }
+        let arguments = self.arguments(request)?;
         let call = Call {
             arguments: &arguments,
             variables: &[],
             purpose: "measure",
-            allowed,
+            allowed: self.allowed(request, means),
             dropped: &[OF_THE_CLOCK],
         };
         let printed = run(spec, &call, means)?;
@@ -199,6 +188,35 @@ impl PrintedHarness {
             usage: printed.usage,
             took: printed.took,
         })
+    }
+
+    /// What makes an executable measure one benchmark that is not Criterion's.
+    pub(super) fn arguments(
+        &self,
+        request: &PrintedRequest<'_>,
+    ) -> Result<Vec<String>, ChildError> {
+        let mut arguments = self.address(request.id)?.arguments();
+        if self.printer == Printer::Divan {
+            let seconds = request.measurement.as_secs_f64().max(1e-6).to_string();
+            arguments.extend(["--min-time".to_owned(), seconds.clone()]);
+            arguments.extend(["--max-time".to_owned(), seconds]);
+            if let Some(samples) = request.samples {
+                arguments.extend(["--sample-count".to_owned(), samples.to_string()]);
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// How long a launch may take.
+    pub(super) fn allowed(&self, request: &PrintedRequest<'_>, means: &Means<'_>) -> Duration {
+        let told = match self.printer {
+            Printer::Libtest => Duration::ZERO,
+            Printer::Divan => request.measurement,
+            Printer::Criterion => {
+                in_whole_seconds(request.warm_up) + in_whole_seconds(request.measurement)
+            }
+        };
+        (means.timeout.saturating_mul(UNKNOWN)).saturating_add(told.saturating_mul(PATIENCE))
     }
 
     /// How one of its benchmarks is named to it.
@@ -225,13 +243,11 @@ impl PrintedHarness {
         let variables = variables
             .each_ref()
             .map(|(name, path)| (*name, path.as_os_str()));
-        let sampling = config.warm_up.saturating_add(config.measurement);
         let call = Call {
             arguments: &dialect.arguments(request.id, &config),
             variables: &variables,
             purpose: "measure",
-            allowed: (means.timeout.saturating_mul(UNKNOWN))
-                .saturating_add(sampling.saturating_mul(PATIENCE)),
+            allowed: self.allowed(request, means),
             dropped: &criterion::OF_EVERY_PROCESS,
         };
         let printed = run(spec, &call, means)?;

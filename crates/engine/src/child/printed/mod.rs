@@ -9,6 +9,7 @@ mod divan;
 mod harness;
 mod iterated;
 mod libtest;
+mod observed;
 mod process;
 mod value;
 

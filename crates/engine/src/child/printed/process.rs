@@ -14,7 +14,7 @@ use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
 use crate::child::means::Means;
 use crate::child::pipes::{Incoming, read_lines, read_pieces};
-use crate::child::running::Running;
+use crate::child::running::{Running, Wait};
 use crate::process::Usage;
 
 /// More than this no list and no table has.
@@ -52,12 +52,30 @@ pub(super) struct Call<'c> {
     pub(super) dropped: &'c [&'c [u8]],
 }
 
+/// So often somebody is asked whether it is enough.
+const TICK: Duration = Duration::from_millis(20);
+
 /// Runs it to its end.
 pub(super) fn run(
     spec: &LaunchSpec,
     call: &Call<'_>,
     means: &Means<'_>,
 ) -> Result<Printed, ChildError> {
+    let printed = run_until(spec, call, means, None)?;
+    // Nobody has had enough.
+    printed.ok_or(ChildError::Interrupted)
+}
+
+/// Asked about a process as soon as it has started, and then from time to time: whether it may be stopped.
+pub(super) type IsEnough<'e> = &'e mut dyn FnMut(u32) -> bool;
+
+/// Runs it to its end, or until `is_enough`; `None` where it is stopped so.
+pub(super) fn run_until(
+    spec: &LaunchSpec,
+    call: &Call<'_>,
+    means: &Means<'_>,
+    mut is_enough: Option<IsEnough<'_>>,
+) -> Result<Option<Printed>, ChildError> {
     let mut command = bench_command(spec);
     command
         .args(call.arguments)
@@ -65,10 +83,14 @@ pub(super) fn run(
         .stdin(Stdio::null());
     let began = Instant::now();
     let Spawned {
-        group,
+        mut group,
         stdout,
         stderr,
     } = spec.spawn(&mut command, means)?;
+    let process = group.leader().id();
+    if is_enough.as_mut().is_some_and(|ask| ask(process)) {
+        return Ok(None);
+    }
     let lines = read_lines(stdout);
     let errors = RefCell::new(Errors {
         kept: Vec::new(),
@@ -77,17 +99,31 @@ pub(super) fn run(
     });
     let on_output = |piece: &[u8]| errors.borrow_mut().take(piece, means.on_output);
     let mut running = Running::new(group, read_pieces(stderr), means.interrupt, &on_output);
-    let process = running.id();
+    let deadline = began.checked_add(call.allowed);
     let mut text = String::new();
     let mut usage = None;
-    let time = (began, call.allowed);
-    while let Some(incoming) = running.answer(&lines, call.purpose, time)? {
-        let Incoming::Line(line) = incoming else {
-            return Err(too_much());
-        };
-        usage = Usage::of(running.id()).or(usage);
-        text.push_str(&String::from_utf8_lossy(&line));
-        text.push('\n');
+    loop {
+        // Who is not asked sleeps while it measures.
+        let tick = is_enough.as_ref().map(|_| Instant::now() + TICK);
+        let until = tick.into_iter().chain(deadline).min();
+        match running.wait(&lines, until) {
+            Wait::Came(Incoming::Line(line)) => {
+                usage = Usage::of(running.id()).or(usage);
+                text.push_str(&String::from_utf8_lossy(&line));
+                text.push('\n');
+            }
+            Wait::Came(Incoming::TooLong(_)) => return Err(too_much()),
+            Wait::Closed => break,
+            Wait::Late if is_enough.as_mut().is_some_and(|ask| ask(process)) => return Ok(None),
+            Wait::Late if deadline.is_none_or(|deadline| Instant::now() < deadline) => {}
+            Wait::Late => {
+                return Err(ChildError::Timeout {
+                    request: call.purpose.to_owned(),
+                    after: call.allowed,
+                });
+            }
+            Wait::Interrupted => return Err(ChildError::Interrupted),
+        }
         if text.len() > MOST_TEXT {
             return Err(too_much());
         }
@@ -98,7 +134,7 @@ pub(super) fn run(
     drop(running);
     let mut errors = errors.into_inner();
     errors.end(means.on_output);
-    Ok(Printed {
+    Ok(Some(Printed {
         process,
         stdout: text,
         stderr: String::from_utf8_lossy(&errors.kept).into_owned(),
@@ -106,7 +142,7 @@ pub(super) fn run(
         error,
         usage,
         took,
-    })
+    }))
 }
 
 /// What comes through standard error: passed on line by line but for what is said in every process, its beginning kept.

@@ -161,13 +161,13 @@ CREATE TABLE failures (
 ) STRICT;
 CREATE INDEX failures_by_launch ON failures (launch);
 
--- Instructions, each row of a process that was launched to count them.
+-- Instructions, each row of a process that was launched to count them; without iterations, samples of the time of all processes that were sampled.
 CREATE TABLE counts (
     id INTEGER PRIMARY KEY,
     run_benchmark INTEGER NOT NULL REFERENCES run_benchmarks ON DELETE CASCADE,
     position INTEGER NOT NULL,
-    iterations INTEGER NOT NULL CHECK (iterations > 0),
-    instructions INTEGER NOT NULL CHECK (instructions > 0),
+    iterations INTEGER CHECK (iterations > 0),
+    total INTEGER NOT NULL CHECK (total > 0),
     functions TEXT NOT NULL,
     UNIQUE (run_benchmark, position)
 ) STRICT;

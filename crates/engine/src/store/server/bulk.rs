@@ -11,6 +11,7 @@ use crate::store::codec;
 use crate::store::columns::{FlagColumn, Json, word};
 use crate::store::conclusion::packed;
 use crate::store::conditions::Conditions;
+use crate::store::counts::rows_of;
 use crate::store::error::{Attempt, Fault};
 use crate::store::extras::{AllocationsColumn, LatenciesColumn};
 use crate::store::transfer::{KnownRun, TransferredRun};
@@ -463,24 +464,20 @@ impl TeamSession {
         shared: &Shared,
         numbers: &GivenNumbers,
     ) -> Attempt<()> {
-        let mut counted: [Vec<i64>; 4] = Default::default();
-        let mut functions = Vec::new();
+        let mut places: [Vec<i64>; 2] = Default::default();
+        let (mut iterations, mut totals, mut functions) = (Vec::new(), Vec::new(), Vec::new());
         for (at, run) in runs.iter().enumerate() {
-            for found in &run.instructions {
+            for found in &run.counted {
                 let benchmark = shared.benchmarks.0.get(&found.benchmark);
                 let Some(place) = benchmark.and_then(|it| shared.run_benchmarks.0.get(&(at, *it)))
                 else {
                     continue;
                 };
-                for (position, count) in (0_i64..).zip(&found.counts) {
-                    let row = [
-                        numbers.run_benchmark(*place),
-                        position,
-                        count.iterations.cast_signed(),
-                        count.instructions.cast_signed(),
-                    ];
-                    put(&mut counted, row);
-                    functions.push(json(&count.functions)?);
+                for (position, row) in (0_i64..).zip(rows_of(&found.counts)) {
+                    put(&mut places, [numbers.run_benchmark(*place), position]);
+                    iterations.push(row.iterations);
+                    totals.push(row.total);
+                    functions.push(json(&row.functions)?);
                 }
             }
         }
@@ -488,15 +485,17 @@ impl TeamSession {
             return Ok(());
         }
         let mut columns = Columns::default();
-        for values in counted {
+        for values in places {
             columns.numbers(values);
         }
+        columns.numbers(iterations);
+        columns.numbers(totals);
         columns.texts(functions);
         columns
             .insert(
                 self,
                 "counts",
-                "run_benchmark, position, iterations, instructions, functions",
+                "run_benchmark, position, iterations, total, functions",
             )
             .map(drop)
     }

@@ -1,0 +1,207 @@
+//! The time of an iteration by function on two sides, estimated from samples of where each side was: a function's share of the samples is its share of the time
+//! that was measured. A function is named whose difference is beyond chance.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::function_cost::{FunctionCost, by_name, most_different};
+use crate::model::{BySide, Measurement, Metric, TimeSamples, limits};
+use perfcheck_stats::binomial;
+
+/// So many standard errors a difference must have, to be no chance: by the normal distribution 27 in 10,000 that are none have them.
+const BEYOND_CHANCE: f64 = 3.0;
+
+/// How the time of an iteration differs by function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SampledTime {
+    /// How many samples each side has.
+    pub samples: BySide<u64>,
+    /// The functions whose nanoseconds differ most among those that differ beyond chance, most first; what one gains another may lose, where code has moved
+    /// between them.
+    pub functions: Vec<FunctionCost>,
+}
+
+impl SampledTime {
+    /// Compares the newest of the runs in `base` that was sampled; an iteration takes `ns` nanoseconds. `None` where a side was not sampled, or measured no
+    /// time.
+    pub(super) fn of(
+        base: &[&Measurement],
+        candidate: &Measurement,
+        ns: BySide<f64>,
+    ) -> Option<Self> {
+        if candidate.benchmark.metric != Metric::Time {
+            return None;
+        }
+        let base = base.iter().find_map(|run| run.counts.time.as_ref())?;
+        let candidate = candidate.counts.time.as_ref()?;
+        let samples = BySide {
+            base: base.samples,
+            candidate: candidate.samples,
+        };
+        let functions = counts_of(base, candidate).into_iter();
+        let functions = functions.map(|(name, counts)| cost_of(name, counts, samples, ns));
+        let is_no_chance = |one: &FunctionCost| {
+            let error = one.standard_error.unwrap_or(f64::INFINITY);
+            one.difference().abs() > BEYOND_CHANCE * error
+        };
+        Some(Self {
+            samples,
+            functions: most_different(functions.filter(is_no_chance).collect()),
+        })
+    }
+}
+
+/// The samples of each function. Of a side that has left functions out, one that is not there has as many as the least of those that are, at most: so many are
+/// taken for it, or as many as the other side has where these are fewer.
+fn counts_of<'m>(
+    base: &'m TimeSamples,
+    candidate: &'m TimeSamples,
+) -> BTreeMap<&'m str, BySide<f64>> {
+    let of = |side: &'m TimeSamples| {
+        let functions = side.functions.iter();
+        functions.map(|one| (&*one.name, one.count as f64))
+    };
+    let left_out = |side: &TimeSamples| match side.functions.last() {
+        Some(last) if side.functions.len() >= limits::MOST_COUNTED_FUNCTIONS => last.count as f64,
+        _ => 0.0,
+    };
+    let least = BySide {
+        base: left_out(base),
+        candidate: left_out(candidate),
+    };
+    let mut counts = by_name(of(base), of(candidate));
+    for sides in counts.values_mut() {
+        if sides.base == 0.0 {
+            sides.base = least.base.min(sides.candidate);
+        } else if sides.candidate == 0.0 {
+            sides.candidate = least.candidate.min(sides.base);
+        }
+    }
+    counts
+}
+
+fn cost_of(name: &str, counts: BySide<f64>, samples: BySide<u64>, ns: BySide<f64>) -> FunctionCost {
+    let share = |count: f64, samples: u64| count / samples.max(1) as f64;
+    let error = |count: f64, samples: u64| {
+        let error = binomial::share_standard_error(count as u64, samples);
+        error.unwrap_or(f64::INFINITY)
+    };
+    let errors = BySide {
+        base: ns.base * error(counts.base, samples.base),
+        candidate: ns.candidate * error(counts.candidate, samples.candidate),
+    };
+    FunctionCost {
+        name: name.to_owned(),
+        cost: BySide {
+            base: ns.base * share(counts.base, samples.base),
+            candidate: ns.candidate * share(counts.candidate, samples.candidate),
+        },
+        standard_error: Some(errors.base.hypot(errors.candidate)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::measurement;
+    use crate::model::{Counts, FunctionCount};
+
+    fn run(samples: u64, functions: &[(&str, u64)]) -> Measurement {
+        let functions = functions.iter().map(|(name, count)| FunctionCount {
+            name: (*name).to_owned(),
+            count: *count,
+        });
+        let time = TimeSamples {
+            samples,
+            functions: functions.collect(),
+        };
+        Measurement {
+            counts: Counts {
+                time: Some(time),
+                ..Counts::default()
+            },
+            ..measurement(Vec::new())
+        }
+    }
+
+    fn compared(base: &Measurement, candidate: &Measurement) -> Option<SampledTime> {
+        let ns = BySide {
+            base: 100.0,
+            candidate: 120.0,
+        };
+        SampledTime::of(&[base], candidate, ns)
+    }
+
+    #[test]
+    fn a_function_has_its_share_of_the_time_and_is_named_where_it_differs_beyond_chance() {
+        let base = run(
+            5000,
+            &[("scan", 2500), ("hash", 2000), ("copy", 490), ("rare", 10)],
+        );
+        let candidate = run(
+            6000,
+            &[("scan", 3600), ("hash", 2000), ("copy", 385), ("rare", 15)],
+        );
+        let found = compared(&base, &candidate).expect("both were sampled");
+        assert_eq!((found.samples.base, found.samples.candidate), (5000, 6000));
+        // `scan` from 50 to 72 ns; `hash` has 40 ns on both sides; `copy` 9.8 and 7.7, which is less than a tenth of 22.
+        let named: Vec<(&str, f64)> = (found.functions.iter())
+            .map(|one| (&*one.name, one.difference()))
+            .collect();
+        assert_eq!(named, [("scan", 22.0)]);
+        // The square root of 100^2 p1 (1 - p1) / 5002 + 120^2 p2 (1 - p2) / 6002, where p1 = 2501 / 5002 and p2 = 3601 / 6002.
+        let error = found.functions[0].standard_error.expect("an error");
+        assert!((error - 1.037_12).abs() < 1e-4, "{error}");
+
+        let alike = compared(&base, &base).expect("both were sampled");
+        let by_time = alike.functions.iter().map(|one| &*one.name);
+        // The same shares of a time that is longer: what has most of it has more.
+        assert_eq!(by_time.collect::<Vec<_>>(), ["scan", "hash"]);
+    }
+
+    #[test]
+    fn chance_alone_names_no_function() {
+        let ns = BySide {
+            base: 100.0,
+            candidate: 100.0,
+        };
+        // A share of a half has an error of 0.707 %, so that three errors of a difference are 3 %: 150 samples.
+        let of = |scan: u64| run(5000, &[("scan", scan), ("hash", 5000 - scan)]);
+        let found = |scan| SampledTime::of(&[&of(2500)], &of(scan), ns).expect("sampled");
+        assert_eq!(found(2640).functions, []);
+        assert_eq!(found(2660).functions.len(), 2);
+        // One that was seen three times on one side and never on the other.
+        let base = run(5000, &[("scan", 5000)]);
+        let candidate = run(5000, &[("scan", 4997), ("new", 3)]);
+        let rare = SampledTime::of(&[&base], &candidate, ns).expect("sampled");
+        assert_eq!(rare.functions, []);
+    }
+
+    #[test]
+    fn what_a_side_has_left_out_may_have_been_as_much_as_the_least_that_it_has() {
+        let many: Vec<String> = (0..limits::MOST_COUNTED_FUNCTIONS)
+            .map(|at| format!("f{at}"))
+            .collect();
+        let all: Vec<(&str, u64)> = many.iter().map(|name| (&**name, 100)).collect();
+        let base = run(5000, &all);
+        let candidate = run(5000, &[("f0", 4900), ("other", 100)]);
+        let found = compared(&base, &candidate).expect("sampled");
+        assert_eq!(found.functions[0].name, "f0");
+        assert!(found.functions.iter().all(|one| one.name != "other"));
+    }
+
+    #[test]
+    fn a_side_that_was_not_sampled_or_measured_no_time_has_no_functions() {
+        let sampled = run(10, &[("scan", 10)]);
+        let never = measurement(Vec::new());
+        assert_eq!(compared(&never, &sampled), None);
+        assert_eq!(compared(&sampled, &never), None);
+        let mut amount = sampled.clone();
+        amount.benchmark.metric = Metric::Amount {
+            unit: "pages".to_owned(),
+        };
+        assert_eq!(compared(&sampled, &amount), None);
+    }
+}

@@ -1,0 +1,437 @@
+//! A process whose time is sampled, and the functions that it was found in: by the symbols of its executable, or by the name of another file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
+
+use crate::process::{NoTimeSamples, TimeSample, TimeSampler};
+use perfcheck_analysis::model::{FunctionCount, TimeSamples, limits};
+use perfcheck_code::readable;
+
+/// So often, by the clock of a processor. No whole number of anything usual: a benchmark whose iterations keep step with it would be seen at one place alone.
+const PERIOD: Duration = Duration::from_nanos(201_731);
+/// What has no name.
+const UNNAMED: &str = "(unnamed)";
+/// Where another process than the benchmark's was, one that it has started.
+const ANOTHER_PROCESS: &str = "(another process)";
+
+/// A function in the memory of an executable.
+#[derive(Debug, PartialEq, Eq)]
+struct NamedCode {
+    start: u64,
+    end: u64,
+    symbol: String,
+}
+
+/// A part of a file that is loaded.
+#[derive(Debug, PartialEq, Eq)]
+struct LoadedPart {
+    in_file: u64,
+    bytes: u64,
+    address: u64,
+}
+
+/// The functions of an executable by where they are in its file.
+#[derive(Debug)]
+pub(super) struct FunctionNames {
+    /// By where they start.
+    functions: Vec<NamedCode>,
+    parts: Vec<LoadedPart>,
+}
+
+impl FunctionNames {
+    /// Those of an executable; `None` where it does not tell.
+    pub(super) fn of(executable: &[u8]) -> Option<Self> {
+        let file = object::File::parse(executable).ok()?;
+        let symbols = file
+            .symbols()
+            .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
+        let mut found: Vec<(u64, u64, &str)> = symbols
+            .filter_map(|symbol| Some((symbol.address(), symbol.size(), symbol.name().ok()?)))
+            .collect();
+        // Of several names for one address both sides of a comparison take the same.
+        found.sort_by_key(|(start, _, name)| (*start, *name));
+        found.dedup_by_key(|(start, ..)| *start);
+        let next = found.iter().skip(1).map(|(start, ..)| *start);
+        let ends: Vec<u64> = next.chain([u64::MAX]).collect();
+        let functions = found.into_iter().zip(ends);
+        let functions: Vec<NamedCode> = functions
+            .map(|((start, size, symbol), next)| NamedCode {
+                start,
+                // What was written in assembly may not say how long it is.
+                end: if size == 0 {
+                    next
+                } else {
+                    start.saturating_add(size)
+                },
+                symbol: symbol.to_owned(),
+            })
+            .collect();
+        let parts = file.segments().map(|segment| {
+            let (in_file, bytes) = segment.file_range();
+            LoadedPart {
+                in_file,
+                bytes,
+                address: segment.address(),
+            }
+        });
+        (!functions.is_empty()).then(|| Self {
+            functions,
+            parts: parts.collect(),
+        })
+    }
+
+    /// The place of the function that is at a place of the file.
+    fn at(&self, in_file: u64) -> Option<usize> {
+        let part = self
+            .parts
+            .iter()
+            .find(|part| in_file >= part.in_file && in_file - part.in_file < part.bytes)?;
+        let address = part.address + (in_file - part.in_file);
+        let behind = (self.functions).partition_point(|function| function.start <= address);
+        let place = behind.checked_sub(1)?;
+        (address < self.functions.get(place)?.end).then_some(place)
+    }
+}
+
+/// A file in the memory of a process.
+#[derive(Debug, PartialEq, Eq)]
+struct MappedFile {
+    start: u64,
+    end: u64,
+    in_file: u64,
+    /// As the system says it; empty where there is none.
+    path: String,
+}
+
+/// What of `/proc/PID/maps` may be executed. Fields are those of `proc_pid_maps(5)`.
+fn executable_maps(maps: &str) -> Vec<MappedFile> {
+    let map = |line: &str| {
+        let mut fields = line.splitn(6, ' ');
+        let (start, end) = fields.next()?.split_once('-')?;
+        let may = fields.next()?;
+        let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
+        let in_file = number(fields.next()?)?;
+        let path = fields.nth(2).unwrap_or_default().trim_start();
+        may.contains('x').then_some(())?;
+        Some(MappedFile {
+            start: number(start)?,
+            end: number(end)?,
+            in_file,
+            path: path.to_owned(),
+        })
+    };
+    maps.lines().filter_map(map).collect()
+}
+
+/// Where samples have found a process.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FoundPlace {
+    /// In this function of its executable.
+    Function(usize),
+    /// In another file, or in nothing that has a name.
+    Elsewhere(String),
+}
+
+/// How often samples have found processes of one executable at each place.
+pub(super) type FoundPlaces = BTreeMap<FoundPlace, u64>;
+
+/// A process under observation, from its start on.
+pub(super) struct SampledProcess<'n> {
+    process: u32,
+    sampler: TimeSampler,
+    names: &'n FunctionNames,
+    /// The executable, as the system calls it.
+    executable: String,
+    maps: Vec<MappedFile>,
+    found: FoundPlaces,
+}
+
+impl<'n> SampledProcess<'n> {
+    /// A process that has just been started with the executable of these `names`. It is not sampled before it is told.
+    pub(super) fn of(process: u32, names: &'n FunctionNames) -> Result<Self, NoTimeSamples> {
+        let executable = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
+        Ok(Self {
+            process,
+            sampler: TimeSampler::of(process, PERIOD)?,
+            names,
+            executable: executable.to_string_lossy().into_owned(),
+            maps: Vec::new(),
+            found: BTreeMap::new(),
+        })
+    }
+
+    /// Begins to sample.
+    pub(super) fn start(&self) {
+        self.sampler.start();
+    }
+
+    /// Ends sampling for now.
+    pub(super) fn stop(&self) {
+        self.sampler.stop();
+    }
+
+    /// Looks at what was sampled since it did so last, while the process is alive.
+    pub(super) fn look(&mut self) {
+        let samples = self.sampler.take();
+        let is_unknown =
+            |sample: &TimeSample| sample.process == self.process && self.map_of(sample).is_none();
+        if samples.iter().any(is_unknown) {
+            let maps = fs::read(format!("/proc/{}/maps", self.process)).unwrap_or_default();
+            let maps = executable_maps(&String::from_utf8_lossy(&maps));
+            if !maps.is_empty() {
+                self.maps = maps;
+            }
+        }
+        for sample in samples {
+            *self.found.entry(self.place_of(&sample)).or_default() += 1;
+        }
+    }
+
+    fn map_of(&self, sample: &TimeSample) -> Option<&MappedFile> {
+        let mut maps = self.maps.iter();
+        maps.find(|map| (map.start..map.end).contains(&sample.address))
+    }
+
+    fn place_of(&self, sample: &TimeSample) -> FoundPlace {
+        let elsewhere = |name: &str| FoundPlace::Elsewhere(name.to_owned());
+        if sample.process != self.process {
+            return elsewhere(ANOTHER_PROCESS);
+        }
+        let Some(map) = self.map_of(sample) else {
+            return elsewhere(UNNAMED);
+        };
+        if map.path == self.executable {
+            let function = self.names.at(sample.address - map.start + map.in_file);
+            return function.map_or_else(|| elsewhere(UNNAMED), FoundPlace::Function);
+        }
+        let file = Path::new(&map.path).file_name();
+        let file = file.and_then(|name| name.to_str());
+        elsewhere(file.unwrap_or(UNNAMED))
+    }
+
+    /// Adds all that was found to what other processes were found in.
+    pub(super) fn add_to(self, found: &mut FoundPlaces) {
+        for (place, count) in self.found {
+            *found.entry(place).or_default() += count;
+        }
+    }
+}
+
+/// What processes of one executable were found in, the functions with most samples first.
+pub(super) fn time_samples(found: FoundPlaces, names: &FunctionNames) -> TimeSamples {
+    let samples = found.values().sum();
+    let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
+    for (place, count) in found {
+        let name = match place {
+            FoundPlace::Function(place) => readable(&names.functions[place].symbol),
+            FoundPlace::Elsewhere(name) => name,
+        };
+        *by_name.entry(limits::cut_name(name)).or_default() += count;
+    }
+    let functions = by_name.into_iter();
+    let mut functions: Vec<FunctionCount> = functions
+        .map(|(name, count)| FunctionCount { name, count })
+        .collect();
+    functions.sort_by_key(|one| std::cmp::Reverse(one.count));
+    functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
+    TimeSamples { samples, functions }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_executed_of_a_process_is_known_with_its_file() {
+        let maps = "55d0c0a00000-55d0c0a08000 r--p 00000000 fe:01 1234                       /bench/costs-1\n\
+            55d0c0a08000-55d0c0a40000 r-xp 00008000 fe:01 1234                       /bench/costs-1\n\
+            7f0000000000-7f0000010000 r-xp 00026000 fe:01 99                         /usr/lib/x 64/libc.so.6\n\
+            7f0000020000-7f0000021000 rwxp 00000000 00:00 0 \n\
+            7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0                          [vdso]\nno map\n";
+        let found = executable_maps(maps);
+        let paths: Vec<&str> = found.iter().map(|map| &*map.path).collect();
+        assert_eq!(
+            paths,
+            ["/bench/costs-1", "/usr/lib/x 64/libc.so.6", "", "[vdso]"]
+        );
+        assert_eq!(
+            (found[0].start, found[0].end, found[0].in_file),
+            (0x55d0_c0a0_8000, 0x55d0_c0a4_0000, 0x8000)
+        );
+    }
+
+    fn names() -> FunctionNames {
+        let function = |start, end, symbol: &str| NamedCode {
+            start,
+            end,
+            symbol: symbol.to_owned(),
+        };
+        FunctionNames {
+            functions: vec![
+                function(0x1100, 0x1180, "_ZN5words4scan17h0123456789abcdefE"),
+                function(0x1180, 0x1190, "_ZN5words4scan17hfedcba9876543210E"),
+                function(0x11a0, 0x11f0, "main"),
+            ],
+            parts: vec![
+                LoadedPart {
+                    in_file: 0,
+                    bytes: 0x80,
+                    address: 0,
+                },
+                LoadedPart {
+                    in_file: 0x100,
+                    bytes: 0x100,
+                    address: 0x1100,
+                },
+            ],
+        }
+    }
+
+    #[test]
+    fn a_place_in_the_file_leads_to_the_function_that_is_loaded_from_there() {
+        let names = names();
+        assert_eq!(names.at(0x100), Some(0));
+        assert_eq!(names.at(0x17f), Some(0));
+        assert_eq!(names.at(0x180), Some(1));
+        assert_eq!(names.at(0x195), None, "between two functions");
+        assert_eq!(names.at(0x1a0), Some(2));
+        assert_eq!(names.at(0x90), None, "not loaded");
+        assert_eq!(names.at(0x10), None, "before the first one");
+    }
+
+    #[test]
+    fn samples_are_told_by_readable_names_and_a_library_by_its_own() {
+        let places = [
+            (FoundPlace::Function(0), 5),
+            (FoundPlace::Function(1), 4),
+            (FoundPlace::Function(2), 1),
+            (FoundPlace::Elsewhere("libc.so.6".to_owned()), 7),
+        ];
+        let found = time_samples(places.into(), &names());
+        let named: Vec<(&str, u64)> = (found.functions.iter())
+            .map(|one| (&*one.name, one.count))
+            .collect();
+        assert_eq!(found.samples, 17);
+        assert_eq!(named, [("words::scan", 9), ("libc.so.6", 7), ("main", 1)]);
+    }
+
+    #[test]
+    fn what_is_no_executable_names_no_functions() {
+        assert!(FunctionNames::of(b"#!/bin/sh\n").is_none());
+        assert!(FunctionNames::of(&[]).is_none());
+    }
+
+    #[test]
+    fn our_own_functions_are_found_by_their_addresses() {
+        let path = std::env::current_exe().expect("a path");
+        let names = FunctionNames::of(&fs::read(path).expect("readable"));
+        let Some(names) = names else {
+            // Another format than ELF.
+            return;
+        };
+        let maps = fs::read_to_string("/proc/self/maps").expect("readable");
+        let address = time_samples as fn(FoundPlaces, &FunctionNames) -> TimeSamples;
+        let address = address as usize as u64;
+        let maps = executable_maps(&maps);
+        let map = maps
+            .iter()
+            .find(|map| (map.start..map.end).contains(&address));
+        let map = map.expect("it is executed");
+        let place = names.at(address - map.start + map.in_file);
+        let symbol = &names.functions[place.expect("it has a name")].symbol;
+        assert!(
+            readable(symbol).ends_with("sampled_process::time_samples"),
+            "{symbol}"
+        );
+    }
+
+    #[test]
+    fn damaged_executables_and_maps_are_read_or_refused() {
+        let maps = b"55d0c0a08000-55d0c0a40000 r-xp 00008000 fe:01 1234    /bench/costs-1\n";
+        crate::mutations::attack("maps", &[maps.to_vec()], |bytes| {
+            drop(executable_maps(&String::from_utf8_lossy(bytes)));
+        });
+    }
+
+    /// Two functions that do the same, one of them three times as long, until somebody ends it.
+    const SPINS: &str = r"
+        #[inline(never)]
+        fn thrice(turns: u64) -> u64 {
+            (0..turns).fold(7, |sum, turn| std::hint::black_box(sum ^ turn))
+        }
+
+        #[inline(never)]
+        fn once(turns: u64) -> u64 {
+            (0..turns).fold(9, |sum, turn| std::hint::black_box(sum ^ turn))
+        }
+
+        fn main() {
+            // On a thread that begins later, too.
+            std::thread::spawn(|| loop {
+                std::hint::black_box((thrice(30_000), once(10_000)));
+            });
+            loop {
+                std::hint::black_box((thrice(30_000), once(10_000)));
+            }
+        }
+    ";
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a process to be sampled")]
+    fn two_functions_that_spin_have_their_shares_of_the_samples() {
+        use std::process::Command;
+        use std::time::Instant;
+
+        if let Err(why) = crate::process::try_time_samples() {
+            eprintln!("skipped: no perf_event_open: {why}");
+            return;
+        }
+        let place = tempfile::tempdir().expect("a directory");
+        let source = place.path().join("spins.rs");
+        fs::write(&source, SPINS).expect("written");
+        let program = place.path().join("spins");
+        let built = Command::new("rustc")
+            .args(["-O", "--edition=2024", "-o"])
+            .args([&program, &source])
+            .status();
+        assert!(built.expect("rustc runs").success());
+        let executable = fs::read(&program).expect("readable");
+        let names = FunctionNames::of(&executable).expect("it has names");
+        let mut child = Command::new(&program).spawn().expect("it starts");
+        let mut process = SampledProcess::of(child.id(), &names).expect("it is sampled");
+        std::thread::sleep(Duration::from_millis(20));
+        process.look();
+        assert!(process.found.is_empty(), "nobody has begun");
+        process.start();
+        let began = Instant::now();
+        // A busy machine gives it little time.
+        while process.found.values().sum::<u64>() < 1_000 && began.elapsed().as_secs() < 60 {
+            std::thread::sleep(Duration::from_millis(20));
+            process.look();
+        }
+        process.stop();
+        process.look();
+        let all: u64 = process.found.values().sum();
+        std::thread::sleep(Duration::from_millis(20));
+        process.look();
+        assert_eq!(process.found.values().sum::<u64>(), all, "it has ended");
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        let mut found = FoundPlaces::new();
+        process.add_to(&mut found);
+        let found = time_samples(found, &names);
+        let share = |name: &str| {
+            let mut functions = found.functions.iter();
+            let function = functions.find(|one| one.name.ends_with(name));
+            function.map_or(0.0, |one| one.count as f64 / found.samples as f64)
+        };
+        assert!(found.samples >= 1_000, "{found:?}");
+        assert!((0.65..0.85).contains(&share("::thrice")), "{found:?}");
+        assert!((0.15..0.35).contains(&share("::once")), "{found:?}");
+    }
+}

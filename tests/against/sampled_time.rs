@@ -1,0 +1,191 @@
+//! The time of benchmarks by function, sampled where instructions are not counted: here no valgrind works. Times are told and work is real, so a verdict is
+//! certain and shares are not. Where the system lets nobody sample the tests are skipped.
+
+use serde_json::Value;
+
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::finish;
+use crate::support::{Finished, Machine, skipped};
+
+/// Two functions, the second of which is to do more.
+const LIBRARY: &str = "
+pub const NANOSECONDS: u64 = 100;
+
+#[inline(never)]
+pub fn steady(turns: u64) -> u64 {
+    let mut sum = 0;
+    let mut turn = 0;
+    while turn < turns {
+        sum = sum * 3 ^ turn;
+        turn += 1;
+    }
+    sum
+}
+
+#[inline(never)]
+pub fn grown(turns: u64) -> u64 {
+    let mut sum = 0;
+    let mut turn = 0;
+    while turn < turns {
+        sum = sum * 5 ^ turn;
+        turn += 1;
+    }
+    sum
+}
+
+pub fn iteration() -> u64 {
+    steady(600) ^ grown(200)
+}
+";
+
+/// It does what the library has and tells what it says that this takes.
+const BENCHMARKS: &str = r#"
+    suite.bench("work", |b| {
+        let mut sample = 0;
+        b.iter_custom(|iterations| {
+            for _ in 0..iterations {
+                std::hint::black_box(planted::iteration());
+            }
+            sample += 1;
+            Duration::from_nanos(iterations * planted::NANOSECONDS * (1000 + sample % 7) / 1000)
+        });
+    });
+    suite.bench("same", |b| takes(b, 50));
+"#;
+
+/// Prints like libtest, after it has worked for a while.
+const PRINTED: &str = r#"
+fn main() {
+    if std::env::args().any(|argument| argument == "--ignored") {
+        return;
+    }
+    if std::env::args().any(|argument| argument == "--list") {
+        println!("work: benchmark");
+        return;
+    }
+    println!("running 1 test");
+    for _ in 0..20_000 {
+        std::hint::black_box(planted::iteration());
+    }
+    println!("test work ... bench:  {}.00 ns/iter (+/- 1.00)", planted::NANOSECONDS);
+}
+"#;
+
+fn can_sample() -> bool {
+    let is_possible = perfcheck_engine::process::try_time_samples().is_ok();
+    if !is_possible {
+        skipped("no perf_event_open");
+    }
+    is_possible
+}
+
+/// The committed state beside one whose second function does five times as much.
+fn beside_more(project: &Project<'_>, words: &[&str]) -> Finished {
+    let grown = LIBRARY
+        .replace("grown(200)", "grown(1000)")
+        .replace("NANOSECONDS: u64 = 100", "NANOSECONDS: u64 = 200");
+    project.write("src/lib.rs", &grown);
+    let run = project.measure(&["--against", "HEAD", "--rounds", "5"]);
+    run.with_sampling().args(words).run().expect_code(1)
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value}"))
+}
+
+/// That `grown` was found to have more, by about what it has.
+#[track_caller]
+fn names_what_has_grown(run: &Finished) -> Value {
+    let work = compared(run, "work");
+    assert_eq!(work["verdict"], "regressed", "{run}");
+    assert_eq!(work["instructions"], Value::Null, "{run}");
+    let found = &work["sampled_time"];
+    for side in ["base", "candidate"] {
+        assert!(number(&found["samples"][side]) > 200.0, "{run}");
+    }
+    let first = &found["functions"][0];
+    assert_eq!(first["name"], "planted::grown", "{found}");
+    // A quarter of 100 ns, and five eighths of 200.
+    let more = number(&first["candidate"]) - number(&first["base"]);
+    assert!((60.0..140.0).contains(&more), "{found}");
+    assert!(more > 3.0 * number(&first["standard_error"]), "{found}");
+    found.clone()
+}
+
+#[test]
+fn the_function_that_takes_more_time_is_named_first_and_kept_with_the_run() {
+    if !can_sample() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::of(&machine, LIBRARY, BENCHMARKS);
+    let run = beside_more(&project, &[]);
+    let found = names_what_has_grown(&run);
+    assert_eq!(compared(&run, "same")["sampled_time"], Value::Null);
+
+    let stored = ["compare", "1", "2", "--message-format", "json"];
+    let again = project.perfcheck(&stored).run().expect_code(1);
+    assert_eq!(compared(&again, "work")["sampled_time"], found, "{again}");
+    for depth in [&["--full"][..], &[]] {
+        let words = ["explain", "work", "--run", "2"];
+        let text = project.perfcheck(&words).args(depth).run().expect_code(0);
+        assert!(text.stdout.contains("planted::grown"), "{text}");
+        assert!(text.stdout.contains("samples"), "{text}");
+        assert_eq!(text.stdout.contains("\nwhere "), depth.is_empty(), "{text}");
+    }
+
+    let file = project.root().join("runs.jsonl");
+    let file = file.to_str().expect("a path");
+    project
+        .perfcheck(&["store", "export", "1", "2", "--output", file])
+        .run()
+        .expect_code(0);
+    let elsewhere = Machine::new();
+    let other = |words: &[&str]| {
+        let command = elsewhere.perfcheck().args(words);
+        command.current_dir(project.root()).run()
+    };
+    other(&["store", "import", file]).expect_code(0);
+    let taken_over = other(&stored).expect_code(1);
+    assert_eq!(
+        compared(&taken_over, "work")["sampled_time"],
+        found,
+        "{taken_over}"
+    );
+
+    // Who wants no counts wants no samples, either.
+    let never = beside_more(&project, &["--instructions", "never"]);
+    assert_eq!(compared(&never, "work")["sampled_time"], Value::Null);
+    assert_eq!(machine.left_behind(), [""; 0]);
+}
+
+#[test]
+fn of_a_bench_that_only_prints_the_whole_process_is_sampled_and_nobody_is_warned() {
+    if !can_sample() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.write("src/lib.rs", LIBRARY);
+    project.write("benches/costs.rs", PRINTED);
+    project.commit();
+    let run = beside_more(&project, &[]);
+    names_what_has_grown(&run);
+    let remarks = finish(&run)["remarks"].to_string();
+    assert!(!remarks.contains("not counted"), "{remarks}");
+
+    // Names of functions are needed.
+    project.write("src/lib.rs", LIBRARY);
+    let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let stripped = manifest.replace("debug = false", "strip = true");
+    project.write("Cargo.toml", &stripped);
+    project.commit();
+    let run = beside_more(&project, &[]);
+    assert_eq!(compared(&run, "work")["sampled_time"], Value::Null);
+    let remarks = finish(&run)["remarks"].to_string();
+    assert!(
+        remarks.contains("which functions take the time of `work` is not known: its executable does not name its functions"),
+        "{remarks}"
+    );
+}
