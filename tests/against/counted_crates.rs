@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+use crate::against::flame_graphs::{LIKE_LIBTEST, names_in_base};
 use crate::against::instructions::{LIBRARY, beside_more_turns, has_valgrind};
 use crate::against::project::{Project, compared};
 use crate::commands::scripted::finish;
@@ -182,6 +183,14 @@ fn sides_of_criterion_that_fail_at_once_are_counted_alone() {
     let work = compared(&run, "work");
     assert_eq!(work["verdict"], "regressed", "{run}");
     assert_eq!(work["instructions"]["exact"], true, "{run}");
+    let names = names_in_base(&project);
+    let begin = names
+        .first()
+        .is_some_and(|name| name.starts_with("criterion::bencher::Bencher<M>::iter"));
+    assert!(
+        begin && names.iter().any(|name| name == "planted::work"),
+        "{names:?}"
+    );
 }
 
 #[test]
@@ -231,6 +240,9 @@ fn a_bench_of_divan_is_counted_by_function_as_it_is() {
     assert_eq!(first["name"], "planted::work", "{found}");
     let own = number(&first["candidate"]) - number(&first["base"]);
     assert_eq!(own, candidate - base, "{found}");
+    let names = names_in_base(&project);
+    let is_there = |part: &str| names.iter().any(|name| name.contains(part));
+    assert!(is_there("planted::work") && !is_there("main"), "{names:?}");
     assert_eq!(
         compared(&run, "locked")["instructions"]["exact"],
         true,
@@ -246,20 +258,7 @@ fn a_bench_whose_iterations_nobody_can_set_is_named_with_this_reason() {
     let machine = Machine::new();
     let project = Project::without_benches(&machine);
     project.add_target("costs");
-    let bench = r#"
-fn main() {
-    if std::env::args().any(|argument| argument == "--ignored") {
-        return;
-    }
-    if std::env::args().any(|argument| argument == "--list") {
-        println!("work: benchmark");
-        return;
-    }
-    println!("running 1 test");
-    println!("test work ... bench:  100.00 ns/iter (+/- 1.00)");
-}
-"#;
-    project.write("benches/costs.rs", bench);
+    project.write("benches/costs.rs", LIKE_LIBTEST);
     project.commit();
     let words = ["--rounds", "2", "--no-rerun", "--instructions", "always"];
     let run = project.measure(&words).with_valgrind();

@@ -11,6 +11,7 @@ mod exchanging;
 mod executables;
 mod explaining;
 mod extras;
+mod flame_graphs;
 mod histories;
 mod hosts;
 mod instructions;

@@ -141,6 +141,7 @@ fn write_summary(
     let is_named = |code: &CodeChange| !code.functions.is_empty();
     if explanation.code.is_some_and(is_named) {
         more.push(format!("Machine code: {again} --asm FUNCTION"));
+        more.push(format!("Flame graphs: {again} --flamegraph FILE.svg"));
     }
     writeln!(writer)?;
     for line in more {

@@ -1,0 +1,233 @@
+//! `explain --flamegraph`: what a benchmark executes in both builds of a verdict, counted under valgrind and drawn. Where valgrind is not installed the tests that
+//! need it are skipped.
+
+use roxmltree::Document;
+use serde_json::json;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::against::instructions::{LIBRARY, beside_more_turns, has_valgrind};
+use crate::against::project::{Project, compared};
+use crate::messages::schema::expect_valid;
+use crate::support::{Finished, Machine};
+
+const BENCHMARKS: &str = r#"
+    suite.bench("work", |b| b.iter(|| planted::work(planted::TURNS)));
+    suite.bench("other", |b| b.iter(|| planted::other(1000)));
+"#;
+
+/// Prints what libtest prints.
+pub const LIKE_LIBTEST: &str = r#"
+fn main() {
+    if std::env::args().any(|argument| argument == "--ignored") {
+        return;
+    }
+    if std::env::args().any(|argument| argument == "--list") {
+        println!("work: benchmark");
+        return;
+    }
+    println!("running 1 test");
+    println!("test work ... bench:  100.00 ns/iter (+/- 1.00)");
+}
+"#;
+
+const FILE: &str = "flames.svg";
+
+fn project(machine: &Machine) -> Project<'_> {
+    Project::of(machine, LIBRARY, BENCHMARKS)
+}
+
+fn file(project: &Project<'_>) -> PathBuf {
+    project.root().join(FILE)
+}
+
+fn draw(project: &Project<'_>, bench: &str, more: &[&str]) -> Finished {
+    let path = file(project);
+    let words = [
+        "explain",
+        bench,
+        "--flamegraph",
+        path.to_str().expect("text"),
+    ];
+    let drawn = project.perfcheck(&words).args(more);
+    drawn.with_valgrind().run()
+}
+
+/// What is drawn of a benchmark: names of functions, base and candidate one after the other, each with the class of its colour and what else is said of it.
+pub fn frames(project: &Project<'_>, bench: &str) -> Vec<(String, String, String)> {
+    draw(project, bench, &[]).expect_code(0);
+    let text = fs::read_to_string(file(project)).expect("written");
+    let read = Document::parse(&text).expect("XML");
+    let groups = read.descendants().filter(|node| node.has_tag_name("g"));
+    let frame = |group: roxmltree::Node<'_, '_>| {
+        let child = |name| group.children().find(|node| node.has_tag_name(name));
+        let title = child("title").and_then(|title| title.text());
+        let (name, rest) = title.expect("a title").split_once('\n').expect("lines");
+        let colour = child("rect").and_then(|frame| frame.attribute("class"));
+        let colour = colour.expect("a class");
+        (name.to_owned(), colour.to_owned(), rest.to_owned())
+    };
+    groups.map(frame).collect()
+}
+
+#[test]
+fn both_builds_are_drawn_from_where_the_benchmark_begins() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = project(&machine);
+    let run = beside_more_turns(&project).expect_code(1);
+    let counted = compared(&run, "work")["instructions"].clone();
+
+    let told = draw(&project, "work", &["--message-format", "json"]).expect_code(0);
+    let message = &told.messages("flame-graph-written")[0];
+    expect_valid(message);
+    assert_eq!(
+        (&message["base_run"], &message["run"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(message["path"], json!(file(&project)));
+    // What the run has counted in other processes.
+    for side in ["base", "candidate"] {
+        assert_eq!(message["instructions"][side], counted[side], "{told}");
+    }
+    let text = draw(&project, "work", &[]).expect_code(0);
+    let number = |side: &str| counted[side].as_f64().expect("a number");
+    let said = format!(
+        "instructions per iteration {} → {}: +",
+        number("base"),
+        number("candidate")
+    );
+    assert!(
+        text.stdout.starts_with("Wrote ") && text.stdout.contains(&said),
+        "{text}"
+    );
+
+    let drawn = frames(&project, "work");
+    let (first, colour, _) = &drawn[0];
+    assert!(
+        first.starts_with("perfcheck::timing::time_loop"),
+        "{drawn:?}"
+    );
+    assert_eq!(colour, "calls-more", "{drawn:?}");
+    let (changed, others): (Vec<_>, Vec<_>) =
+        drawn.iter().partition(|(name, ..)| name == "planted::work");
+    // On both sides.
+    assert_eq!(changed.len(), 2, "{drawn:?}");
+    for (_, colour, said) in changed {
+        assert_eq!(colour, "more", "{drawn:?}");
+        assert!(said.contains("(+10.0 %)\nIts own: "), "{said}");
+    }
+    assert!(
+        others.iter().all(|(_, colour, _)| colour != "more"),
+        "{drawn:?}"
+    );
+    assert!(
+        drawn.iter().all(|(name, ..)| !name.contains("main")),
+        "{drawn:?}"
+    );
+
+    // Another benchmark calls the same function, and as often as before.
+    let same = frames(&project, "other");
+    let is_called = |name: &str| same.iter().filter(|(found, ..)| found == name).count();
+    assert_eq!(
+        (is_called("planted::other"), is_called("planted::work")),
+        (2, 2),
+        "{same:?}"
+    );
+    assert!(
+        same.iter().all(|(_, colour, _)| colour == "same"),
+        "{same:?}"
+    );
+}
+
+#[test]
+fn the_graphs_go_to_stdout_where_that_is_asked_for() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = project(&machine);
+    beside_more_turns(&project).expect_code(1);
+    let words = ["explain", "other", "--flamegraph", "-"];
+    let shown = || project.perfcheck(&words).with_valgrind();
+    let drawn = shown().run().expect_code(0);
+    Document::parse(&drawn.stdout).expect("XML alone");
+    let both = shown().args(["--message-format", "json"]).run();
+    let both = both.expect_code(2);
+    assert!(both.stderr.contains("are both written to stdout"), "{both}");
+}
+
+#[test]
+fn a_harness_whose_iterations_nobody_can_set_is_named_with_what_to_do() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.write("benches/costs.rs", LIKE_LIBTEST);
+    project.commit();
+    let run = project
+        .measure(&["--against", "HEAD", "--rounds", "5"])
+        .run();
+    run.expect_code(0);
+    let refused = draw(&project, "work", &[]).expect_code(4);
+    for said in [
+        "the instructions of `work` in the build of run 1 cannot be counted: benches of libtest do not tell how often they iterate",
+        "\n  help: ",
+    ] {
+        assert!(refused.stderr.contains(said), "{refused}");
+    }
+    assert!(!file(&project).exists());
+}
+
+#[test]
+fn without_valgrind_or_builds_the_error_says_what_to_do_and_nothing_is_written() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let run = project
+        .measure(&["--against", "HEAD", "--rounds", "5"])
+        .run();
+    run.expect_code(0);
+    let path = file(&project);
+    let path = path.to_str().expect("text");
+    let draw = |path| {
+        project
+            .perfcheck(&["explain", "work", "--flamegraph", path])
+            .run()
+    };
+    let without = draw(path).expect_code(4);
+    for said in ["valgrind does not work", "\n  help: "] {
+        assert!(without.stderr.contains(said), "{without}");
+    }
+    let lost = draw("no/such/directory/flames.svg").expect_code(5);
+    assert!(
+        lost.stderr
+            .contains("there is no directory no/such/directory"),
+        "{lost}"
+    );
+    fs::remove_dir_all(machine.cache()).expect("removed");
+    let gone = draw(path).expect_code(6);
+    for said in [
+        "no executable of the bench target `costs` is kept of run 1\n  help: ",
+        "`cargo perfcheck --against ",
+    ] {
+        assert!(gone.stderr.contains(said), "{gone}");
+    }
+    assert!(!file(&project).exists());
+    let two = project.perfcheck(&["explain", "work", "--flamegraph", path, "--asm", "work"]);
+    two.run().expect_code(2);
+}
+
+/// The names of what is drawn of the base of `work`.
+pub fn names_in_base(project: &Project<'_>) -> Vec<String> {
+    let drawn = frames(project, "work");
+    let half = drawn.len() / 2;
+    drawn
+        .into_iter()
+        .take(half)
+        .map(|(name, ..)| name)
+        .collect()
+}
