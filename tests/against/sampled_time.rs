@@ -171,7 +171,8 @@ fn of_a_bench_that_only_prints_the_whole_process_is_sampled_and_nobody_is_warned
     project.write("benches/costs.rs", PRINTED);
     project.commit();
     let run = beside_more(&project, &[]);
-    names_what_has_grown(&run);
+    let found = names_what_has_grown(&run);
+    assert!(!found.to_string().contains("(unnamed)"), "{found}");
     let remarks = finish(&run)["remarks"].to_string();
     assert!(!remarks.contains("not counted"), "{remarks}");
 
@@ -181,7 +182,7 @@ fn of_a_bench_that_only_prints_the_whole_process_is_sampled_and_nobody_is_warned
     let stripped = manifest.replace("debug = false", "strip = true");
     project.write("Cargo.toml", &stripped);
     project.commit();
-    let run = beside_more(&project, &[]);
+    let run = beside_more(&project, &["--as-built"]);
     assert_eq!(compared(&run, "work")["sampled_time"], Value::Null);
     let remarks = finish(&run)["remarks"].to_string();
     assert!(

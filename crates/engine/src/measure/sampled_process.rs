@@ -153,15 +153,19 @@ pub(super) struct SampledProcess<'n> {
 impl<'n> SampledProcess<'n> {
     /// A process that has just been started with the executable of these `names`. It is not sampled before it is told.
     pub(super) fn of(process: u32, names: &'n FunctionNames) -> Result<Self, NoTimeSamples> {
+        let sampler = TimeSampler::of(process, PERIOD)?;
         let executable = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
-        Ok(Self {
+        let mut found = Self {
             process,
-            sampler: TimeSampler::of(process, PERIOD)?,
+            sampler,
             names,
             executable: executable.to_string_lossy().into_owned(),
             maps: Vec::new(),
-            found: BTreeMap::new(),
-        })
+            found: FoundPlaces::new(),
+        };
+        // Its executable is there, whatever it loads later; it may end before anybody looks again.
+        found.read_maps();
+        Ok(found)
     }
 
     /// Begins to sample.
@@ -180,14 +184,19 @@ impl<'n> SampledProcess<'n> {
         let is_unknown =
             |sample: &TimeSample| sample.process == self.process && self.map_of(sample).is_none();
         if samples.iter().any(is_unknown) {
-            let maps = fs::read(format!("/proc/{}/maps", self.process)).unwrap_or_default();
-            let maps = executable_maps(&String::from_utf8_lossy(&maps));
-            if !maps.is_empty() {
-                self.maps = maps;
-            }
+            self.read_maps();
         }
         for sample in samples {
             *self.found.entry(self.place_of(&sample)).or_default() += 1;
+        }
+    }
+
+    /// What is in its memory; what was known stays where it has ended.
+    fn read_maps(&mut self) {
+        let maps = fs::read(format!("/proc/{}/maps", self.process)).unwrap_or_default();
+        let maps = executable_maps(&String::from_utf8_lossy(&maps));
+        if !maps.is_empty() {
+            self.maps = maps;
         }
     }
 

@@ -32,7 +32,7 @@ const WARM_UP: Duration = Duration::from_millis(50);
 /// One of ours is asked for samples that take about so long, or for one iteration.
 const REQUEST: Duration = Duration::from_millis(20);
 /// What decides by itself how long it takes is started so often at most.
-const MOST_PROCESSES: usize = 5;
+const MOST_PROCESSES: usize = 50;
 /// Others are told to take so many times as long as they are sampled: they are stopped before they come to analyse anything.
 const LONGER: u32 = 2;
 

@@ -52,8 +52,9 @@ pub(super) struct Call<'c> {
     pub(super) dropped: &'c [&'c [u8]],
 }
 
-/// So often somebody is asked whether it is enough.
+/// So often somebody is asked whether it is enough; sooner at the beginning, as it may be over by then.
 const TICK: Duration = Duration::from_millis(20);
+const FIRST_TICK: Duration = Duration::from_millis(1);
 
 /// Runs it to its end.
 pub(super) fn run(
@@ -104,7 +105,8 @@ pub(super) fn run_until(
     let mut usage = None;
     loop {
         // Who is not asked sleeps while it measures.
-        let tick = is_enough.as_ref().map(|_| Instant::now() + TICK);
+        let soon = began.elapsed().clamp(FIRST_TICK, TICK);
+        let tick = is_enough.as_ref().map(|_| Instant::now() + soon);
         let until = tick.into_iter().chain(deadline).min();
         match running.wait(&lines, until) {
             Wait::Came(Incoming::Line(line)) => {
