@@ -29,7 +29,10 @@ pub const LAYERS: [(&str, Layers); 3] = [
             ("host", &["mutations"]),
             ("store", &["mutations"]),
             ("link", &["mutations"]),
-            ("measure", &["process", "cargo", "child", "host", "link"]),
+            (
+                "measure",
+                &["mutations", "process", "cargo", "child", "host", "link"],
+            ),
             ("sides", &["process", "cargo", "host", "link"]),
         ],
     ),

@@ -22,10 +22,10 @@ use perfcheck_analysis::findings::{
     Ceiling, Exceeded, Findings, LimitRemark, Limits, Method, Row, RunRemark, Verdicts,
 };
 use perfcheck_analysis::model::{
-    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts, Counts,
-    DecisionSettings, Environment, Extras, Failure, GitState, HostFacts, Latencies, LaunchSeries,
-    Measurement, Metric, Nanos, Run, RunId, RunStatus, Sample, SamplingSettings, Series, Statistic,
-    TargetFacts, Test, Throughput, Timestamp, Verdict,
+    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts,
+    CountsOfBenchmark, DecisionSettings, Environment, Extras, Failure, GitState, HostFacts,
+    Latencies, LaunchSeries, Measurement, Metric, Nanos, Run, RunId, RunStatus, Sample,
+    SamplingSettings, Series, Statistic, TargetFacts, Test, Throughput, Timestamp, Verdict,
 };
 
 /// Text that would do harm in a terminal, in Markdown, in HTML, in XML, in a spreadsheet or in a log of GitHub.
@@ -110,7 +110,7 @@ impl Recipe {
                 .map(|launch| self.launch(launch, typical, is_new))
                 .collect(),
             failures: Vec::new(),
-            counts: Counts::default(),
+            counts: CountsOfBenchmark::default(),
             verdict: None,
             described: None,
             expired: None,

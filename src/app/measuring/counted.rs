@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use perfcheck_analysis::findings::RunRemark;
-use perfcheck_analysis::model::{BenchmarkKey, Counts};
+use perfcheck_analysis::model::{BenchmarkKey, CountsOfBenchmark};
 
 /// What was counted on one side.
-pub(super) type CountsByBenchmark = BTreeMap<BenchmarkKey, Counts>;
+pub(super) type CountsByBenchmark = BTreeMap<BenchmarkKey, CountsOfBenchmark>;
 
 /// Reasons, each with the benchmarks for which it holds.
 #[derive(Debug, Default)]

@@ -16,8 +16,8 @@ use crate::app::options::Counting;
 use crate::report::{self, Progress};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, BySide, CountedBenchmark, Counts, HeldBack, Measurement, Observer,
-    RunId, Sample, Series, Side, Statistic,
+    Benchmark, BenchmarkKey, BySide, CountedBenchmark, CountsOfBenchmark, HeldBack, Measurement,
+    Observer, RunId, Sample, Series, Side, Statistic,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::{NoValgrind, Valgrind};
@@ -48,7 +48,7 @@ impl Request<'_> {
     }
 }
 
-/// Counts on both sides of what was measured in turn, and stores it. `apart`: what cannot run on both sides at once. `left`: what is left behind by an
+/// CountsOfBenchmark on both sides of what was measured in turn, and stores it. `apart`: what cannot run on both sides at once. `left`: what is left behind by an
 /// interrupt.
 pub(super) fn count_in_turn(
     measured: &mut MeasuredInTurn,
@@ -125,7 +125,7 @@ struct CountedPairs<'p> {
 }
 
 impl CountedPairs<'_> {
-    /// Counts instructions; both sides at the same time, but for what is apart. Remarks say what was not counted.
+    /// CountsOfBenchmark instructions; both sides at the same time, but for what is apart. Remarks say what was not counted.
     fn count(
         &self,
         found: &mut BySide<CountsByBenchmark>,
@@ -182,7 +182,7 @@ fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
     keys.collect()
 }
 
-/// Counts every benchmark that was measured alone, where that is wanted, and stores it.
+/// CountsOfBenchmark every benchmark that was measured alone, where that is wanted, and stores it.
 pub(in crate::app) fn count_alone(
     run: RunId,
     measurements: &mut [Measurement],
@@ -286,7 +286,7 @@ fn failed_beside(counted: &[CountedSide], place: usize, here: &[ToCount]) -> Vec
 /// An executable that is ready to be counted, how it is driven, and where its files go.
 type Prepared<'d> = (BenchTarget, &'d Driver, PathBuf);
 
-/// Counts executables, and keeps why benchmarks have no counts.
+/// CountsOfBenchmark executables, and keeps why benchmarks have no counts.
 struct InstructionCounter<'c> {
     request: &'c Request<'c>,
     left: &'c str,
@@ -321,7 +321,7 @@ impl<'c> InstructionCounter<'c> {
         })
     }
 
-    /// Counts these benchmarks on both sides: at the same time, but for those that are known to be `apart`. What fails beside the other side may fail
+    /// CountsOfBenchmark these benchmarks on both sides: at the same time, but for those that are known to be `apart`. What fails beside the other side may fail
     /// because of it, so it is counted once more, alone.
     fn count_both(
         &mut self,
@@ -347,7 +347,7 @@ impl<'c> InstructionCounter<'c> {
         Ok(counted.map(|counted| self.found(counted, here)).collect())
     }
 
-    /// Counts alone, once more, what has `failed` on one side.
+    /// CountsOfBenchmark alone, once more, what has `failed` on one side.
     fn count_again(
         &mut self,
         side: (&BenchTarget, &Driver),
@@ -364,7 +364,7 @@ impl<'c> InstructionCounter<'c> {
         Ok(())
     }
 
-    /// Counts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is, and what
+    /// CountsOfBenchmark these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is, and what
     /// it prints; what the others print comes after it.
     fn count(
         &mut self,
@@ -433,9 +433,9 @@ impl<'c> InstructionCounter<'c> {
                 for (key, counted) in counted {
                     match counted {
                         Ok(instructions) => {
-                            let counts = Counts {
+                            let counts = CountsOfBenchmark {
                                 instructions,
-                                ..Counts::default()
+                                ..CountsOfBenchmark::default()
                             };
                             found.insert(key, counts);
                         }

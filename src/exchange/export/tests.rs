@@ -58,7 +58,7 @@ fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurem
             })
             .collect(),
         failures: Vec::new(),
-        counts: Counts::default(),
+        counts: CountsOfBenchmark::default(),
         verdict: None,
         described: None,
         expired: None,

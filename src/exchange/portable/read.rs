@@ -123,7 +123,7 @@ impl PortableReader<'_> {
                     LaunchedBenchmark::try_from(*wire).and_then(|launched| self.series(launched));
                 found.map_err(|reason| self.refuse(&reason))
             }
-            PortableLine::Counts(counted) => {
+            PortableLine::CountsOfBenchmark(counted) => {
                 let found = self.counted(counted);
                 found.map_err(|reason| self.refuse(&reason))
             }

@@ -109,7 +109,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
         }],
         counted: vec![CountedBenchmark {
             benchmark: key.clone(),
-            counts: Counts {
+            counts: CountsOfBenchmark {
                 instructions: vec![InstructionCount {
                     iterations: 4,
                     instructions: 9_876,

@@ -12,7 +12,7 @@ use perfcheck_analysis::model::{
     Sample, SamplingSettings, Series, Side, Source, TargetFacts, Timestamp, Verdict,
 };
 
-/// Counts up where a line gets a new member or meaning: earlier programs refuse it rather than lose something.
+/// CountsOfBenchmark up where a line gets a new member or meaning: earlier programs refuse it rather than lose something.
 pub(super) const FORMAT: u32 = 1;
 
 /// A line of the file.
@@ -28,7 +28,7 @@ pub(super) enum PortableLine {
     /// What the launch gave of a benchmark.
     Series(Box<WireBenchmark>),
     /// What was counted of a benchmark of the run.
-    Counts(CountedBenchmark),
+    CountsOfBenchmark(CountedBenchmark),
     /// What the run found of a benchmark.
     Verdict(PortableVerdict),
     /// What was concluded of the run.

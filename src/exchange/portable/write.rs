@@ -39,7 +39,7 @@ pub fn write_portable(
             }
         }
         for counted in &run.counted {
-            lines.line(&PortableLine::Counts(counted.clone()))?;
+            lines.line(&PortableLine::CountsOfBenchmark(counted.clone()))?;
         }
         for verdict in &run.verdicts {
             lines.line(&PortableLine::Verdict(verdict.clone()))?;

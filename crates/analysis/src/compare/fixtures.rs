@@ -1,8 +1,8 @@
 //! Measurements made up for tests.
 
 use crate::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Counts, Extras, LaunchSeries, Measurement, Metric,
-    Nanos, Sample, SamplingSettings, Series, TargetFacts, Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, CountsOfBenchmark, Extras, LaunchSeries, Measurement,
+    Metric, Nanos, Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
 /// A flat sample that lasts about a millisecond at ordinary values.
@@ -75,7 +75,7 @@ pub(crate) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
         noise_threshold: 0.02,
         launches,
         failures: vec![],
-        counts: Counts::default(),
+        counts: CountsOfBenchmark::default(),
         verdict: None,
         described: None,
         expired: None,

@@ -116,7 +116,7 @@ pub enum Note {
         /// The level that the adjusted p-value had to be below.
         level: f64,
     },
-    /// Counts that vary differ beyond noise, but p is not small enough among as many benchmarks.
+    /// CountsOfBenchmark that vary differ beyond noise, but p is not small enough among as many benchmarks.
     CountsNotSignificant {
         /// The p-value before it is adjusted.
         p: f64,

@@ -109,7 +109,7 @@ enum Number<'a> {
     /// A value of the run.
     Value(&'a Measurement, Statistic),
     /// A change of counts that vary, tested by ranks.
-    Counts(CountChange),
+    CountsOfBenchmark(CountChange),
 }
 
 impl Number<'_> {
@@ -117,7 +117,7 @@ impl Number<'_> {
     fn is_uncertain(&self, confidence_level: f64) -> bool {
         match self {
             Self::Settled(_) => false,
-            Self::Counts(_) | Self::Change(_) => true,
+            Self::CountsOfBenchmark(_) | Self::Change(_) => true,
             // Where launches agree the value is its own interval.
             Self::Value(measurement, statistic) => {
                 value_at(measurement, *statistic, confidence_level)
@@ -141,7 +141,7 @@ impl Number<'_> {
                     .unwrap_or(Estimate::unbounded(f64::NAN));
                 (found, (found.lower < found.upper).then_some(shared))
             }
-            Self::Counts(count) => {
+            Self::CountsOfBenchmark(count) => {
                 let p = count.p_value.unwrap_or(1.0);
                 let level = decision.significance_level;
                 let is_shown = count.has_changed() && p * (family as f64) < level;
@@ -193,7 +193,7 @@ fn change(comparison: &Comparison, statistic: Statistic) -> Option<Number<'stati
                 return Some(if count.exact {
                     Number::Settled(any_change(&count))
                 } else {
-                    Number::Counts(count)
+                    Number::CountsOfBenchmark(count)
                 });
             }
             let found = comparison.percentile(other)?;

@@ -14,13 +14,13 @@ pub struct CountedBenchmark {
     /// Which.
     pub benchmark: BenchmarkKey,
     /// What.
-    pub counts: Counts,
+    pub counts: CountsOfBenchmark,
 }
 
-/// Counts of a benchmark; empty where nobody asked.
+/// CountsOfBenchmark of a benchmark; empty where nobody asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Counts {
+pub struct CountsOfBenchmark {
     /// Instructions: a count for each process, in the order counted.
     pub instructions: Vec<InstructionCount>,
     /// Samples of its time, where instructions could not be counted.

@@ -34,7 +34,7 @@ mod work;
 pub use analysis::{Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test};
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
 pub use counts::{
-    CountedBenchmark, Counts, FunctionCount, InstructionCount, StackCounts, TimeSamples,
+    CountedBenchmark, CountsOfBenchmark, FunctionCount, InstructionCount, StackCounts, TimeSamples,
 };
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter};

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Benchmark, Counts, DecisionSettings, DescribedSamples, Environment, Extras, GitState, Nanos,
-    Partition, SamplingSettings, Series, Side, Source, Verdict,
+    Benchmark, CountsOfBenchmark, DecisionSettings, DescribedSamples, Environment, Extras,
+    GitState, Nanos, Partition, SamplingSettings, Series, Side, Source, Verdict,
 };
 
 /// Number of a run in its store.
@@ -200,7 +200,7 @@ pub struct Measurement {
     /// Launches that failed.
     pub failures: Vec<Failure>,
     /// What processes counted that were launched for nothing else.
-    pub counts: Counts,
+    pub counts: CountsOfBenchmark,
     /// The verdict of the run about it, once there is one.
     pub verdict: Option<Verdict>,
     /// What a filter leaves to be described, where there is a filter.

@@ -396,8 +396,8 @@ mod tests {
         use std::process::Command;
         use std::time::Instant;
 
-        if let Err(why) = crate::process::try_time_samples() {
-            eprintln!("skipped: no perf_event_open: {why}");
+        if crate::process::try_time_samples().is_err() {
+            // This machine does not permit it: there is nothing to show.
             return;
         }
         let place = tempfile::tempdir().expect("a directory");

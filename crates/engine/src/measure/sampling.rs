@@ -78,7 +78,7 @@ pub fn sample_time(
     let mut found = BTreeMap::new();
     for (done, key) in wanted.iter().enumerate() {
         work.reached(done, wanted.len());
-        let mut sampling = Sampling {
+        let mut sampling = TimeSampling {
             id: &key.id,
             spec: launch_spec(target, 0, 0),
             means: launcher.means(&pass_on),
@@ -100,7 +100,7 @@ pub fn sample_time(
 }
 
 /// The sampling of one benchmark.
-struct Sampling<'s> {
+struct TimeSampling<'s> {
     id: &'s str,
     spec: LaunchSpec,
     means: Means<'s>,
@@ -110,7 +110,7 @@ struct Sampling<'s> {
     found: FoundPlaces,
 }
 
-impl Sampling<'_> {
+impl TimeSampling<'_> {
     fn of(&mut self, driver: &Driver) -> Result<(), CountError> {
         match driver {
             Driver::Own => self.of_own(),
@@ -128,7 +128,7 @@ impl Sampling<'_> {
     }
 
     fn of_own(&mut self) -> Result<(), CountError> {
-        let mut process = Observed::new(self.names);
+        let mut process = ObservedProcess::new(self.names);
         let mut session = Session::start_observed(&self.spec, &self.means, |id| process.begin(id))?;
         let mut process = process.under_way()?;
         match reach(&mut session, self.id)? {
@@ -189,7 +189,7 @@ impl Sampling<'_> {
             samples: None,
         };
         let began = Instant::now();
-        let mut process = Observed::new(self.names);
+        let mut process = ObservedProcess::new(self.names);
         let ended = harness.observe(&request, &self.spec, &self.means, &mut |id| {
             let Some(process) = process.or_begin(id) else {
                 return true;
@@ -209,12 +209,12 @@ impl Sampling<'_> {
 }
 
 /// A process that is observed once it has started.
-struct Observed<'n> {
+struct ObservedProcess<'n> {
     names: &'n FunctionNames,
     process: Option<Result<SampledProcess<'n>, NoTimeSamples>>,
 }
 
-impl<'n> Observed<'n> {
+impl<'n> ObservedProcess<'n> {
     fn new(names: &'n FunctionNames) -> Self {
         Self {
             names,

@@ -41,7 +41,7 @@ pub fn try_time_samples() -> Result<(), NoTimeSamples> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::TimeSampler;
+pub use elsewhere::NoTimeSampler as TimeSampler;
 #[cfg(target_os = "linux")]
 pub use linux::TimeSampler;
 
@@ -52,9 +52,9 @@ mod elsewhere {
 
     /// There is none here.
     #[derive(Debug)]
-    pub struct TimeSampler {}
+    pub struct NoTimeSampler {}
 
-    impl TimeSampler {
+    impl NoTimeSampler {
         /// There is none here.
         pub fn of(_: u32, _: Duration) -> Result<Self, NoTimeSamples> {
             Err(NoTimeSamples::System)

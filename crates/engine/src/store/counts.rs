@@ -9,7 +9,7 @@ use super::runs::key_at;
 use super::sql::{Sql, StoredRow};
 use super::{Store, StoreError};
 use perfcheck_analysis::model::{
-    CountedBenchmark, Counts, FunctionCount, InstructionCount, RunId, TimeSamples,
+    CountedBenchmark, CountsOfBenchmark, FunctionCount, InstructionCount, RunId, TimeSamples,
 };
 
 impl Store {
@@ -36,7 +36,7 @@ impl Store {
                     if found.last().is_none_or(|last| last.benchmark != benchmark) {
                         found.push(CountedBenchmark {
                             benchmark,
-                            counts: Counts::default(),
+                            counts: CountsOfBenchmark::default(),
                         });
                     }
                     let last = found.last_mut().map(|last| &mut last.counts);
@@ -57,7 +57,7 @@ pub(super) struct CountRow<'c> {
 }
 
 /// The rows of a benchmark, in the order of their positions.
-pub(super) fn rows_of(counts: &Counts) -> impl Iterator<Item = CountRow<'_>> {
+pub(super) fn rows_of(counts: &CountsOfBenchmark) -> impl Iterator<Item = CountRow<'_>> {
     let instructions = counts.instructions.iter().map(|count| CountRow {
         iterations: Some(count.iterations.cast_signed()),
         total: count.instructions.cast_signed(),
@@ -99,7 +99,7 @@ pub(super) fn insert_counts(sql: Sql<'_>, run: RunId, counted: &[CountedBenchmar
 
 /// Adds a row, in three columns from `first` on.
 pub(super) fn add_count(
-    counts: &mut Counts,
+    counts: &mut CountsOfBenchmark,
     row: &StoredRow<'_>,
     first: usize,
 ) -> rusqlite::Result<()> {

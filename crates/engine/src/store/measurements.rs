@@ -13,8 +13,8 @@ use super::sql::{AT_ONCE, Sql, StoredRow, numbered};
 use super::{Store, StoreError};
 use perfcheck_analysis::compare::clean;
 use perfcheck_analysis::model::{
-    BenchmarkKey, Conduct, Counts, Extras, Failure, LaunchSeries, Measurement, Nanos, RunId,
-    RunPoint, Source,
+    BenchmarkKey, Conduct, CountsOfBenchmark, Extras, Failure, LaunchSeries, Measurement, Nanos,
+    RunId, RunPoint, Source,
 };
 
 impl Store {
@@ -151,7 +151,7 @@ impl MeasurementQuery<'_> {
                 verdict: row
                     .get::<Option<WordColumn<_>>>(5)?
                     .map(|WordColumn(verdict)| verdict),
-                counts: Counts::default(),
+                counts: CountsOfBenchmark::default(),
                 described: None,
                 expired: None,
             });

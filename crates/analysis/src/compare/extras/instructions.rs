@@ -79,7 +79,7 @@ impl InstructionComparison {
     }
 }
 
-/// Counts vary by what is drawn anew in each process, such as the seeds of maps, as sums of many such draws do; a side that does not vary is known. Ranks
+/// CountsOfBenchmark vary by what is drawn anew in each process, such as the seeds of maps, as sums of many such draws do; a side that does not vary is known. Ranks
 /// of so few could never show a change of several benchmarks at once. Of one process nothing is known.
 fn welch(candidate: &[f64], base: &[f64]) -> f64 {
     let tested = WelchTest::of(candidate, base, WelchDf::Fractional);
@@ -125,7 +125,7 @@ fn is_constant(values: &[f64]) -> bool {
 mod tests {
     use super::*;
     use crate::compare::fixtures::measurement;
-    use crate::model::{Counts, FunctionCount};
+    use crate::model::{CountsOfBenchmark, FunctionCount};
 
     const RULES: ExtrasRules = ExtrasRules {
         noise_threshold: 0.01,
@@ -143,9 +143,9 @@ mod tests {
             functions: Vec::new(),
         };
         Measurement {
-            counts: Counts {
+            counts: CountsOfBenchmark {
                 instructions: counts.iter().map(count).collect(),
-                ..Counts::default()
+                ..CountsOfBenchmark::default()
             },
             ..measurement(Vec::new())
         }

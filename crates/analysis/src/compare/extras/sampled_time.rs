@@ -106,7 +106,7 @@ fn cost_of(name: &str, counts: BySide<f64>, samples: BySide<u64>, ns: BySide<f64
 mod tests {
     use super::*;
     use crate::compare::fixtures::measurement;
-    use crate::model::{Counts, FunctionCount};
+    use crate::model::{CountsOfBenchmark, FunctionCount};
 
     fn run(samples: u64, functions: &[(&str, u64)]) -> Measurement {
         let functions = functions.iter().map(|(name, count)| FunctionCount {
@@ -118,9 +118,9 @@ mod tests {
             functions: functions.collect(),
         };
         Measurement {
-            counts: Counts {
+            counts: CountsOfBenchmark {
                 time: Some(time),
-                ..Counts::default()
+                ..CountsOfBenchmark::default()
             },
             ..measurement(Vec::new())
         }
