@@ -98,18 +98,18 @@ impl TukeyFences {
 }
 
 impl OutlierCounts {
-    /// CountsOfBenchmark the outliers of `values`, in any order, by their own fences at 1.5 and 3 IQR; none without values.
+    /// Counts the outliers of `values`, in any order, by their own fences at 1.5 and 3 IQR; none without values.
     pub fn of(values: &[f64]) -> Self {
         Self::at(values, 1.5, 3.0)
     }
 
-    /// CountsOfBenchmark the outliers of `values` by their own fences at `mild` and `severe` IQR; none without values.
+    /// Counts the outliers of `values` by their own fences at `mild` and `severe` IQR; none without values.
     pub fn at(values: &[f64], mild: f64, severe: f64) -> Self {
         TukeyFences::at(values, mild, severe)
             .map_or_else(Self::default, |fences| Self::beyond(&fences, values))
     }
 
-    /// CountsOfBenchmark those of `values` that lie beyond `fences`.
+    /// Counts those of `values` that lie beyond `fences`.
     pub fn beyond(fences: &TukeyFences, values: &[f64]) -> Self {
         let mut counts = Self::default();
         for value in values {

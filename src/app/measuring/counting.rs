@@ -48,7 +48,7 @@ impl Request<'_> {
     }
 }
 
-/// CountsOfBenchmark on both sides of what was measured in turn, and stores it. `apart`: what cannot run on both sides at once. `left`: what is left behind by an
+/// Counts on both sides of what was measured in turn, and stores it. `apart`: what cannot run on both sides at once. `left`: what is left behind by an
 /// interrupt.
 pub(super) fn count_in_turn(
     measured: &mut MeasuredInTurn,
@@ -125,7 +125,7 @@ struct CountedPairs<'p> {
 }
 
 impl CountedPairs<'_> {
-    /// CountsOfBenchmark instructions; both sides at the same time, but for what is apart. Remarks say what was not counted.
+    /// Counts instructions; both sides at the same time, but for what is apart. Remarks say what was not counted.
     fn count(
         &self,
         found: &mut BySide<CountsByBenchmark>,
@@ -182,7 +182,7 @@ fn keys(measurements: &[Measurement]) -> BTreeSet<BenchmarkKey> {
     keys.collect()
 }
 
-/// CountsOfBenchmark every benchmark that was measured alone, where that is wanted, and stores it.
+/// Counts every benchmark that was measured alone, where that is wanted, and stores it.
 pub(in crate::app) fn count_alone(
     run: RunId,
     measurements: &mut [Measurement],
@@ -286,7 +286,7 @@ fn failed_beside(counted: &[CountedSide], place: usize, here: &[ToCount]) -> Vec
 /// An executable that is ready to be counted, how it is driven, and where its files go.
 type Prepared<'d> = (BenchTarget, &'d Driver, PathBuf);
 
-/// CountsOfBenchmark executables, and keeps why benchmarks have no counts.
+/// Counts executables, and keeps why benchmarks have no counts.
 struct InstructionCounter<'c> {
     request: &'c Request<'c>,
     left: &'c str,
@@ -321,7 +321,7 @@ impl<'c> InstructionCounter<'c> {
         })
     }
 
-    /// CountsOfBenchmark these benchmarks on both sides: at the same time, but for those that are known to be `apart`. What fails beside the other side may fail
+    /// Counts these benchmarks on both sides: at the same time, but for those that are known to be `apart`. What fails beside the other side may fail
     /// because of it, so it is counted once more, alone.
     fn count_both(
         &mut self,
@@ -347,7 +347,7 @@ impl<'c> InstructionCounter<'c> {
         Ok(counted.map(|counted| self.found(counted, here)).collect())
     }
 
-    /// CountsOfBenchmark alone, once more, what has `failed` on one side.
+    /// Counts alone, once more, what has `failed` on one side.
     fn count_again(
         &mut self,
         side: (&BenchTarget, &Driver),
@@ -364,7 +364,7 @@ impl<'c> InstructionCounter<'c> {
         Ok(())
     }
 
-    /// CountsOfBenchmark these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is, and what
+    /// Counts these benchmarks of `sides`, at the same time: a count does not depend on what else runs. Who waits sees how far the last one is, and what
     /// it prints; what the others print comes after it.
     fn count(
         &mut self,

@@ -12,7 +12,7 @@ use perfcheck_analysis::model::{
     Sample, SamplingSettings, Series, Side, Source, TargetFacts, Timestamp, Verdict,
 };
 
-/// CountsOfBenchmark up where a line gets a new member or meaning: earlier programs refuse it rather than lose something.
+/// Counts up where a line gets a new member or meaning: earlier programs refuse it rather than lose something.
 pub(super) const FORMAT: u32 = 1;
 
 /// A line of the file.

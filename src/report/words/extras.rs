@@ -144,7 +144,7 @@ pub(crate) fn most_different(functions: &[FunctionCost], write: fn(f64) -> Strin
     words.join(", ")
 }
 
-/// CountsOfBenchmark that differ by more than noise, in too few launches or by too little for how they vary.
+/// Counts that differ by more than noise, in too few launches or by too little for how they vary.
 fn open_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<String> {
     let open = found.named().into_iter().filter(|(_, one)| {
         one.verdict == Verdict::Inconclusive && one.relative().abs() > noise_threshold

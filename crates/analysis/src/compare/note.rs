@@ -116,7 +116,7 @@ pub enum Note {
         /// The level that the adjusted p-value had to be below.
         level: f64,
     },
-    /// CountsOfBenchmark that vary differ beyond noise, but p is not small enough among as many benchmarks.
+    /// Counts that vary differ beyond noise, but p is not small enough among as many benchmarks.
     CountsNotSignificant {
         /// The p-value before it is adjusted.
         p: f64,

@@ -17,7 +17,7 @@ pub struct CountedBenchmark {
     pub counts: CountsOfBenchmark,
 }
 
-/// CountsOfBenchmark of a benchmark; empty where nobody asked.
+/// Counts of a benchmark; empty where nobody asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountsOfBenchmark {

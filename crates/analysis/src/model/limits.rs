@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// CountsOfBenchmark and times are below this: the store and many readers of JSON have signed integers.
+/// Counts and times are below this: the store and many readers of JSON have signed integers.
 pub const BEYOND_NUMBERS: u64 = 1 << 63;
 /// Processes per run.
 pub const LAUNCHES: RangeInclusive<u32> = 1..=10_000;
@@ -32,7 +32,7 @@ pub const LONGEST_ANSWER_BYTES: usize = 64 << 20;
 pub const MOST_CHANGED_FUNCTIONS: usize = 100;
 /// Functions of which a count of instructions or samples keeps their own.
 pub const MOST_COUNTED_FUNCTIONS: usize = 40;
-/// CountsOfBenchmark of the instructions of a benchmark in one run.
+/// Counts of the instructions of a benchmark in one run.
 pub const MOST_COUNTS: usize = 1_000;
 /// Entries of what is stored as run lengths: a few bytes must not ask for all memory.
 pub const MOST_REPEATED: u64 = 1_000_000;

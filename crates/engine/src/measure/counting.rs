@@ -1,7 +1,7 @@
 //! Instructions of benchmarks, counted in processes of their own, which run under callgrind.
 //!
 //! What a process counts between two bounds is the benchmark's iterations and something of the harness; that is the same for few iterations and for many. So
-//! the instructions of an iteration are the slope between two lengths. CountsOfBenchmark of two processes that agree are exact; where they do not, as with maps
+//! the instructions of an iteration are the slope between two lengths. Counts of two processes that agree are exact; where they do not, as with maps
 //! whose order is drawn anew, more processes are samples.
 
 use std::collections::BTreeMap;
@@ -201,7 +201,7 @@ impl ToCount {
     }
 }
 
-/// CountsOfBenchmark the instructions of some benchmarks of a target, where `Valgrind::find` has found it. The files of the processes go into `directory`.
+/// Counts the instructions of some benchmarks of a target, where `Valgrind::find` has found it. The files of the processes go into `directory`.
 pub fn count_instructions(
     target: &BenchTarget,
     driver: &Driver,
@@ -236,7 +236,7 @@ pub fn count_instructions(
     Ok(found)
 }
 
-/// CountsOfBenchmark the instructions of one benchmark in one process, by the calls that led to each function.
+/// Counts the instructions of one benchmark in one process, by the calls that led to each function.
 pub fn count_stacks(
     target: &BenchTarget,
     driver: &Driver,
@@ -310,7 +310,7 @@ impl<'c> Counter<'c> {
         })
     }
 
-    /// CountsOfBenchmark each benchmark once.
+    /// Counts each benchmark once.
     fn once(
         &mut self,
         wanted: &[&ToCount],
@@ -337,7 +337,7 @@ impl<'c> Counter<'c> {
         ))
     }
 
-    /// CountsOfBenchmark in one process of ours, or in as many as it takes after those that go wrong.
+    /// Counts in one process of ours, or in as many as it takes after those that go wrong.
     fn in_a_process(
         &mut self,
         wanted: &[&ToCount],
@@ -375,7 +375,7 @@ impl<'c> Counter<'c> {
         Ok(counts)
     }
 
-    /// CountsOfBenchmark each benchmark in processes of its own.
+    /// Counts each benchmark in processes of its own.
     fn in_processes(
         &mut self,
         wanted: &[&ToCount],
@@ -440,7 +440,7 @@ impl<'c> Counter<'c> {
         }
     }
 
-    /// CountsOfBenchmark in two processes of divan: what is done once is done in both.
+    /// Counts in two processes of divan: what is done once is done in both.
     fn of_divan(
         &mut self,
         harness: &PrintedHarness,
@@ -498,7 +498,7 @@ fn went_wrong(error: ChildError, recording: &Recording) -> Result<CountError, Co
     }
 }
 
-/// CountsOfBenchmark a benchmark in a process that lives: a first iteration that does what is done once, then a shorter and a longer sample.
+/// Counts a benchmark in a process that lives: a first iteration that does what is done once, then a shorter and a longer sample.
 fn counted(
     session: &mut Session<'_>,
     recording: &mut Recording,

@@ -35,7 +35,7 @@ pub struct FlatSchedule {
 pub(super) struct LaunchLayout {
     /// The time of an iteration that it was laid out for, in nanoseconds: of the quicker side and of the slower one, or of the only one twice.
     pub(super) iteration_ns: [f64; 2],
-    /// CountsOfBenchmark of the linear phase: d, 2d, ..., Nd; may be empty.
+    /// Counts of the linear phase: d, 2d, ..., Nd; may be empty.
     pub(super) linear: Vec<u64>,
     /// The flat phase, if there is one.
     pub(super) flat: Option<FlatSchedule>,

@@ -53,7 +53,7 @@ impl Memory {
         self.content.measured
     }
 
-    /// CountsOfBenchmark a measurement, which the next outcome will remember.
+    /// Counts a measurement, which the next outcome will remember.
     pub(super) fn count_measurement(&mut self) {
         self.content.measured += 1;
     }

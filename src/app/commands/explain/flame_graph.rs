@@ -34,7 +34,7 @@ pub(super) fn check(file: &Path, format: MessageFormat) -> Result<(), AppError> 
     Ok(check_place(file)?)
 }
 
-/// CountsOfBenchmark one benchmark in both builds, and draws what it executes.
+/// Counts one benchmark in both builds, and draws what it executes.
 pub(super) fn flame_graph(
     file: &Path,
     wanted: &ToCount,
@@ -97,7 +97,7 @@ fn target_in(build: &BuiltSide, wanted: &ToCount) -> Option<BenchTarget> {
     found.cloned()
 }
 
-/// CountsOfBenchmark the benchmark on one side after the other.
+/// Counts the benchmark on one side after the other.
 struct SideCounter<'c> {
     wanted: &'c ToCount,
     context: &'c Context,

@@ -1,6 +1,6 @@
 //! Levels that are shared: of verdicts about something else than time all benchmarks of a comparison are one family, as they are about the time.
 //!
-//! Intervals share the level by Bonferroni, tests by ranks by Holm's procedure. CountsOfBenchmark that do not vary rest on no chance and take no share.
+//! Intervals share the level by Bonferroni, tests by ranks by Holm's procedure. Counts that do not vary rest on no chance and take no share.
 
 use super::shared_level::{Share, SharedLevel};
 use super::{CountChange, PercentileChange};

@@ -79,7 +79,7 @@ impl InstructionComparison {
     }
 }
 
-/// CountsOfBenchmark vary by what is drawn anew in each process, such as the seeds of maps, as sums of many such draws do; a side that does not vary is known. Ranks
+/// Counts vary by what is drawn anew in each process, such as the seeds of maps, as sums of many such draws do; a side that does not vary is known. Ranks
 /// of so few could never show a change of several benchmarks at once. Of one process nothing is known.
 fn welch(candidate: &[f64], base: &[f64]) -> f64 {
     let tested = WelchTest::of(candidate, base, WelchDf::Fractional);

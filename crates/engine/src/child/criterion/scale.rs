@@ -2,7 +2,7 @@
 
 use perfcheck_analysis::model::{Metric, Nanos, Sample};
 
-/// CountsOfBenchmark and times that a float holds exactly are below this.
+/// Counts and times that a float holds exactly are below this.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 /// Where values are no whole numbers of what is stored, thousandths of it are kept: of as many iterations.
 const PARTS: f64 = 1000.0;
