@@ -1,8 +1,8 @@
 //! Measurements made up for the simulations.
 
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Counts, Extras, LaunchSeries, Measurement, Metric,
-    Nanos, Sample, SamplingSettings, Series, TargetFacts, Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, CountsOfBenchmark, Extras, LaunchSeries, Measurement,
+    Metric, Nanos, Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
 /// A measurement of the benchmark `id` with the samples of each launch: those of the ramp, and flat ones.
@@ -43,7 +43,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
         noise_threshold: 0.02,
         launches,
         failures: Vec::new(),
-        counts: Counts::default(),
+        counts: CountsOfBenchmark::default(),
         verdict: None,
         described: None,
         expired: None,
