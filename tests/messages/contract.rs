@@ -13,10 +13,11 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
 /// Messages that other tests bring about: a search, executables that go or are read, a page, a team's store.
-const ELSEWHERE: [&str; 6] = [
+const ELSEWHERE: [&str; 7] = [
     "bisect-step",
     "bisect-finished",
     "kept-executables",
+    "flame-graph-written",
     "machine-code",
     "report-written",
     "runs-pushed",

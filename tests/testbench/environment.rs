@@ -64,7 +64,11 @@ fn a_bench_sees_what_it_sees_under_cargo_bench() {
             assert!(ours.remove(name).is_some(), "{name}");
         }
         // What the user set for us reaches a bench as any other variable.
-        for name in ["PERFCHECK_CACHE", "PERFCHECK_NO_RERUN"] {
+        for name in [
+            "PERFCHECK_CACHE",
+            "PERFCHECK_NO_RERUN",
+            "PERFCHECK_NO_SAMPLING",
+        ] {
             ours.remove(name);
         }
         let theirs = variables(&by_cargo);
