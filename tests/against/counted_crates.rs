@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-use crate::against::flame_graphs::{LIKE_LIBTEST, names_in_base};
+use crate::against::flame_graphs::names_in_base;
 use crate::against::instructions::{LIBRARY, beside_more_turns, has_valgrind};
-use crate::against::project::{Project, compared};
+use crate::against::project::{Project, TAKES_100, compared};
 use crate::commands::scripted::finish;
 use crate::support::Machine;
 
@@ -256,10 +256,7 @@ fn a_bench_whose_iterations_nobody_can_set_is_named_with_this_reason() {
         return;
     }
     let machine = Machine::new();
-    let project = Project::without_benches(&machine);
-    project.add_target("costs");
-    project.write("benches/costs.rs", LIKE_LIBTEST);
-    project.commit();
+    let project = Project::like_libtest(&machine, TAKES_100, "");
     let words = ["--rounds", "2", "--no-rerun", "--instructions", "always"];
     let run = project.measure(&words).with_valgrind();
     let run = run.run().expect_code(0);

@@ -7,28 +7,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::against::instructions::{LIBRARY, beside_more_turns, has_valgrind};
-use crate::against::project::{Project, compared};
+use crate::against::project::{Project, TAKES_100, compared};
 use crate::messages::schema::expect_valid;
 use crate::support::{Finished, Machine};
 
 const BENCHMARKS: &str = r#"
     suite.bench("work", |b| b.iter(|| planted::work(planted::TURNS)));
     suite.bench("other", |b| b.iter(|| planted::other(1000)));
-"#;
-
-/// Prints what libtest prints.
-pub const LIKE_LIBTEST: &str = r#"
-fn main() {
-    if std::env::args().any(|argument| argument == "--ignored") {
-        return;
-    }
-    if std::env::args().any(|argument| argument == "--list") {
-        println!("work: benchmark");
-        return;
-    }
-    println!("running 1 test");
-    println!("test work ... bench:  100.00 ns/iter (+/- 1.00)");
-}
 "#;
 
 const FILE: &str = "flames.svg";
@@ -165,10 +150,7 @@ fn a_harness_whose_iterations_nobody_can_set_is_named_with_what_to_do() {
         return;
     }
     let machine = Machine::new();
-    let project = Project::without_benches(&machine);
-    project.add_target("costs");
-    project.write("benches/costs.rs", LIKE_LIBTEST);
-    project.commit();
+    let project = Project::like_libtest(&machine, TAKES_100, "");
     let run = project
         .measure(&["--against", "HEAD", "--rounds", "5"])
         .run();

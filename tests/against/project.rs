@@ -35,6 +35,24 @@ pub const TWO: &str = r#"
     suite.bench("constant", |b| takes(b, 50));
 "#;
 
+/// A library whose benchmark takes 100 ns.
+pub const TAKES_100: &str = "pub const NANOSECONDS: u64 = 100;\n";
+
+const LIKE_LIBTEST: &str = r#"
+fn main() {
+    if std::env::args().any(|argument| argument == "--ignored") {
+        return;
+    }
+    if std::env::args().any(|argument| argument == "--list") {
+        println!("work: benchmark");
+        return;
+    }
+    println!("running 1 test");
+    WORK
+    println!("test work ... bench:  {}.00 ns/iter (+/- 1.00)", planted::NANOSECONDS);
+}
+"#;
+
 /// The package `planted` with the bench target `costs`, a workspace and a repository of its own.
 pub struct Project<'m> {
     pub machine: &'m Machine,
@@ -57,6 +75,16 @@ impl<'m> Project<'m> {
         project.add_target("costs");
         project.write("src/lib.rs", library);
         project.benchmarks(benchmarks);
+        project.commit();
+        project
+    }
+
+    /// One commit with this library and the benchmark `work`. Its bench has no harness: it does `work` and prints what libtest prints.
+    pub fn like_libtest(machine: &'m Machine, library: &str, work: &str) -> Self {
+        let project = Self::without_benches(machine);
+        project.add_target("costs");
+        project.write("src/lib.rs", library);
+        project.write("benches/costs.rs", &LIKE_LIBTEST.replace("WORK", work));
         project.commit();
         project
     }

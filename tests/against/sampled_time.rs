@@ -53,23 +53,12 @@ const BENCHMARKS: &str = r#"
     suite.bench("same", |b| takes(b, 50));
 "#;
 
-/// Prints like libtest, after it has worked for a while.
-const PRINTED: &str = r#"
-fn main() {
-    if std::env::args().any(|argument| argument == "--ignored") {
-        return;
-    }
-    if std::env::args().any(|argument| argument == "--list") {
-        println!("work: benchmark");
-        return;
-    }
-    println!("running 1 test");
+/// What a bench that only prints does before it prints.
+const WORK: &str = "
     for _ in 0..20_000 {
         std::hint::black_box(planted::iteration());
     }
-    println!("test work ... bench:  {}.00 ns/iter (+/- 1.00)", planted::NANOSECONDS);
-}
-"#;
+";
 
 fn can_sample() -> bool {
     let is_possible = perfcheck_engine::process::try_time_samples().is_ok();
@@ -165,11 +154,7 @@ fn of_a_bench_that_only_prints_the_whole_process_is_sampled_and_nobody_is_warned
         return;
     }
     let machine = Machine::new();
-    let project = Project::without_benches(&machine);
-    project.add_target("costs");
-    project.write("src/lib.rs", LIBRARY);
-    project.write("benches/costs.rs", PRINTED);
-    project.commit();
+    let project = Project::like_libtest(&machine, LIBRARY, WORK);
     let run = beside_more(&project, &[]);
     let found = names_what_has_grown(&run);
     assert!(!found.to_string().contains("(unnamed)"), "{found}");

@@ -18,6 +18,7 @@ from pathlib import Path
 from arena import CODE, HARD, MAIN, MORE, SLOW_PATH
 
 CHANGES = ("regressed", "improved")
+HARD_ROWS = ("hard-same", "hard-slower")
 # Seconds at which the frontier is read.
 FRONTIER = (1, 3, 5, 10, 20, 30)
 ORDER = [*MAIN, *MORE, *CODE, *SLOW_PATH]
@@ -179,7 +180,7 @@ def pair_table(lines):
 def of_hard(lines):
     """The lines about hard workloads, each with its kind."""
     kinds = {workload: kind for kind, workloads in HARD.items() for workload in workloads}
-    return [line | {"kind": kinds[line["workload"]]} for line in lines if line["row"] in ("hard-same", "hard-slower")]
+    return [line | {"kind": kinds[line["workload"]]} for line in lines if line["row"] in HARD_ROWS]
 
 
 def hard_table(lines):
@@ -242,8 +243,7 @@ def main():
     lines, failed = read(options.results)
     benches = {"main": MAIN, "more": MORE, "code": CODE, "slow_path": SLOW_PATH}
     wanted = {name for target in options.targets.split(",") for name in benches[target]}
-    rows_of_hard = {line["row"] for line in of_hard(lines)}
-    every_line, lines = lines, [line for line in lines if line["workload"] in wanted and line["row"] not in rows_of_hard]
+    every_line, lines = lines, [line for line in lines if line["workload"] in wanted and line["row"] not in HARD_ROWS]
     for label in sorted({line["label"] for line in lines}):
         here = [line for line in lines if line["label"] == label]
         print(f"\n## {label or 'cargo perfcheck'}\n")

@@ -1,11 +1,12 @@
 //! What processes of their own counted of benchmarks, by function: instructions of an iteration, for which no clock is read, so another load on the machine
 //! changes nothing; or how often the time found a benchmark in which function.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::BenchmarkKey;
+use super::{BenchmarkKey, limits};
 
 /// What was counted of a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +66,17 @@ pub struct FunctionCount {
     pub name: String,
     /// How many: instructions in all iterations of the count, or samples.
     pub count: u64,
+}
+
+impl FunctionCount {
+    /// As many functions as a run keeps, most first.
+    pub fn most(counts: impl IntoIterator<Item = (String, u64)>) -> Vec<Self> {
+        let counts = counts.into_iter();
+        let mut functions: Vec<Self> = counts.map(|(name, count)| Self { name, count }).collect();
+        functions.sort_by_key(|one| Reverse(one.count));
+        functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
+        functions
+    }
 }
 
 impl InstructionCount {

@@ -559,19 +559,13 @@ impl Executed {
         for (symbol, count) in self.more.beyond(&self.less).functions() {
             *by_name.entry(readable(symbol)).or_default() += count;
         }
-        let functions = by_name.into_iter();
-        let mut functions: Vec<FunctionCount> = functions
-            .map(|(name, count)| FunctionCount {
-                name: limits::cut_name(name),
-                count,
-            })
-            .collect();
-        functions.sort_by_key(|one| std::cmp::Reverse(one.count));
-        functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
+        let by_name = by_name.into_iter();
         InstructionCount {
             iterations: self.iterations,
             instructions,
-            functions,
+            functions: FunctionCount::most(
+                by_name.map(|(name, count)| (limits::cut_name(name), count)),
+            ),
         }
     }
 

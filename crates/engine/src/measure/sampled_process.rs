@@ -241,13 +241,10 @@ pub(super) fn time_samples(found: FoundPlaces, names: &FunctionNames) -> TimeSam
         };
         *by_name.entry(limits::cut_name(name)).or_default() += count;
     }
-    let functions = by_name.into_iter();
-    let mut functions: Vec<FunctionCount> = functions
-        .map(|(name, count)| FunctionCount { name, count })
-        .collect();
-    functions.sort_by_key(|one| std::cmp::Reverse(one.count));
-    functions.truncate(limits::MOST_COUNTED_FUNCTIONS);
-    TimeSamples { samples, functions }
+    TimeSamples {
+        samples,
+        functions: FunctionCount::most(by_name),
+    }
 }
 
 #[cfg(test)]

@@ -96,8 +96,6 @@ impl Valgrind {
         all.extend_from_slice(bounds);
         if counted_by == CountedBy::Stack {
             all.push(format!("--separate-callers={MOST_CALLERS}").into());
-            // A function that calls itself stays one.
-            all.push("--separate-recs=1".into());
         }
         all.push("--".into());
         all.push(program.into());

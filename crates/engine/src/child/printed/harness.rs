@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::process::{Call, Printed, run};
 use super::value::PrintedTime;
 use super::{criterion, divan, libtest};
-use crate::child::criterion::{Reported, in_whole_seconds};
+use crate::child::criterion::{Config, Reported, in_whole_seconds};
 use crate::child::error::ChildError;
 use crate::child::launch_spec::LaunchSpec;
 use crate::child::means::Means;
@@ -99,6 +99,27 @@ pub enum PrintedValue {
     Nothing(String),
 }
 
+impl PrintedRequest<'_> {
+    /// The settings that it stands for in Criterion.
+    pub(super) fn config(&self) -> Config {
+        criterion::config(self.warm_up, self.measurement, self.samples)
+    }
+}
+
+/// What Criterion wrote of the benchmark.
+fn written(
+    folder: &criterion::ProcessFolder,
+    request: &PrintedRequest<'_>,
+) -> Result<PrintedValue, ChildError> {
+    match folder.read(request.id, &request.config()) {
+        Ok(Some(reported)) => Ok(PrintedValue::Samples(Box::new(reported))),
+        Ok(None) => Err(ChildError::bench(
+            "it wrote no result where it was told to (the variables CRITERION_HOME and CARGO_TARGET_DIR)",
+        )),
+        Err(message) => Err(ChildError::bench(message)),
+    }
+}
+
 /// Who begins its output with this line, if any of them does.
 pub(in crate::child) fn printer_of(line: &[u8]) -> Option<Printer> {
     let line = std::str::from_utf8(line).ok()?;
@@ -168,23 +189,14 @@ impl PrintedHarness {
         spec: &LaunchSpec,
         means: &Means<'_>,
     ) -> Result<Report, ChildError> {
-        if let Some(dialect) = self.dialect {
-            return self.measure_criterion(dialect, request, spec, means);
-        }
-        let arguments = self.arguments(request)?;
-        let call = Call {
-            arguments: &arguments,
-            variables: &[],
-            purpose: "measure",
-            allowed: self.allowed(request, means),
-            dropped: &[OF_THE_CLOCK],
-        };
-        let printed = run(spec, &call, means)?;
-        if !printed.is_well {
-            return Err(self.failure(printed));
-        }
+        let launched = self.launch(request, "measure", spec, means, None)?;
+        // Nobody has had enough.
+        let (printed, folder) = launched.ok_or(ChildError::Interrupted)?;
         Ok(Report {
-            reported: self.reported(&printed)?,
+            reported: match folder {
+                Some(folder) => written(&folder, request)?,
+                None => self.reported(&printed)?,
+            },
             usage: printed.usage,
             took: printed.took,
         })
@@ -223,48 +235,6 @@ impl PrintedHarness {
     pub(super) fn address(&self, id: &str) -> Result<&Address, ChildError> {
         let address = self.addresses.get(id);
         address.ok_or_else(|| ChildError::bench("the executable has no such benchmark"))
-    }
-
-    /// Criterion's: what it wrote of the benchmark.
-    fn measure_criterion(
-        &self,
-        dialect: criterion::Dialect,
-        request: &PrintedRequest<'_>,
-        spec: &LaunchSpec,
-        means: &Means<'_>,
-    ) -> Result<Report, ChildError> {
-        let config = criterion::config(request.warm_up, request.measurement, request.samples);
-        let folder = criterion::ProcessFolder::create().map_err(|error| {
-            ChildError::bench(format!(
-                "no directory could be made for its results: {error}"
-            ))
-        })?;
-        let variables = folder.variables();
-        let variables = variables
-            .each_ref()
-            .map(|(name, path)| (*name, path.as_os_str()));
-        let call = Call {
-            arguments: &dialect.arguments(request.id, &config),
-            variables: &variables,
-            purpose: "measure",
-            allowed: self.allowed(request, means),
-            dropped: &criterion::OF_EVERY_PROCESS,
-        };
-        let printed = run(spec, &call, means)?;
-        if !printed.is_well {
-            return Err(self.failure(printed));
-        }
-        match folder.read(request.id, &config) {
-            Ok(Some(reported)) => Ok(Report {
-                reported: PrintedValue::Samples(Box::new(reported)),
-                usage: printed.usage,
-                took: printed.took,
-            }),
-            Ok(None) => Err(ChildError::bench(
-                "it wrote no result where it was told to (the variables CRITERION_HOME and CARGO_TARGET_DIR)",
-            )),
-            Err(message) => Err(ChildError::bench(message)),
-        }
     }
 
     fn reported(&self, printed: &Printed) -> Result<PrintedValue, ChildError> {

@@ -8,8 +8,8 @@ mod criterion;
 mod divan;
 mod harness;
 mod iterated;
+mod launched;
 mod libtest;
-mod observed;
 mod process;
 mod value;
 

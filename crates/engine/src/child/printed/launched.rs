@@ -1,0 +1,70 @@
+//! One benchmark in a process of its own, to its end or for as long as somebody looks at the process.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use super::criterion::{OF_EVERY_PROCESS, ProcessFolder};
+use super::harness::{OF_THE_CLOCK, PrintedHarness, PrintedRequest};
+use super::process::{Call, IsEnough, Printed, run_until};
+use crate::child::error::ChildError;
+use crate::child::launch_spec::LaunchSpec;
+use crate::child::means::Means;
+
+impl PrintedHarness {
+    /// Runs one benchmark as if to measure it, to its end or until `is_enough`. It is asked about the process as soon as that has started, and then from
+    /// time to time. What the process prints does not matter.
+    pub fn observe(
+        &self,
+        request: &PrintedRequest<'_>,
+        spec: &LaunchSpec,
+        means: &Means<'_>,
+        is_enough: IsEnough<'_>,
+    ) -> Result<(), ChildError> {
+        let purpose = "run a benchmark";
+        self.launch(request, purpose, spec, means, Some(is_enough))?;
+        Ok(())
+    }
+
+    /// Runs one benchmark, to its end or until `is_enough`; `None` where it is stopped so. Criterion writes its results into the folder.
+    pub(super) fn launch(
+        &self,
+        request: &PrintedRequest<'_>,
+        purpose: &str,
+        spec: &LaunchSpec,
+        means: &Means<'_>,
+        is_enough: Option<IsEnough<'_>>,
+    ) -> Result<Option<(Printed, Option<ProcessFolder>)>, ChildError> {
+        let (arguments, folder) = match self.dialect {
+            None => (self.arguments(request)?, None),
+            Some(dialect) => {
+                let folder = ProcessFolder::create().map_err(|error| {
+                    ChildError::bench(format!(
+                        "no directory could be made for its results: {error}"
+                    ))
+                })?;
+                let arguments = dialect.arguments(request.id, &request.config());
+                (arguments, Some(folder))
+            }
+        };
+        let variables = folder.as_ref().map(ProcessFolder::variables);
+        let variables: Vec<(&str, PathBuf)> = variables.into_iter().flatten().collect();
+        let variables: Vec<(&str, &OsStr)> = (variables.iter())
+            .map(|(name, path)| (*name, path.as_os_str()))
+            .collect();
+        let dropped: &[&[u8]] = match folder {
+            Some(_) => &OF_EVERY_PROCESS,
+            None => &[OF_THE_CLOCK],
+        };
+        let call = Call {
+            arguments: &arguments,
+            variables: &variables,
+            purpose,
+            allowed: self.allowed(request, means),
+            dropped,
+        };
+        match run_until(spec, &call, means, is_enough)? {
+            Some(printed) if !printed.is_well => Err(self.failure(printed)),
+            printed => Ok(printed.map(|printed| (printed, folder))),
+        }
+    }
+}
