@@ -163,7 +163,7 @@ fn legend(svg: &mut Svg, top: f64) {
         svg.text((left, top + 12.0), Anchor::Start, "small faint", text);
         left + text.len() as f64 * LEGEND_LETTER
     };
-    left = text(svg, left, LEGEND_HEAD);
+    left = text(svg, left, LEGEND_HEAD) + 8.0;
     for (class, meaning) in LEGEND {
         svg.rectangle(class, (left, top), (left + 14.0, top + 14.0));
         left = text(svg, left + 20.0, meaning) + 16.0;
