@@ -1,6 +1,6 @@
 //! A probability, from how often something came true: exact one-sided bounds (Clopper and Pearson 1934), and the standard error of a share.
 
-use statrs::function::beta::checked_beta_reg;
+use super::special::beta_regularized;
 
 /// Halvings of the interval: as many as a float can tell apart near 1.
 const HALVINGS: u32 = 60;
@@ -21,7 +21,7 @@ pub fn upper_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
-        if checked_beta_reg(a, b, middle).ok()? < level {
+        if beta_regularized(a, b, middle, 1.0 - middle) < level {
             low = middle;
         } else {
             high = middle;

@@ -1,6 +1,6 @@
 //! The chi-square distribution.
 
-use statrs::function::gamma::checked_gamma_ur;
+use super::special::gamma_upper_regularized;
 
 /// P(chi-square with `df` degrees of freedom >= `x`), accurate in the far tail; 1 for `x` <= 0. `None` unless `df` is finite and positive and `x` is a number.
 pub fn upper_tail(x: f64, df: f64) -> Option<f64> {
@@ -13,7 +13,7 @@ pub fn upper_tail(x: f64, df: f64) -> Option<f64> {
     if x.is_infinite() {
         return Some(0.0);
     }
-    checked_gamma_ur(df / 2.0, x / 2.0).ok()
+    Some(gamma_upper_regularized(df / 2.0, x / 2.0))
 }
 
 #[cfg(test)]

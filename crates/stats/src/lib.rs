@@ -90,6 +90,7 @@ mod regression;
 mod sign_flip;
 mod signed_rank;
 mod significance;
+mod special;
 pub mod student_t;
 mod subsampling;
 mod sums;

@@ -3,10 +3,9 @@
 //! Whether a value lies below the median is a coin; so the order statistics of ranks l and n + 1 - l enclose the median with probability
 //! 1 - 2 P(Bin(n, 1/2) <= l - 1) or more (Thompson 1936; Conover 1999, section 3.2).
 
-use statrs::function::beta::checked_beta_reg;
-
 use super::interval::Interval;
 use super::normal;
+use super::special::beta_regularized;
 
 /// From so many values on, ranks are those of the normal approximation.
 const NORMAL_FROM: usize = 50;
@@ -58,7 +57,7 @@ impl MedianInterval {
                 upper: sorted[upper - 1],
             },
             ranks: (lower, upper),
-            coverage: 1.0 - heads_at_most(lower - 1, n)? - heads_at_most(n - upper, n)?,
+            coverage: 1.0 - heads_at_most(lower - 1, n) - heads_at_most(n - upper, n),
         })
     }
 }
@@ -66,15 +65,13 @@ impl MedianInterval {
 /// The largest rank l with P(Bin(n, 1/2) <= l - 1) <= `tail`, if there is one.
 fn exact_rank(n: usize, tail: f64) -> Option<usize> {
     (1..=n / 2)
-        .take_while(|rank| {
-            heads_at_most(rank - 1, n).is_some_and(|chance| chance <= tail + ROUNDING)
-        })
+        .take_while(|rank| heads_at_most(rank - 1, n) <= tail + ROUNDING)
         .last()
 }
 
 /// P(Bin(n, 1/2) <= k) for k < n.
-fn heads_at_most(k: usize, n: usize) -> Option<f64> {
-    checked_beta_reg((n - k) as f64, (k + 1) as f64, 0.5).ok()
+fn heads_at_most(k: usize, n: usize) -> f64 {
+    beta_regularized((n - k) as f64, (k + 1) as f64, 0.5, 0.5)
 }
 
 #[cfg(test)]

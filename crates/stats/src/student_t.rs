@@ -1,14 +1,11 @@
-//! Student's t distribution, with guards around the library's weak spots.
+//! Student's t distribution.
 
-use statrs::distribution::{Continuous, ContinuousCDF, StudentsT};
 use std::f64::consts::PI;
 
-fn distribution(df: f64) -> Option<StudentsT> {
-    if !df.is_finite() || df <= 0.0 {
-        return None;
-    }
-    StudentsT::new(0.0, 1.0, df).ok()
-}
+use super::special::{beta_regularized, log_gamma_growth};
+
+/// Steps until a quantile no longer moves: bisection alone takes fewer.
+const MOST_STEPS: u32 = 200;
 
 /// P(T <= `t`) with `df` degrees of freedom; `None` unless `df` is finite and positive and `t` is a number.
 pub fn cdf(t: f64, df: f64) -> Option<f64> {
@@ -17,50 +14,81 @@ pub fn cdf(t: f64, df: f64) -> Option<f64> {
 
 /// P(T >= `t`) with `df` degrees of freedom, accurate in the far tail; `None` as for [`cdf`].
 pub fn upper_tail(t: f64, df: f64) -> Option<f64> {
-    let distribution = distribution(df)?;
-    if t.is_nan() {
+    if !has_distribution(df) || t.is_nan() {
         return None;
     }
-    if t.is_infinite() {
-        return Some(if t > 0.0 { 0.0 } else { 1.0 });
-    }
-    Some(distribution.sf(t))
+    let tail = tail(t.abs(), df);
+    Some(if t < 0.0 { 1.0 - tail } else { tail })
 }
 
 /// The `p` quantile with `df` degrees of freedom; `None` unless 0 < p < 1 and `df` is finite and positive.
 pub fn quantile(p: f64, df: f64) -> Option<f64> {
-    let distribution = distribution(df)?;
-    if !(p > 0.0 && p < 1.0) {
+    if !(has_distribution(df) && p > 0.0 && p < 1.0) {
         return None;
     }
-    if p == 0.5 {
-        return Some(0.0);
-    }
-    // One degree of freedom is Cauchy's distribution: exact, where the library loses the far tail.
-    if df == 1.0 {
-        return Some(if p < 0.5 {
-            -1.0 / (PI * p).tan()
-        } else {
-            1.0 / (PI * (1.0 - p)).tan()
-        });
-    }
-    // Two have a closed form as well: (2p - 1) / sqrt(2p (1 - p)).
-    if df == 2.0 {
-        return Some((2.0 * p - 1.0) / (2.0 * p * (1.0 - p)).sqrt());
-    }
-    let t = distribution.inverse_cdf(p);
-    // One step of Newton's method, in the smaller tail: the library stops short by some 1e-9 where t is small against df.
-    let excess = if p < 0.5 {
-        distribution.sf(-t) - p
-    } else {
-        (1.0 - p) - distribution.sf(t)
+    // The upper half loses no digit: 1 - p is exact from 1/2 on.
+    let found = match p {
+        0.5 => 0.0,
+        _ if p > 0.5 => exceeded(1.0 - p, df),
+        _ => -exceeded(p, df),
     };
-    Some(t - excess / distribution.pdf(t)).filter(|t| t.is_finite())
+    Some(found).filter(|t| t.is_finite())
 }
 
 /// The t that is exceeded with probability `level`, with `df` degrees of freedom and without the rounding of 1 - `level`; `None` as for [`quantile`].
 pub fn critical(level: f64, df: f64) -> Option<f64> {
     quantile(level, df).map(|t| -t)
+}
+
+fn has_distribution(df: f64) -> bool {
+    df.is_finite() && df > 0.0
+}
+
+/// P(T >= `t`) for `t` from 0 on, taken as 0 where the square of `t` is beyond the range of a float: half of `I_(df / (df + t^2))(df / 2, 1 / 2)` (Abramowitz and Stegun 1964, 26.7.1).
+fn tail(t: f64, df: f64) -> f64 {
+    // Divided first: the square of a large t is infinite.
+    let ratio = t / df.sqrt() * (t / df.sqrt());
+    let x = 1.0 / (1.0 + ratio);
+    let complement = if ratio.is_finite() {
+        ratio / (1.0 + ratio)
+    } else {
+        1.0
+    };
+    0.5 * beta_regularized(df / 2.0, 0.5, x, complement)
+}
+
+fn density(t: f64, df: f64) -> f64 {
+    let factor = log_gamma_growth(0.5 * df, 0.5) - 0.5 * (df * PI).ln();
+    (factor - 0.5 * (df + 1.0) * (t * t / df).ln_1p()).exp()
+}
+
+/// The t, not below 0, that is exceeded with the probability `tail`: by Newton's method on the logarithm of the probability, and by bisection where that leaves
+/// what is known to enclose the t.
+fn exceeded(probability: f64, df: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while tail(high, df) > probability {
+        (low, high) = (high, 2.0 * high);
+    }
+    let mut t = 0.5 * (low + high);
+    for _ in 0..MOST_STEPS {
+        let here = tail(t, df);
+        if here > probability {
+            low = t;
+        } else {
+            high = t;
+        }
+        let newton = t + here / density(t, df) * (here / probability).ln();
+        let next = if newton > low && newton < high {
+            newton
+        } else {
+            0.5 * (low + high)
+        };
+        if (next - t).abs() <= f64::EPSILON * t {
+            return next;
+        }
+        t = next;
+    }
+    t
 }
 
 #[cfg(test)]

@@ -27,8 +27,8 @@ use crate::child::{
     Reported, Said, TooLong, USUAL_WARM_UP,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, SamplingSettings, Side, Throughput,
-    Turns,
+    AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, Sample, SamplingSettings, Side,
+    Throughput, Turns,
 };
 
 /// The launch that finds out how long iterations take.
@@ -49,25 +49,38 @@ const ABOUT_WHOLE: Duration = Duration::from_millis(1_100);
 /// What such a version does where its author has set no time at all, as far as samples tell.
 const ABOUT_UNSET: RangeInclusive<Duration> =
     Duration::from_millis(4_500)..=Duration::from_millis(5_500);
-/// Nanoseconds that an iteration took, from what was reported.
-fn iteration_ns(reported: &Reported) -> Option<f64> {
-    let measured = reported.measured.as_ref()?;
-    let samples = measured.series.deciding();
-    let iterations: u64 = samples.iter().map(|sample| sample.iterations).sum();
-    let elapsed: u64 = samples.iter().map(|sample| sample.elapsed.0).sum();
-    measured
-        .metric
-        .is_time()
-        .then(|| elapsed as f64 / iterations as f64)
-}
+/// Where less of an iteration than this is measured, the rest is set-up: a warm-up alone may be half as fast as what follows.
+const MOSTLY_SET_UP: f64 = 0.5;
 
 impl Pace {
     fn of(reported: &Reported) -> Self {
+        let times = reported
+            .measured
+            .as_ref()
+            .filter(|measured| measured.metric.is_time());
+        let (mut iteration_ns, mut measured) = (None, 1.0);
+        if let Some(series) = times.map(|measured| &measured.series) {
+            let ns = per_iteration(series.deciding());
+            // Criterion warms up by the clock on the wall, with all that is set up for iterations.
+            let share = ns / per_iteration(std::slice::from_ref(&series.warm_up));
+            if share < MOSTLY_SET_UP {
+                measured = share;
+            }
+            iteration_ns = Some(ns / measured);
+        }
         Self {
-            iteration_ns: iteration_ns(reported),
+            iteration_ns,
+            measured,
             set_up: reported.set_up,
         }
     }
+}
+
+/// Nanoseconds that an iteration took in these samples.
+fn per_iteration(samples: &[Sample]) -> f64 {
+    let iterations: u64 = samples.iter().map(|sample| sample.iterations).sum();
+    let elapsed: u64 = samples.iter().map(|sample| sample.elapsed.0).sum();
+    elapsed as f64 / iterations as f64
 }
 
 /// Short launches that tell how long the benchmarks `ids` take and what their authors fixed in code. What goes wrong in them goes wrong
@@ -376,9 +389,13 @@ impl Campaign<'_> {
             let pace = Pace::of(&reported);
             let subject = &mut target.subjects[place];
             if let Some(launched) = subject.reported(reported) {
+                // Once and for all: launches of a run are laid out alike, and rounds by the side of which less is measured.
                 if self.in_turn.is_none() {
-                    // Once and for all: launches of a run are laid out alike.
                     subject.pace.get_or_insert(pace);
+                } else if launch.is_first()
+                    && let Some(known) = &mut subject.pace
+                {
+                    known.measured = known.measured.min(pace.measured);
                 }
                 return Ok(Some((place, launched)));
             }

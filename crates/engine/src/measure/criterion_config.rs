@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::plan::RoundSettings;
 use super::schedule::{PIN_TIME_FACTOR, SAMPLE_NS};
-use super::subject::{Phase, Resolved, Subject};
+use super::subject::{Pace, Phase, Resolved, Subject};
 use crate::child::{FEWEST_SAMPLES, Said};
 
 /// Numbers of samples among which one is chosen: the fewer there are, the fewer processes it takes.
@@ -17,20 +17,19 @@ const ROUND_WARM_UP: Duration = Duration::from_millis(10);
 const SHARE_OF_SET_UP: f64 = 0.25;
 /// Times of a side in a round are this long or a power of two longer: what is sampled alike has one process.
 const SHORTEST_ROUND: Duration = Duration::from_millis(20);
+/// Where most of an iteration is set-up, a side has as much more time in a round as its samples need to be measured, but not more than so many times as much.
+const MOST_FOR_SET_UP: f64 = 8.0;
+/// Samples of a round are measured for as long at least, a few times as long as can be tested.
+const LEAST_SAMPLE: Duration = Duration::from_micros(250);
 /// So many times as long as elsewhere are samples of a round that takes longer than it need.
 const LONGER: f64 = 2.0;
 
 /// How many samples a benchmark has that takes `iteration_ns`, in `measurement`: samples near `sample_ns`, or single iterations
 /// where they are longer. Criterion takes a ramp where that fits the time, else samples of the same length. A `pinned` number, that
 /// of the run to be compared with, is kept while it fits.
-fn samples(
-    measurement: Duration,
-    iteration_ns: Option<f64>,
-    sample_ns: f64,
-    pinned: Option<u32>,
-) -> u32 {
+fn samples(measurement: Duration, pace: Option<Pace>, sample_ns: f64, pinned: Option<u32>) -> u32 {
     let time_ns = measurement.as_nanos() as f64;
-    let Some(iteration_ns) = iteration_ns else {
+    let Some((iteration_ns, pace)) = pace.and_then(|pace| Some((pace.iteration_ns?, pace))) else {
         return pinned.unwrap_or(DEFAULT_SAMPLES);
     };
     let iterations = time_ns / iteration_ns.max(1e-3);
@@ -39,8 +38,8 @@ fn samples(
     {
         return pinned;
     }
-    // The longest sample of a ramp of N in a time T takes 2 T / (N + 1).
-    let most = iterations.min(2.0 * time_ns / sample_ns);
+    // The longest sample of a ramp of N in a time T takes 2 T / (N + 1), of which a share is measured.
+    let most = iterations.min(2.0 * time_ns * pace.measured / sample_ns);
     let fitting = SAMPLES
         .into_iter()
         .rfind(|samples| f64::from(*samples) <= most);
@@ -71,10 +70,9 @@ impl Subject {
             ..
         } = &self.resolved;
         let measurement = sampling.measurement.into();
-        let iteration_ns = self.pace.and_then(|pace| pace.iteration_ns);
         // Time that is spent anyway has as many samples as it can.
         let time = self.in_force(Phase::Samples, measurement);
-        let fitting = || samples(time, iteration_ns, SAMPLE_NS, *pinned_samples);
+        let fitting = || samples(time, self.pace, SAMPLE_NS, *pinned_samples);
         Said {
             warm_up: self.said(Phase::WarmUp, sampling.warm_up.into()),
             measurement: self.said(Phase::Samples, measurement),
@@ -84,20 +82,24 @@ impl Subject {
 
     /// How it is sampled on one side of a round, which is short: what set-up takes is a part of its price.
     pub(super) fn round_config(&self, round: &RoundSettings) -> Said {
-        let set_up = self.pace.map_or(Duration::ZERO, |pace| pace.set_up);
-        let wanted = (Duration::from(round.time) / 2).max(set_up.mul_f64(SHARE_OF_SET_UP));
+        let (set_up, measured) =
+            (self.pace).map_or((Duration::ZERO, 1.0), |pace| (pace.set_up, pace.measured));
+        let usual = Duration::from(round.time) / 2;
+        let for_samples = (LEAST_SAMPLE * FEWEST_SAMPLES)
+            .div_f64(measured)
+            .min(usual.mul_f64(MOST_FOR_SET_UP));
+        let wanted = usual.max(for_samples).max(set_up.mul_f64(SHARE_OF_SET_UP));
         let mut measurement = SHORTEST_ROUND;
         while measurement < wanted {
             measurement *= 2;
         }
-        let iteration_ns = self.pace.and_then(|pace| pace.iteration_ns);
         let time = self.in_force(Phase::Samples, measurement);
         // Criterion makes samples shorter where a busy machine has slowed its warm-up down: with time to spare they are made longer.
         let longer = if time > measurement { LONGER } else { 1.0 };
         Said {
             warm_up: self.said(Phase::WarmUp, ROUND_WARM_UP.max(round.warm_up.into())),
             measurement: self.said(Phase::Samples, measurement),
-            samples: samples(time, iteration_ns, round.sample.as_f64() * longer, None),
+            samples: samples(time, self.pace, round.sample.as_f64() * longer, None),
         }
     }
 }
@@ -106,39 +108,19 @@ impl Subject {
 mod tests {
     use super::*;
     use crate::measure::driver::TimesTold;
-    use crate::measure::subject::Pace;
     use perfcheck_analysis::model::{
         AuthorSettings, Benchmark, BenchmarkKey, Metric, SamplingSettings, Throughput,
     };
 
-    #[test]
-    fn samples_come_near_a_millisecond_and_fit_the_time() {
-        let time = Duration::from_millis(400);
-        let of = |iteration_ns| samples(time, Some(iteration_ns), SAMPLE_NS, None);
-        assert_eq!(of(10.0), 800);
-        assert_eq!(of(400_000.0), 800);
-        assert_eq!(of(1_000_000.0), 400);
-        assert_eq!(of(3_000_000.0), 100);
-        assert_eq!(of(1e9), 10);
-        assert_eq!(samples(time, None, SAMPLE_NS, None), DEFAULT_SAMPLES);
+    fn pace(iteration_ns: f64, measured: f64) -> Option<Pace> {
+        Some(Pace {
+            iteration_ns: Some(iteration_ns),
+            measured,
+            set_up: Duration::ZERO,
+        })
     }
 
-    #[test]
-    fn the_number_of_samples_of_the_reference_is_kept_while_it_fits() {
-        let time = Duration::from_millis(400);
-        let of = |iteration_ns| samples(time, Some(iteration_ns), SAMPLE_NS, Some(400));
-        assert_eq!(of(10.0), 400);
-        assert_eq!(
-            of(2_000_000.0),
-            400,
-            "800 ms are within two and a half times"
-        );
-        assert_eq!(of(3_000_000.0), 100, "1.2 s are not");
-        assert_eq!(samples(time, None, SAMPLE_NS, Some(400)), 400);
-    }
-
-    #[test]
-    fn time_that_is_spent_in_whole_seconds_is_spent_on_more_samples() {
+    fn subject(told: TimesTold) -> Subject {
         let key = BenchmarkKey {
             package: "p".into(),
             target: "t".into(),
@@ -159,11 +141,59 @@ mod tests {
             pinned_samples: None,
             past_visit: None,
         };
-        let mut subject = Subject::new(benchmark, resolved, TimesTold::InWholeSeconds);
-        subject.pace = Some(Pace {
-            iteration_ns: Some(100.0),
-            set_up: Duration::ZERO,
-        });
+        Subject::new(benchmark, resolved, told)
+    }
+
+    #[test]
+    fn samples_come_near_a_millisecond_and_fit_the_time() {
+        let time = Duration::from_millis(400);
+        let of = |iteration_ns| samples(time, pace(iteration_ns, 1.0), SAMPLE_NS, None);
+        assert_eq!(of(10.0), 800);
+        assert_eq!(of(400_000.0), 800);
+        assert_eq!(of(1_000_000.0), 400);
+        assert_eq!(of(3_000_000.0), 100);
+        assert_eq!(of(1e9), 10);
+        assert_eq!(samples(time, None, SAMPLE_NS, None), DEFAULT_SAMPLES);
+    }
+
+    #[test]
+    fn the_number_of_samples_of_the_reference_is_kept_while_it_fits() {
+        let time = Duration::from_millis(400);
+        let of = |iteration_ns| samples(time, pace(iteration_ns, 1.0), SAMPLE_NS, Some(400));
+        assert_eq!(of(10.0), 400);
+        assert_eq!(
+            of(2_000_000.0),
+            400,
+            "800 ms are within two and a half times"
+        );
+        assert_eq!(of(3_000_000.0), 100, "1.2 s are not");
+        assert_eq!(samples(time, None, SAMPLE_NS, Some(400)), 400);
+    }
+
+    #[test]
+    fn where_most_of_an_iteration_is_set_up_samples_are_fewer_and_longer() {
+        let time = Duration::from_millis(400);
+        let of = |measured| samples(time, pace(2_000.0, measured), SAMPLE_NS, None);
+        assert_eq!(of(1.0), 800);
+        assert_eq!(of(0.25), 200);
+        assert_eq!(of(0.01), 10);
+        let mut subject = subject(TimesTold::Exactly);
+        let round = RoundSettings::default();
+        let mut time_for = |measured| {
+            subject.pace = pace(2_000.0, measured);
+            subject.round_config(&round).measurement.expect("told")
+        };
+        let usual = time_for(1.0);
+        assert_eq!(time_for(0.25), usual);
+        // Ten samples of 250 us, of which a fiftieth is measured.
+        assert_eq!(time_for(0.02), Duration::from_millis(160));
+        assert_eq!(time_for(0.001), time_for(0.000_1), "no longer than that");
+    }
+
+    #[test]
+    fn time_that_is_spent_in_whole_seconds_is_spent_on_more_samples() {
+        let mut subject = subject(TimesTold::InWholeSeconds);
+        subject.pace = pace(100.0, 1.0);
         let round = RoundSettings::default();
         let asked = |subject: &Subject| {
             let said = subject.round_config(&round);

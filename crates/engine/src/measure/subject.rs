@@ -32,8 +32,10 @@ pub struct Resolved {
 /// How long a benchmark takes, as a launch showed it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
-    /// An iteration, in nanoseconds; unknown where it measures no time.
+    /// An iteration with what is set up for it, in nanoseconds; unknown where it measures no time.
     pub(super) iteration_ns: Option<f64>,
+    /// The share of that which is measured: 1 where nothing is set up for an iteration.
+    pub(super) measured: f64,
     /// What the bench does before it, from our leave to go on until its warm-up.
     pub(super) set_up: Duration,
 }

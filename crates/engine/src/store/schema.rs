@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
-use rusqlite_migration::{HookError, M, Migrations};
 
 use super::StoreError;
 use super::error::{Attempt, Fault};
@@ -16,29 +15,6 @@ const SCRIPTS: [&str; 1] = [include_str!("schema/1.sql")];
 
 /// The schema version that this program writes, and the newest that it reads.
 pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
-
-fn migrations(scripts: &[&'static str]) -> Migrations<'static> {
-    scripts
-        .iter()
-        .copied()
-        .zip(0..)
-        .map(|(script, index)| guarded(index, script))
-        .collect()
-}
-
-/// The migration from version `index`. The library reads the version before it takes the lock: a script that
-/// another process has applied in between must not be applied twice. It fails, rolls back, and we look again.
-fn guarded(index: i64, script: &'static str) -> M<'static> {
-    M::up_with_hook(script, move |transaction: &Transaction<'_>| {
-        let applied: i64 =
-            transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if applied <= index {
-            Ok(())
-        } else {
-            Err(HookError::Hook("applied by another process".into()))
-        }
-    })
-}
 
 /// What SQLite says about the identity of an open database.
 struct Identity {
@@ -90,31 +66,23 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Attempt<u32> {
 
 /// Applies the migrations that are missing, all in one transaction.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Attempt<()> {
-    if version(connection, path)? == VERSION {
-        return Ok(());
+    if version(connection, path)? < VERSION {
+        apply(connection, &SCRIPTS)?;
+        // The version in the header of the file itself is what protects it from older programs.
+        let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
-    connection.set_transaction_behavior(TransactionBehavior::Immediate);
-    let outcome = migrations(&SCRIPTS).to_latest(connection);
-    connection.set_transaction_behavior(TransactionBehavior::Deferred);
-    match outcome {
-        Ok(()) => {
-            // The version in the header of the file itself is what protects it from older programs.
-            let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-            Ok(())
-        }
-        Err(error) => {
-            if version(connection, path)? == VERSION {
-                return Ok(());
-            }
-            Err(match error {
-                rusqlite_migration::Error::RusqliteError { err, .. } => Fault::Sqlite(err),
-                other => Fault::Store(StoreError::Sqlite {
-                    path: path.to_owned(),
-                    detail: other.to_string(),
-                }),
-            })
-        }
+    Ok(())
+}
+
+/// The version is read under the lock: another process may have applied scripts since anybody looked.
+fn apply(connection: &mut Connection, scripts: &[&str]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let applied: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    for (script, number) in scripts.iter().zip(1..).skip(applied as usize) {
+        transaction.execute_batch(script)?;
+        transaction.pragma_update(None, "user_version", number)?;
     }
+    transaction.commit()
 }
 
 #[cfg(test)]
@@ -122,29 +90,19 @@ mod tests {
     use std::path::Path;
 
     use rusqlite::Connection;
-    use rusqlite_migration::Migrations;
 
-    use super::{SCRIPTS, guarded, migrate, migrations};
-
-    #[test]
-    fn every_migration_applies_to_an_empty_database() {
-        migrations(&SCRIPTS).validate().expect("valid");
-    }
+    use super::{SCRIPTS, apply, migrate};
 
     #[test]
-    fn a_migration_that_another_process_has_applied_is_rolled_back() {
+    fn what_another_process_has_applied_is_not_applied_again() {
         let mut connection = Connection::open_in_memory().expect("in memory");
-        // The script itself plays the other process: when the hook looks, version 1 is there.
-        let late = Migrations::new(vec![guarded(
-            0,
-            "CREATE TABLE twice (x INTEGER); PRAGMA user_version = 1;",
-        )]);
-        late.to_latest(&mut connection)
-            .expect_err("applied already");
+        let scripts = ["CREATE TABLE once (x INTEGER);"];
+        apply(&mut connection, &scripts).expect("applied");
+        apply(&mut connection, &scripts).expect("there is nothing to do");
         let tables: i64 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .expect("count");
-        assert_eq!(tables, 0);
+        assert_eq!(tables, 1);
     }
 
     #[test]
@@ -162,17 +120,13 @@ mod tests {
         let second = "ALTER TABLE workspaces ADD COLUMN note TEXT;";
         let third = "ALTER TABLE nowhere ADD COLUMN note TEXT;";
         let broken = [SCRIPTS[0], second, third];
-        migrations(&broken)
-            .to_latest(&mut connection)
-            .expect_err("the third script fails");
+        apply(&mut connection, &broken).expect_err("the third script fails");
         assert_eq!(
             version(&connection),
             1,
             "the second one is rolled back, too"
         );
-        migrations(&broken[..2])
-            .to_latest(&mut connection)
-            .expect("migrated");
+        apply(&mut connection, &broken[..2]).expect("migrated");
         assert_eq!(version(&connection), 2);
         let label: String = connection
             .query_row(
