@@ -112,12 +112,12 @@ mod tests {
         AuthorSettings, Benchmark, BenchmarkKey, Metric, SamplingSettings, Throughput,
     };
 
-    fn pace(iteration_ns: f64, measured: f64) -> Option<Pace> {
-        Some(Pace {
+    fn pace(iteration_ns: f64, measured: f64) -> Pace {
+        Pace {
             iteration_ns: Some(iteration_ns),
             measured,
             set_up: Duration::ZERO,
-        })
+        }
     }
 
     fn subject(told: TimesTold) -> Subject {
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn samples_come_near_a_millisecond_and_fit_the_time() {
         let time = Duration::from_millis(400);
-        let of = |iteration_ns| samples(time, pace(iteration_ns, 1.0), SAMPLE_NS, None);
+        let of = |iteration_ns| samples(time, Some(pace(iteration_ns, 1.0)), SAMPLE_NS, None);
         assert_eq!(of(10.0), 800);
         assert_eq!(of(400_000.0), 800);
         assert_eq!(of(1_000_000.0), 400);
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn the_number_of_samples_of_the_reference_is_kept_while_it_fits() {
         let time = Duration::from_millis(400);
-        let of = |iteration_ns| samples(time, pace(iteration_ns, 1.0), SAMPLE_NS, Some(400));
+        let of = |iteration_ns| samples(time, Some(pace(iteration_ns, 1.0)), SAMPLE_NS, Some(400));
         assert_eq!(of(10.0), 400);
         assert_eq!(
             of(2_000_000.0),
@@ -173,14 +173,14 @@ mod tests {
     #[test]
     fn where_most_of_an_iteration_is_set_up_samples_are_fewer_and_longer() {
         let time = Duration::from_millis(400);
-        let of = |measured| samples(time, pace(2_000.0, measured), SAMPLE_NS, None);
+        let of = |measured| samples(time, Some(pace(2_000.0, measured)), SAMPLE_NS, None);
         assert_eq!(of(1.0), 800);
         assert_eq!(of(0.25), 200);
         assert_eq!(of(0.01), 10);
         let mut subject = subject(TimesTold::Exactly);
         let round = RoundSettings::default();
         let mut time_for = |measured| {
-            subject.pace = pace(2_000.0, measured);
+            subject.pace = Some(pace(2_000.0, measured));
             subject.round_config(&round).measurement.expect("told")
         };
         let usual = time_for(1.0);
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn time_that_is_spent_in_whole_seconds_is_spent_on_more_samples() {
         let mut subject = subject(TimesTold::InWholeSeconds);
-        subject.pace = pace(100.0, 1.0);
+        subject.pace = Some(pace(100.0, 1.0));
         let round = RoundSettings::default();
         let asked = |subject: &Subject| {
             let said = subject.round_config(&round);
