@@ -148,14 +148,14 @@ PARTS = {
         # Its commit 6242da0, "Release 0.39.0".
         Step("quick-xml", "0.38.4", "0.39.0", "escaping", source=QUICK_XML, criterion=True,
              measured=("escape_text/no_chars_to_escape_long", "escape_text/escaped_chars_long", "unescape_text/entity_reference")),
-        Step("httparse", "1.10.0", "1.10.1", "parse", measured=("req/req", "resp_short/resp_short", "header/name_040b")),
         Step("base64", "0.22.0", "0.22.1", "benchmarks", measured=("encode_small_input/encode/100", "decode_small_input/decode_slice/100")),
         Step("itoa", "1.0.16", "1.0.17", "bench", measured=("u64[max]/itoa", "u128[max]/itoa", "u64[half]/std::fmt")),
-        Step("itertools", "0.12.1", "0.13.0", "tuples", measured=("tuple windows 2", "tuple chunks 4", "windows 3")),
+        Step("semver", "1.0.27", "1.0.28", "parse", measured=("parse Version", "parse VersionReq")),
+        Step("tinytemplate", "1.2.0", "1.2.1", "benchmarks", measured=("parse-table", "render-table/10")),
     ],
     "unreached": [
-        Step("base64", "0.22.0", "0.22.1", "benchmarks"),
-        Step("rpds", "1.2.0", "1.2.1", "rpds_vector"),
+        Step("itoa", "1.0.16", "1.0.17", "bench"),
+        Step("tinytemplate", "1.2.0", "1.2.1", "benchmarks"),
         Step("glam", "0.21.1", "0.21.2", "vec4"),
     ],
     "regressions": [

@@ -20,6 +20,8 @@ unpack() {
     local name=$1 version=$2 directory=$3 source
     shift 3
     source=$(fetched "$name" "$version")
+    # Nothing would be the root of the file system.
+    [[ -n $source ]] || { echo "error: the registry has no $name $version" >&2 && return 1; }
     mkdir -p "$directory" && cp -r "$source/." "$directory" && chmod -R u+w "$directory"
     rm -f "$directory/Cargo.lock" "$directory/Cargo.toml.orig" "$directory/.cargo_vcs_info.json"
     awk -v lines="$(printf '%s\n' "$@")" -v spared="^\\\\[dev-dependencies\\\\.\"?($spared)\"?\\\\]" '
