@@ -5,13 +5,18 @@ spared='version-sync|pretty_assertions|no-panic|quickcheck|wasm-bindgen-test|deb
 
 # fetched NAME VERSION: fetches a crate from the registry and prints where its files are, which nobody may change.
 fetched() {
-    local scratch
+    local scratch path
     scratch=$(mktemp -d)
     mkdir "$scratch/src" && : >"$scratch/src/lib.rs"
     printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n%s = "=%s"\n[workspace]\n' "$1" "$2" >"$scratch/Cargo.toml"
     cargo fetch --quiet --manifest-path "$scratch/Cargo.toml"
-    cargo metadata --format-version 1 --manifest-path "$scratch/Cargo.toml" | grep -o "\"manifest_path\":\"[^\"]*/$1-$2/Cargo.toml\"" | head -1 | sed 's/^"manifest_path":"//; s/\/Cargo.toml"$//'
+    path=$(cargo metadata --format-version 1 --manifest-path "$scratch/Cargo.toml" | grep -o "\"manifest_path\":\"[^\"]*/$1-$2/Cargo.toml\"" | head -1 | sed 's/^"manifest_path":"//; s/\/Cargo.toml"$//')
     rm -rf "$scratch"
+    [[ -n $path ]] || {
+        echo "error: the registry has no $1 $2" >&2
+        return 1
+    }
+    echo "$path"
 }
 
 # unpack NAME VERSION DIRECTORY [LINE...]: a copy of the crate with its benches as they are. Left out are tests, examples and dev-dependencies
@@ -19,9 +24,8 @@ fetched() {
 unpack() {
     local name=$1 version=$2 directory=$3 source
     shift 3
-    source=$(fetched "$name" "$version")
-    # Nothing would be the root of the file system.
-    [[ -n $source ]] || { echo "error: the registry has no $name $version" >&2 && return 1; }
+    # An empty path would copy from `/`.
+    source=$(fetched "$name" "$version") || return 1
     mkdir -p "$directory" && cp -r "$source/." "$directory" && chmod -R u+w "$directory"
     rm -f "$directory/Cargo.lock" "$directory/Cargo.toml.orig" "$directory/.cargo_vcs_info.json"
     awk -v lines="$(printf '%s\n' "$@")" -v spared="^\\\\[dev-dependencies\\\\.\"?($spared)\"?\\\\]" '

@@ -2,11 +2,14 @@
 //!
 //! Numbers of formulas are those of the NIST Digital Library of Mathematical Functions (DLMF, <https://dlmf.nist.gov>).
 
-/// More steps than a fraction or a sum needs: about the square root of the largest argument.
+/// A limit far above the steps needed, which grow as the square root of the largest argument.
 const MOST_STEPS: u32 = 1_000_000;
 
 /// From here on four terms of the expansion are exact to the rounding.
 const EXPANDED_FROM: f64 = 30.0;
+
+/// Rounding alone moves a fraction by as much from step to step.
+const CONVERGED: f64 = 4.0 * f64::EPSILON;
 
 /// In place of a denominator of zero (Thompson and Barnett 1986).
 const TINY: f64 = 1e-300;
@@ -77,7 +80,9 @@ fn continued_fraction(first: f64, step: impl Fn(u32) -> (f64, f64)) -> f64 {
         d = 1.0 / bounded(denominator + numerator * d);
         c = bounded(denominator + numerator / c);
         value *= c * d;
-        if (c * d - 1.0).abs() < f64::EPSILON {
+        // Not a number ends it, too.
+        let is_moving = (c * d - 1.0).abs() > CONVERGED;
+        if !is_moving {
             break;
         }
     }

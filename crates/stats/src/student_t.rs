@@ -7,6 +7,9 @@ use super::special::{beta_regularized, log_gamma_growth};
 /// Steps until a quantile no longer moves: bisection alone takes fewer.
 const MOST_STEPS: u32 = 200;
 
+/// The square of a larger t is about to leave the range of a float.
+const LARGEST: f64 = 1e150;
+
 /// P(T <= `t`) with `df` degrees of freedom; `None` unless `df` is finite and positive and `t` is a number.
 pub fn cdf(t: f64, df: f64) -> Option<f64> {
     upper_tail(-t, df)
@@ -21,7 +24,7 @@ pub fn upper_tail(t: f64, df: f64) -> Option<f64> {
     Some(if t < 0.0 { 1.0 - tail } else { tail })
 }
 
-/// The `p` quantile with `df` degrees of freedom; `None` unless 0 < p < 1 and `df` is finite and positive.
+/// The `p` quantile with `df` degrees of freedom; `None` unless 0 < p < 1 and `df` is finite and positive, and where the quantile lies beyond 1e150.
 pub fn quantile(p: f64, df: f64) -> Option<f64> {
     if !(has_distribution(df) && p > 0.0 && p < 1.0) {
         return None;
@@ -62,16 +65,22 @@ fn density(t: f64, df: f64) -> f64 {
     (factor - 0.5 * (df + 1.0) * (t * t / df).ln_1p()).exp()
 }
 
-/// The t, not below 0, that is exceeded with the probability `tail`: by Newton's method on the logarithm of the probability, and by bisection where that leaves
+/// The t, not below 0, that is exceeded with this probability; not a number where it is too large for [`tail`]. By Newton's method on the logarithm of the probability, and by bisection where that leaves
 /// what is known to enclose the t.
 fn exceeded(probability: f64, df: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while tail(high, df) > probability {
         (low, high) = (high, 2.0 * high);
     }
+    if high > LARGEST && tail(high, df) == 0.0 {
+        return f64::NAN;
+    }
     let mut t = 0.5 * (low + high);
     for _ in 0..MOST_STEPS {
         let here = tail(t, df);
+        if here == probability {
+            return t;
+        }
         if here > probability {
             low = t;
         } else {
@@ -155,6 +164,7 @@ mod tests {
 
     #[test]
     fn what_lies_outside_the_domain_is_none() {
+        assert_eq!(quantile(1e-200, 1.0), None);
         for df in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(cdf(1.0, df), None);
             assert_eq!(quantile(0.9, df), None);

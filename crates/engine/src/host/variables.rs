@@ -150,9 +150,9 @@ pub fn build_environment() -> Vec<(String, OsString)> {
 
 /// A seed that nobody has used before.
 pub fn fresh_seed() -> u64 {
-    // The keys of a map are drawn by the system.
+    // The standard library draws the keys of its maps from the system.
     let drawn = RandomState::new().hash_one(());
-    // Half of the range: a seed must survive programs whose integers are signed or are floats only in JSON.
+    // 53 bits: a seed must survive programs whose integers are signed or are floats only in JSON.
     drawn >> 11
 }
 

@@ -49,8 +49,10 @@ const ABOUT_WHOLE: Duration = Duration::from_millis(1_100);
 /// What such a version does where its author has set no time at all, as far as samples tell.
 const ABOUT_UNSET: RangeInclusive<Duration> =
     Duration::from_millis(4_500)..=Duration::from_millis(5_500);
-/// Where less of an iteration than this is measured, the rest is set-up: a warm-up alone may be half as fast as what follows.
+/// Where less of an iteration than this is measured, the rest is set-up. Without set-up, too, iterations of a warm-up may take twice as long.
 const MOSTLY_SET_UP: f64 = 0.5;
+/// A warm-up of fewer iterations says nothing of the rest: the first ones are slow.
+const WARM: u64 = 8;
 
 impl Pace {
     fn of(reported: &Reported) -> Self {
@@ -62,11 +64,13 @@ impl Pace {
         if let Some(series) = times.map(|measured| &measured.series) {
             let ns = per_iteration(series.deciding());
             // Criterion warms up by the clock on the wall, with all that is set up for iterations.
-            let share = ns / per_iteration(std::slice::from_ref(&series.warm_up));
-            if share < MOSTLY_SET_UP {
-                measured = share;
+            let with_set_up = per_iteration(std::slice::from_ref(&series.warm_up));
+            let share = ns / with_set_up;
+            if series.warm_up.iterations >= WARM && share > 0.0 && share < MOSTLY_SET_UP {
+                (iteration_ns, measured) = (Some(with_set_up), share);
+            } else {
+                iteration_ns = Some(ns);
             }
-            iteration_ns = Some(ns / measured);
         }
         Self {
             iteration_ns,
@@ -389,13 +393,11 @@ impl Campaign<'_> {
             let pace = Pace::of(&reported);
             let subject = &mut target.subjects[place];
             if let Some(launched) = subject.reported(reported) {
-                // Once and for all: launches of a run are laid out alike, and rounds by the side of which less is measured.
-                if self.in_turn.is_none() {
-                    subject.pace.get_or_insert(pace);
-                } else if launch.is_first()
-                    && let Some(known) = &mut subject.pace
-                {
-                    known.measured = known.measured.min(pace.measured);
+                // Launches of a run are laid out alike, after the first one.
+                let known = subject.pace.get_or_insert(pace);
+                // Rounds give both sides what the one with the smaller measured share needs; the glance has seen one of them.
+                if self.in_turn.is_some() && launch.is_first() && pace.measured < known.measured {
+                    *known = pace;
                 }
                 return Ok(Some((place, launched)));
             }

@@ -17,9 +17,9 @@ const ROUND_WARM_UP: Duration = Duration::from_millis(10);
 const SHARE_OF_SET_UP: f64 = 0.25;
 /// Times of a side in a round are this long or a power of two longer: what is sampled alike has one process.
 const SHORTEST_ROUND: Duration = Duration::from_millis(20);
-/// Where most of an iteration is set-up, a side has as much more time in a round as its samples need to be measured, but not more than so many times as much.
+/// The most by which set-up of iterations lengthens a side's time in a round.
 const MOST_FOR_SET_UP: f64 = 8.0;
-/// Samples of a round are measured for as long at least, a few times as long as can be tested.
+/// So much of a sample is measured at least. What is shorter than 100 us is not tested, and half of a ramp is shorter than its middle.
 const LEAST_SAMPLE: Duration = Duration::from_micros(250);
 /// So many times as long as elsewhere are samples of a round that takes longer than it need.
 const LONGER: f64 = 2.0;
@@ -86,7 +86,7 @@ impl Subject {
             (self.pace).map_or((Duration::ZERO, 1.0), |pace| (pace.set_up, pace.measured));
         let usual = Duration::from(round.time) / 2;
         let for_samples = (LEAST_SAMPLE * FEWEST_SAMPLES)
-            .div_f64(measured)
+            .div_f64(measured.max(1e-6))
             .min(usual.mul_f64(MOST_FOR_SET_UP));
         let wanted = usual.max(for_samples).max(set_up.mul_f64(SHARE_OF_SET_UP));
         let mut measurement = SHORTEST_ROUND;

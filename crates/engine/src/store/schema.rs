@@ -26,7 +26,13 @@ struct Identity {
 impl Identity {
     /// Read in one transaction: another process may be creating the schema.
     fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+        Self::of(&Transaction::new_unchecked(
+            connection,
+            TransactionBehavior::Deferred,
+        )?)
+    }
+
+    fn of(transaction: &Transaction<'_>) -> rusqlite::Result<Self> {
         // Both are signed in SQLite; the bits are what counts.
         let bits = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
         Ok(Self {
@@ -41,48 +47,53 @@ impl Identity {
     fn is_blank(&self) -> bool {
         self.application_id == 0 && self.version == 0 && self.objects == 0
     }
+
+    /// The version, if it is one of ours up to `newest`.
+    fn version(&self, path: &Path, newest: u32) -> Attempt<u32> {
+        if self.is_blank() {
+            Ok(0)
+        } else if self.application_id != APPLICATION_ID {
+            Err(Fault::Store(StoreError::Foreign {
+                path: path.to_owned(),
+                application_id: self.application_id,
+            }))
+        } else if self.version > newest {
+            Err(Fault::Store(StoreError::Newer {
+                path: path.to_owned(),
+                found: self.version,
+                supported: newest,
+            }))
+        } else {
+            Ok(self.version)
+        }
+    }
 }
 
 /// Refuses what is not a store of ours or is newer, without writing. Tells the version; 0 is an empty database.
 pub(super) fn version(connection: &Connection, path: &Path) -> Attempt<u32> {
-    let identity = Identity::read(connection)?;
-    if identity.is_blank() {
-        Ok(0)
-    } else if identity.application_id != APPLICATION_ID {
-        Err(Fault::Store(StoreError::Foreign {
-            path: path.to_owned(),
-            application_id: identity.application_id,
-        }))
-    } else if identity.version > VERSION {
-        Err(Fault::Store(StoreError::Newer {
-            path: path.to_owned(),
-            found: identity.version,
-            supported: VERSION,
-        }))
-    } else {
-        Ok(identity.version)
-    }
+    Identity::read(connection)?.version(path, VERSION)
 }
 
 /// Applies the migrations that are missing, all in one transaction.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Attempt<()> {
     if version(connection, path)? < VERSION {
-        apply(connection, &SCRIPTS)?;
+        apply(connection, path, &SCRIPTS)?;
         // The version in the header of the file itself is what protects it from older programs.
         let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
     Ok(())
 }
 
-/// The version is read under the lock: another process may have applied scripts since anybody looked.
-fn apply(connection: &mut Connection, scripts: &[&str]) -> rusqlite::Result<()> {
+/// What the database is is read again under the lock: another process may have made something of it since anybody looked.
+fn apply(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Attempt<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let applied: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let applied = Identity::of(&transaction)?.version(path, scripts.len() as u32)?;
     for (script, number) in scripts.iter().zip(1..).skip(applied as usize) {
         transaction.execute_batch(script)?;
         transaction.pragma_update(None, "user_version", number)?;
     }
-    transaction.commit()
+    transaction.commit()?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -91,18 +102,25 @@ mod tests {
 
     use rusqlite::Connection;
 
-    use super::{SCRIPTS, apply, migrate};
+    use super::{Fault, SCRIPTS, StoreError, apply, migrate};
 
     #[test]
-    fn what_another_process_has_applied_is_not_applied_again() {
+    fn what_another_process_has_made_of_the_database_meanwhile_counts() {
+        let path = Path::new("memory");
         let mut connection = Connection::open_in_memory().expect("in memory");
-        let scripts = ["CREATE TABLE once (x INTEGER);"];
-        apply(&mut connection, &scripts).expect("applied");
-        apply(&mut connection, &scripts).expect("there is nothing to do");
-        let tables: i64 = connection
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-            .expect("count");
-        assert_eq!(tables, 1);
+        for _ in 0..2 {
+            apply(&mut connection, path, &SCRIPTS).expect("applied once");
+        }
+        let newer = apply(&mut connection, path, &[])
+            .map_err(|fault| matches!(fault, Fault::Store(StoreError::Newer { .. })));
+        assert_eq!(newer, Err(true));
+        let mut connection = Connection::open_in_memory().expect("in memory");
+        connection
+            .execute_batch("CREATE TABLE theirs (x INTEGER);")
+            .expect("filled");
+        let foreign = apply(&mut connection, path, &SCRIPTS)
+            .map_err(|fault| matches!(fault, Fault::Store(StoreError::Foreign { .. })));
+        assert_eq!(foreign, Err(true));
     }
 
     #[test]
@@ -120,13 +138,13 @@ mod tests {
         let second = "ALTER TABLE workspaces ADD COLUMN note TEXT;";
         let third = "ALTER TABLE nowhere ADD COLUMN note TEXT;";
         let broken = [SCRIPTS[0], second, third];
-        apply(&mut connection, &broken).expect_err("the third script fails");
+        apply(&mut connection, Path::new("memory"), &broken).expect_err("the third script fails");
         assert_eq!(
             version(&connection),
             1,
             "the second one is rolled back, too"
         );
-        apply(&mut connection, &broken[..2]).expect("migrated");
+        apply(&mut connection, Path::new("memory"), &broken[..2]).expect("migrated");
         assert_eq!(version(&connection), 2);
         let label: String = connection
             .query_row(
