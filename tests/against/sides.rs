@@ -108,6 +108,33 @@ fn a_side_that_dies_fails() {
 }
 
 #[test]
+fn a_benchmark_that_both_sides_refuse_does_not_keep_the_others_from_a_verdict() {
+    let machine = Machine::new();
+    let project = with_odd(&machine, "", "");
+    project.benchmarks(
+        r#"
+        planted::at_start();
+        suite.bench("before", |b| takes(b, 2 * planted::NANOSECONDS));
+        suite.bench("x".repeat(2_000), |b| b.iter(planted::odd));
+        "#,
+    );
+    project.write("src/lib.rs", &library(100, ""));
+    project.commit();
+    project.write("src/lib.rs", &library(200, ""));
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(4);
+    assert_eq!(verdict(&run, "before"), "regressed", "{run}");
+    assert!(run.stderr.contains("its id has 2000 bytes"), "{run}");
+    // Once without and once with a filter, where the code is the same.
+    project.commit();
+    project.write("src/lib.rs", &format!("// The same.\n{}", library(200, "")));
+    let run = project
+        .measure(&["--against", "HEAD", "before"])
+        .run()
+        .expect_code(4);
+    assert_eq!(verdict(&run, "before"), "unchanged", "{run}");
+}
+
+#[test]
 fn a_reference_that_dies_at_start_leaves_nothing_to_compare_its_target_with() {
     let machine = Machine::new();
     let project = with_odd(&machine, DIES_AT_START, "");

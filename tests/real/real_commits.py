@@ -151,7 +151,7 @@ PARTS = {
         Step("base64", "0.22.0", "0.22.1", "benchmarks", measured=("encode_small_input/encode/100", "decode_small_input/decode_slice/100")),
         Step("itoa", "1.0.16", "1.0.17", "bench", measured=("u64[max]/itoa", "u128[max]/itoa", "u64[half]/std::fmt")),
         Step("semver", "1.0.27", "1.0.28", "parse", measured=("parse Version", "parse VersionReq")),
-        Step("tinytemplate", "1.2.0", "1.2.1", "benchmarks", measured=("parse-table", "render-table/10")),
+        Step("httpdate", "1.0.2", "1.0.3", "benchmarks", measured=("parse_imf_fixdate", "parse_asctime")),
     ],
     "unreached": [
         Step("itoa", "1.0.16", "1.0.17", "bench"),

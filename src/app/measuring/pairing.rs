@@ -66,20 +66,13 @@ impl Pairing {
             .map(|found| (name(&found.target), found))
             .collect();
         for candidate in found.candidate.targets {
-            if failed_there.contains(&name(&candidate.target)) {
-                pairing.settle(
-                    candidate.benchmarks,
-                    Verdict::New,
-                    Some(Remark::TargetFailed { in_base: true }),
-                );
-                continue;
-            }
             let Some(other) = base.remove(&name(&candidate.target)) else {
-                pairing.settle(
-                    candidate.benchmarks,
-                    Verdict::New,
-                    Some(Remark::OnlyCandidate),
-                );
+                let remark = if failed_there.contains(&name(&candidate.target)) {
+                    Remark::TargetFailed { in_base: true }
+                } else {
+                    Remark::OnlyCandidate
+                };
+                pairing.settle(candidate.benchmarks, Verdict::New, Some(remark));
                 continue;
             };
             let ids = |benchmarks: &[Benchmark]| -> BTreeSet<BenchmarkKey> {
