@@ -124,7 +124,7 @@ fn a_benchmark_that_both_sides_refuse_does_not_keep_the_others_from_a_verdict() 
     let run = project.measure(&["--against", "HEAD"]).run().expect_code(4);
     assert_eq!(verdict(&run, "before"), "regressed", "{run}");
     assert!(run.stderr.contains("its id has 2000 bytes"), "{run}");
-    // Once without and once with a filter, where the code is the same.
+    // And where the code is the same, with a filter.
     project.commit();
     project.write("src/lib.rs", &format!("// The same.\n{}", library(200, "")));
     let run = project

@@ -71,7 +71,7 @@ pub(super) fn gamma_upper_regularized(a: f64, x: f64) -> f64 {
     1.0 - front * sum
 }
 
-/// `first + n1 / (d1 + n2 / (d2 + ...))`, where `step` tells each numerator and denominator from the first on, by the modified method of Lentz (Thompson and Barnett 1986).
+/// `first + n1 / (d1 + n2 / (d2 + ...))`, by the modified method of Lentz (Thompson and Barnett 1986). `step` tells each numerator and denominator.
 fn continued_fraction(first: f64, step: impl Fn(u32) -> (f64, f64)) -> f64 {
     let bounded = |value: f64| if value.abs() < TINY { TINY } else { value };
     let mut value = bounded(first);

@@ -47,7 +47,8 @@ fn has_distribution(df: f64) -> bool {
     df.is_finite() && df > 0.0
 }
 
-/// P(T >= `t`) for `t` from 0 on, taken as 0 where the square of `t` is beyond the range of a float: half of `I_(df / (df + t^2))(df / 2, 1 / 2)` (Abramowitz and Stegun 1964, 26.7.1).
+/// P(T >= `t`) for `t` from 0 on: half of `I_(df / (df + t^2))(df / 2, 1 / 2)` (Abramowitz and Stegun 1964, 26.7.1). It is 0 where the square of `t` is
+/// beyond the range of a float.
 fn tail(t: f64, df: f64) -> f64 {
     // Divided first: the square of a large t is infinite.
     let ratio = t / df.sqrt() * (t / df.sqrt());
@@ -65,8 +66,9 @@ fn density(t: f64, df: f64) -> f64 {
     (factor - 0.5 * (df + 1.0) * (t * t / df).ln_1p()).exp()
 }
 
-/// The t, not below 0, that is exceeded with this probability; not a number where it is too large for [`tail`]. By Newton's method on the logarithm of the probability, and by bisection where that leaves
-/// what is known to enclose the t.
+/// The t, not below 0, that is exceeded with this probability; not a number where it is too large for [`tail`].
+///
+/// By Newton's method on the logarithm of the probability, and by bisection where a step leaves the bounds.
 fn exceeded(probability: f64, df: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while tail(high, df) > probability {

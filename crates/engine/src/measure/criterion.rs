@@ -27,8 +27,8 @@ use crate::child::{
     Reported, Said, TooLong, USUAL_WARM_UP,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, Sample, SamplingSettings, Side,
-    Throughput, Turns,
+    AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, Nanos, Sample, SamplingSettings,
+    Series, Side, Throughput, Turns,
 };
 
 /// The launch that finds out how long iterations take.
@@ -49,6 +49,7 @@ const ABOUT_WHOLE: Duration = Duration::from_millis(1_100);
 /// What such a version does where its author has set no time at all, as far as samples tell.
 const ABOUT_UNSET: RangeInclusive<Duration> =
     Duration::from_millis(4_500)..=Duration::from_millis(5_500);
+
 /// Where less of an iteration than this is measured, the rest is set-up. Without set-up, too, iterations of a warm-up may take twice as long.
 const MOSTLY_SET_UP: f64 = 0.5;
 /// A warm-up of fewer iterations says nothing of the rest: the first ones are slow.
@@ -56,35 +57,33 @@ const WARM: u64 = 8;
 
 impl Pace {
     fn of(reported: &Reported) -> Self {
-        let times = reported
-            .measured
-            .as_ref()
-            .filter(|measured| measured.metric.is_time());
-        let (mut iteration_ns, mut measured) = (None, 1.0);
-        if let Some(series) = times.map(|measured| &measured.series) {
-            let ns = per_iteration(series.deciding());
-            // Criterion warms up by the clock on the wall, with all that is set up for iterations.
-            let with_set_up = per_iteration(std::slice::from_ref(&series.warm_up));
-            let share = ns / with_set_up;
-            if series.warm_up.iterations >= WARM && share > 0.0 && share < MOSTLY_SET_UP {
-                (iteration_ns, measured) = (Some(with_set_up), share);
-            } else {
-                iteration_ns = Some(ns);
-            }
-        }
+        let found = reported.measured.as_ref();
+        let timed = found.filter(|measured| measured.metric.is_time());
+        let iteration = timed.map(|measured| iteration_of(&measured.series));
         Self {
-            iteration_ns,
-            measured,
+            iteration_ns: iteration.map(|(ns, _)| ns),
+            measured: iteration.map_or(1.0, |(_, share)| share),
             set_up: reported.set_up,
         }
     }
 }
 
-/// Nanoseconds that an iteration took in these samples.
-fn per_iteration(samples: &[Sample]) -> f64 {
-    let iterations: u64 = samples.iter().map(|sample| sample.iterations).sum();
-    let elapsed: u64 = samples.iter().map(|sample| sample.elapsed.0).sum();
-    elapsed as f64 / iterations as f64
+/// An iteration with what is set up for it, in nanoseconds, and the share of that which is measured.
+fn iteration_of(series: &Series) -> (f64, f64) {
+    let samples = series.deciding();
+    let whole = Sample {
+        iterations: samples.iter().map(|sample| sample.iterations).sum(),
+        elapsed: Nanos(samples.iter().map(|sample| sample.elapsed.0).sum()),
+    };
+    let ns = whole.per_iteration();
+    // Criterion warms up by the clock on the wall, with all that is set up for iterations.
+    let with_set_up = series.warm_up.per_iteration();
+    let share = ns / with_set_up;
+    if series.warm_up.iterations >= WARM && share > 0.0 && share < MOSTLY_SET_UP {
+        (with_set_up, share)
+    } else {
+        (ns, 1.0)
+    }
 }
 
 /// Short launches that tell how long the benchmarks `ids` take and what their authors fixed in code. What goes wrong in them goes wrong

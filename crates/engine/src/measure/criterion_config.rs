@@ -24,7 +24,7 @@ const LEAST_SAMPLE: Duration = Duration::from_micros(250);
 /// So many times as long as elsewhere are samples of a round that takes longer than it need.
 const LONGER: f64 = 2.0;
 
-/// How many samples a benchmark has that takes `iteration_ns`, in `measurement`: samples near `sample_ns`, or single iterations
+/// How many samples a benchmark of this `pace` has, in `measurement`: samples near `sample_ns`, or single iterations
 /// where they are longer. Criterion takes a ramp where that fits the time, else samples of the same length. A `pinned` number, that
 /// of the run to be compared with, is kept while it fits.
 fn samples(measurement: Duration, pace: Option<Pace>, sample_ns: f64, pinned: Option<u32>) -> u32 {
@@ -108,9 +108,6 @@ impl Subject {
 mod tests {
     use super::*;
     use crate::measure::driver::TimesTold;
-    use perfcheck_analysis::model::{
-        AuthorSettings, Benchmark, BenchmarkKey, Metric, SamplingSettings, Throughput,
-    };
 
     fn pace(iteration_ns: f64, measured: f64) -> Pace {
         Pace {
@@ -118,30 +115,6 @@ mod tests {
             measured,
             set_up: Duration::ZERO,
         }
-    }
-
-    fn subject(told: TimesTold) -> Subject {
-        let key = BenchmarkKey {
-            package: "p".into(),
-            target: "t".into(),
-            id: "b".into(),
-        };
-        let benchmark = Benchmark {
-            key,
-            version: None,
-            throughput: Throughput::default(),
-            other_throughput: None,
-            settings: AuthorSettings::default(),
-            metric: Metric::Time,
-        };
-        let resolved = Resolved {
-            sampling: SamplingSettings::default(),
-            noise_threshold: 0.01,
-            pinned: None,
-            pinned_samples: None,
-            past_visit: None,
-        };
-        Subject::new(benchmark, resolved, told)
     }
 
     #[test]
@@ -177,7 +150,7 @@ mod tests {
         assert_eq!(of(1.0), 800);
         assert_eq!(of(0.25), 200);
         assert_eq!(of(0.01), 10);
-        let mut subject = subject(TimesTold::Exactly);
+        let mut subject = Subject::example(TimesTold::Exactly);
         let round = RoundSettings::default();
         let mut time_for = |measured| {
             subject.pace = Some(pace(2_000.0, measured));
@@ -192,7 +165,7 @@ mod tests {
 
     #[test]
     fn time_that_is_spent_in_whole_seconds_is_spent_on_more_samples() {
-        let mut subject = subject(TimesTold::InWholeSeconds);
+        let mut subject = Subject::example(TimesTold::InWholeSeconds);
         subject.pace = Some(pace(100.0, 1.0));
         let round = RoundSettings::default();
         let asked = |subject: &Subject| {

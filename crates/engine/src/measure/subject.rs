@@ -254,31 +254,38 @@ mod tests {
     use super::*;
     use perfcheck_analysis::model::{AuthorSettings, BenchmarkKey, Metric, Nanos, Throughput};
 
+    impl Subject {
+        /// A benchmark that nothing is known of, with settings as nobody has set them.
+        pub(in crate::measure) fn example(told: TimesTold) -> Self {
+            let key = BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: "b".into(),
+            };
+            let benchmark = Benchmark {
+                key,
+                version: None,
+                throughput: Throughput::default(),
+                other_throughput: None,
+                settings: AuthorSettings::default(),
+                metric: Metric::Time,
+            };
+            let resolved = Resolved {
+                sampling: SamplingSettings::default(),
+                noise_threshold: 0.01,
+                pinned: None,
+                pinned_samples: None,
+                past_visit: None,
+            };
+            Self::new(benchmark, resolved, told)
+        }
+    }
+
     fn after(rounds: u32, seconds: u64) -> Subject {
-        let key = BenchmarkKey {
-            package: "p".into(),
-            target: "t".into(),
-            id: "b".into(),
-        };
-        let benchmark = Benchmark {
-            key,
-            version: None,
-            throughput: Throughput::default(),
-            other_throughput: None,
-            settings: AuthorSettings::default(),
-            metric: Metric::Time,
-        };
-        let resolved = Resolved {
-            sampling: SamplingSettings::default(),
-            noise_threshold: 0.01,
-            pinned: None,
-            pinned_samples: None,
-            past_visit: None,
-        };
         Subject {
             measured: rounds,
             time: Duration::from_secs(seconds),
-            ..Subject::new(benchmark, resolved, TimesTold::Exactly)
+            ..Subject::example(TimesTold::Exactly)
         }
     }
 

@@ -25,13 +25,6 @@ struct Identity {
 
 impl Identity {
     /// Read in one transaction: another process may be creating the schema.
-    fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        Self::of(&Transaction::new_unchecked(
-            connection,
-            TransactionBehavior::Deferred,
-        )?)
-    }
-
     fn of(transaction: &Transaction<'_>) -> rusqlite::Result<Self> {
         // Both are signed in SQLite; the bits are what counts.
         let bits = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
@@ -71,7 +64,8 @@ impl Identity {
 
 /// Refuses what is not a store of ours or is newer, without writing. Tells the version; 0 is an empty database.
 pub(super) fn version(connection: &Connection, path: &Path) -> Attempt<u32> {
-    Identity::read(connection)?.version(path, VERSION)
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+    Identity::of(&transaction)?.version(path, VERSION)
 }
 
 /// Applies the migrations that are missing, all in one transaction.
