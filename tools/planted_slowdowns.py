@@ -6,6 +6,7 @@ under a benchmark, and gives one at a time a loop to run first. `cargo perfcheck
 `cargo perfcheck explain` names functions: at which place does the slowed one stand?
 
 Which functions run, how much a turn of the loop costs, and in which symbols the loop came to lie, callgrind says by source line, in a build with line tables.
+Set-up that Criterion does not time (`iter_batched`) does not count: a loop there would make nothing slower that is measured.
 A function that is inlined has no symbol: what can be named is the function that it was inlined into. So two ranks are counted, that of the planted
 function itself, and that of any function that runs the loop. Generic functions are compared without their type arguments.
 
@@ -179,14 +180,26 @@ def benchmarks_of(executable, top):
     return [one[1] for one in found if one]
 
 
+# Criterion times one batch of inputs between the second and the third of its readings of the clock, which bound five parts; `iter` has two readings.
+PARTS_OF_ONE_BATCH, TIMED_OF_ONE_BATCH = 5, 2
+
+
 def profile(executable, id, top):
-    """The instructions of an iteration by symbol, and for each by file and line."""
+    """The instructions of an iteration that are timed by symbol, and for each by file and line."""
     with tempfile.TemporaryDirectory() as scratch:
         out = pathlib.Path(scratch) / "out"
-        collect = ["--collect-atstart=no", "--toggle-collect=*bencher*Bencher*iter*", f"--callgrind-out-file={out}"]
+        collect = ["--collect-atstart=no", "--toggle-collect=*bencher*Bencher*iter*", "--dump-before=*clock_gettime*", f"--callgrind-out-file={out}"]
         words = ["valgrind", "--tool=callgrind", *collect, executable, "--bench", "--test", f"^{re.escape(id)}$"]
         subprocess.run(words, cwd=top, capture_output=True, check=False)
-        return read_callgrind(out.read_text() if out.exists() else "")
+        written = sorted(out.parent.glob("out.*"), key=lambda part: int(part.suffix[1:])) + [out] * out.exists()
+        parts = [part for part in map(read_callgrind, (one.read_text() for one in written)) if instructions_of(part)]
+    if len(parts) == PARTS_OF_ONE_BATCH:
+        return parts[TIMED_OF_ONE_BATCH]
+    counted = collections.defaultdict(collections.Counter)
+    for part in parts:
+        for symbol, lines in part.items():
+            counted[symbol].update(lines)
+    return counted
 
 
 def instructions_of(counted):

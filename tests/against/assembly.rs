@@ -37,7 +37,10 @@ fn change(project: &Project<'_>) {
 fn changed(machine: &Machine) -> Project<'_> {
     let project = project(machine);
     change(&project);
-    project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    project
+        .measure_in_layouts(&["--against", "HEAD"])
+        .run()
+        .expect_code(1);
     project
 }
 
@@ -131,9 +134,9 @@ fn the_build_of_an_earlier_run_is_read_as_that_of_a_revision_is() {
     }
     let machine = Machine::new();
     let project = project(&machine);
-    project.measure(&[]).run().expect_code(0);
+    project.measure_in_layouts(&[]).run().expect_code(0);
     change(&project);
-    project.measure(&[]).run().expect_code(1);
+    project.measure_in_layouts(&[]).run().expect_code(1);
     let text = asm(&project, "nanoseconds", &[]).expect_code(0);
     assert!(
         text.stdout.contains("0x64") && text.stdout.contains("0xc8"),
@@ -164,7 +167,10 @@ fn executables_that_are_not_kept_or_have_no_symbols_say_what_to_do() {
     project.write("src/lib.rs", LIBRARY);
     project.commit();
     change(&project);
-    project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    project
+        .measure_in_layouts(&["--against", "HEAD"])
+        .run()
+        .expect_code(1);
     let bare = asm(&project, "nanoseconds", &[]).expect_code(6);
     for said in [
         "its symbols are stripped",

@@ -258,7 +258,7 @@ fn a_bench_whose_iterations_nobody_can_set_is_named_with_this_reason() {
     let machine = Machine::new();
     let project = Project::like_libtest(&machine, TAKES_100, "");
     let words = ["--rounds", "2", "--no-rerun", "--instructions", "always"];
-    let run = project.measure(&words).with_valgrind();
+    let run = project.measure_in_layouts(&words).with_valgrind();
     let run = run.run().expect_code(0);
     let remarks = finish(&run)["remarks"].to_string();
     let why = "instructions of `work` were not counted: benches of libtest do not tell how often they iterate";

@@ -94,14 +94,16 @@ fn project(machine: &Machine) -> Project<'_> {
 pub fn beside_more_turns(project: &Project<'_>) -> Finished {
     project.write("src/lib.rs", &LIBRARY.replace("10000", "11000"));
     let words = ["--against", "HEAD", "--rounds", "5"];
-    let run = project.measure(&words).args(["--metric", "instructions"]);
+    let run = project
+        .measure_in_layouts(&words)
+        .args(["--metric", "instructions"]);
     run.with_valgrind().run()
 }
 
 /// A short run of the work tree alone, by real time.
 fn alone(project: &Project<'_>, words: &[&str]) -> Perfcheck {
     project
-        .measure(&["--rounds", "2", "--measurement-time", "10ms"])
+        .measure_in_layouts(&["--rounds", "2", "--measurement-time", "10ms"])
         .args(["--warm-up-time", "1ms", "--resamples", "1000", "--no-rerun"])
         .args(words)
 }
@@ -302,7 +304,9 @@ fn a_function_that_calls_itself_is_counted_as_one() {
     let project = Project::of(&machine, RECURSIVE, benchmarks);
     project.write("src/lib.rs", &RECURSIVE.replace("1000", "1100"));
     let words = ["--against", "HEAD", "--rounds", "5"];
-    let run = project.measure(&words).args(["--metric", "instructions"]);
+    let run = project
+        .measure_in_layouts(&words)
+        .args(["--metric", "instructions"]);
     let run = run.with_valgrind().run().expect_code(1);
     let found = &compared(&run, "descend")["instructions"];
     let names: Vec<&Value> = found["functions"]
@@ -329,7 +333,7 @@ fn a_change_of_the_time_that_is_confirmed_is_counted_unasked() {
     };
     takes(100);
     project.commit();
-    let run = || project.measure(&QUICK).with_valgrind();
+    let run = || project.measure_in_layouts(&QUICK).with_valgrind();
     run().run().expect_code(0);
     // It says that it takes longer, and does the same.
     takes(200);

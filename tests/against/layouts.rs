@@ -32,7 +32,7 @@ fn a_change_is_called_over_layouts_that_both_sides_share() {
     let project = Project::new(&machine);
     project.takes(120);
     let run = project
-        .measure(&["--against", "HEAD", "--measure-identical"])
+        .measure_in_layouts(&["--against", "HEAD", "--measure-identical"])
         .run()
         .expect_code(1);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
@@ -61,7 +61,10 @@ fn a_change_is_called_over_layouts_that_both_sides_share() {
     assert!(of_called > 1 && of_same >= Some(of_called), "{run}");
     assert_eq!(said(&run), json!([]));
     // What was stored says the same.
-    let stored = project.measure(&["compare", "1", "2"]).run().expect_code(1);
+    let stored = project
+        .measure_in_layouts(&["compare", "1", "2"])
+        .run()
+        .expect_code(1);
     assert_eq!(compared(&stored, "cost"), called);
 }
 
@@ -88,7 +91,7 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
     project.takes(130);
     // Without a trial, which would be the first to run it.
     let words = ["--against", "HEAD", "--measure-identical"];
-    let run = project.measure(&words).run().expect_code(0);
+    let run = project.measure_in_layouts(&words).run().expect_code(0);
     assert!(fs::exists(&place).expect("readable"), "{run}");
     assert_ne!(verdict(&run, "cost"), "regressed", "{run}");
     // Executables as they were built have no other layout.
@@ -101,7 +104,7 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
         "--rounds",
         "20",
     ];
-    let run = project.measure(&words).run().expect_code(0);
+    let run = project.measure_in_layouts(&words).run().expect_code(0);
     assert_eq!(compared(&run, "cost")["paired"]["layouts"], 0);
     assert!(layouts(&machine, 4).iter().all(Option::is_none));
     assert_eq!(said(&run), json!([]));
@@ -118,7 +121,10 @@ fn where_a_link_cannot_be_repeated_that_is_said_and_executables_run_as_they_were
     );
     project.commit();
     project.takes(120);
-    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let run = project
+        .measure_in_layouts(&["--against", "HEAD"])
+        .run()
+        .expect_code(1);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
     let expected =
         "the functions of costs stay where the linker put them, as its link cannot be repeated";
@@ -148,7 +154,7 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
     shuffled(2);
     // Nobody need measure it: the code is the same.
     let words = ["--against", "HEAD", "--measure-identical"];
-    let run = project.measure(&words).run().expect_code(0);
+    let run = project.measure_in_layouts(&words).run().expect_code(0);
     assert_eq!(
         verdict(&run, "cost"),
         "unchanged",
@@ -159,7 +165,7 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
     let is_called = (2..7).any(|seed| {
         shuffled(seed);
         let words = ["--against", "HEAD", "--measure-identical", "--as-built"];
-        let as_built = project.measure(&words).run();
+        let as_built = project.measure_in_layouts(&words).run();
         verdict(&as_built, "cost") != "unchanged"
     });
     assert!(is_called);

@@ -28,7 +28,7 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
         format!("//! Documented.\n\n/// Nobody calls it.\npub fn unused() {{}}\n\n{LIBRARY}");
     project.write("src/lib.rs", &moved);
     let against = ["--against", "HEAD"];
-    let run = project.measure(&against).run().expect_code(0);
+    let run = project.measure_in_layouts(&against).run().expect_code(0);
     for id in ["cost", "constant"] {
         let said = compared(&run, id);
         assert_eq!(said["verdict"], "unchanged", "{run}");
@@ -54,7 +54,7 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
     let said = "2 benchmarks unchanged: both builds run the same machine code; none measured.";
     assert!(shown.stdout.contains(said), "{shown}");
 
-    let all = project.measure(&[&against[..], &["--measure-identical"]].concat());
+    let all = project.measure_in_layouts(&[&against[..], &["--measure-identical"]].concat());
     let all = all.run().expect_code(0);
     assert_eq!(all.messages("benchmark-measured").len(), 2, "{all}");
     assert_eq!(compared(&all, "cost")["same"], Value::Null, "{all}");
@@ -68,7 +68,7 @@ fn a_function_that_changed_is_named_with_its_sizes_wherever_the_run_is_told_of()
     let markdown = project.root().join("report.md");
     let written = format!("markdown={}", markdown.display());
     let run = project
-        .measure(&["--against", "HEAD", "--report", &written])
+        .measure_in_layouts(&["--against", "HEAD", "--report", &written])
         .run()
         .expect_code(1);
     assert_eq!(compared(&run, "cost")["verdict"], "regressed", "{run}");

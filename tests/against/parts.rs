@@ -47,7 +47,7 @@ fn job(project: &Project<'_>, part: u32, words: &[&str]) -> (Finished, PathBuf) 
     let store = format!("job-{part}");
     let run = at(project, &store, words)
         .args(["--offline", "--message-format", "json", "--seed", &seed])
-        .args(["--partition", &partition])
+        .args(["--partition", &partition, "--as-built"])
         .run();
     let file = export(project, &store, &format!("part-{part}.jsonl"));
     (run, file)

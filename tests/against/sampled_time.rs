@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 
+use crate::against::instructions::has_valgrind;
 use crate::against::project::{Project, compared};
 use crate::commands::scripted::finish;
-use crate::support::{Finished, Machine, skipped};
+use crate::support::{Finished, Machine, Perfcheck, skipped};
 
 /// Two functions, the second of which is to do more.
 const LIBRARY: &str = "
@@ -70,12 +71,19 @@ fn can_sample() -> bool {
 
 /// The committed state beside one whose second function does five times as much.
 fn beside_more(project: &Project<'_>, words: &[&str]) -> Finished {
+    comparison_with_more(project)
+        .args(words)
+        .run()
+        .expect_code(1)
+}
+
+fn comparison_with_more(project: &Project<'_>) -> Perfcheck {
     let grown = LIBRARY
         .replace("grown(200)", "grown(1000)")
         .replace("NANOSECONDS: u64 = 100", "NANOSECONDS: u64 = 200");
     project.write("src/lib.rs", &grown);
-    let run = project.measure(&["--against", "HEAD", "--rounds", "5"]);
-    run.with_sampling().args(words).run().expect_code(1)
+    let run = project.measure_in_layouts(&["--against", "HEAD", "--rounds", "5"]);
+    run.with_sampling()
 }
 
 fn number(value: &Value) -> f64 {
@@ -99,6 +107,23 @@ fn names_what_has_grown(run: &Finished) -> Value {
     assert!((60.0..140.0).contains(&more), "{found}");
     assert!(more > 3.0 * number(&first["standard_error"]), "{found}");
     found.clone()
+}
+
+#[test]
+fn what_valgrind_takes_too_long_for_is_sampled() {
+    if !can_sample() || !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let slow = r#"        if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
+            std::thread::sleep(Duration::from_secs(60));
+        }
+        b.iter_custom("#;
+    let benchmarks = BENCHMARKS.replacen("        b.iter_custom(", slow, 1);
+    let project = Project::of(&machine, LIBRARY, &benchmarks);
+    let run = comparison_with_more(&project).with_valgrind().run();
+    names_what_has_grown(&run.expect_code(1));
+    assert_eq!(machine.left_behind(), [""; 0]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub fn waiting(machine: &Machine) -> (Project<'_>, Running) {
     project.benchmarks(&WAITS.replace("HOME", &json!(machine.home()).to_string()));
     project.commit();
     project.takes(200);
-    let mut run = project.measure(&["--against", "HEAD"]).start();
+    let mut run = project.measure_in_layouts(&["--against", "HEAD"]).start();
     run.wait_for_file(&machine.home().join("waits"));
     (project, run)
 }
@@ -72,7 +72,7 @@ pub fn statuses(project: &Project<'_>) -> Vec<String> {
 #[track_caller]
 fn next_works(project: &Project<'_>) {
     fs::write(project.machine.home().join("go"), "").expect("written");
-    let next = project.measure(&["--against", "HEAD"]).run();
+    let next = project.measure_in_layouts(&["--against", "HEAD"]).run();
     let next = next.expect_code(1);
     assert_eq!(verdict(&next, "cost"), "regressed", "{next}");
     assert_eq!(project.machine.left_behind(), [""; 0]);
@@ -102,20 +102,20 @@ fn copies_of_executables_that_a_killed_run_left_go_with_the_next() {
     project.commit();
     fs::write(machine.home().join("go"), "").expect("written");
     project
-        .measure(&crate::commands::scripted::QUICK)
+        .measure_in_layouts(&crate::commands::scripted::QUICK)
         .args(["--save-baseline", "kept"])
         .run()
         .expect_code(0);
     fs::remove_file(machine.home().join("go")).expect("there");
     project.takes(200);
-    let mut run = project.measure(&["--baseline", "kept"]).start();
+    let mut run = project.measure_in_layouts(&["--baseline", "kept"]).start();
     run.wait_for_file(&machine.home().join("waits"));
     assert!(!in_use(&machine).is_empty(), "it runs copies");
     run.signal(Signal::KILL);
     run.finish().expect_code(128 + 9);
     assert_eq!(machine.left_behind(), [""; 0]);
     fs::write(machine.home().join("go"), "").expect("written");
-    let next = project.measure(&["--baseline", "kept"]).run();
+    let next = project.measure_in_layouts(&["--baseline", "kept"]).run();
     assert_eq!(verdict(&next, "cost"), "regressed", "{next}");
     assert_eq!(in_use(&machine), Vec::<PathBuf>::new(), "{next}");
 }
@@ -156,7 +156,7 @@ fn a_signal_while_verdicts_are_computed_leaves_the_rounds_that_had_ended() {
     project.commit();
     project.takes(200);
     let words = ["--against", "HEAD", "--rounds", "5"];
-    let run = project.measure(&words).start();
+    let run = project.measure_in_layouts(&words).start();
     // Five rounds of two sides, each of one process.
     wait_for_launches(&machine, 10);
     let said =

@@ -148,6 +148,13 @@ impl Machine {
         let stand_in = self.home().join(NO_VALGRIND);
         let path = env::join_paths([stand_in].into_iter().chain(env::split_paths(&path)));
         command.env("PATH", path.expect("a path"));
+        if cfg!(target_os = "linux") {
+            let support = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support");
+            let harnesses = Path::new(env!("CARGO_TARGET_TMPDIR")).join("harnesses");
+            command
+                .env("RUSTC_WRAPPER", support.join("harness_once.sh"))
+                .env("COMPILED_HARNESSES", harnesses);
+        }
         let (name, value) = self.marker.split_once('=').expect("NAME=VALUE");
         command
             .env("HOME", self.home())

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::thread;
+use std::time::Duration;
 
 use super::cache_build::cache_directory;
 use super::counted::{CountsByBenchmark, Reasons};
@@ -30,6 +31,9 @@ use perfcheck_engine::store::Store;
 
 /// Of benchmarks whose time has changed so many are counted, those that have changed most: each takes seconds, and tells less than the one before.
 const MOST_CHANGED: usize = 10;
+
+/// Where counts are not asked for and the time can be sampled, a process counts for so long at most.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// An iteration of a benchmark of which no time is known: it is counted once.
 const UNKNOWN_NS: f64 = 1e6;
@@ -92,6 +96,7 @@ pub(super) fn count_in_turn(
             apart,
             wanted: &wanted,
             times: &times,
+            limit: (!is_asked && may_sample).then_some(PATIENCE),
         };
         let remarks = counted.count(&mut found, valgrind, request, left, world)?;
         if is_asked {
@@ -122,6 +127,8 @@ struct CountedPairs<'p> {
     apart: &'p BTreeSet<BenchmarkKey>,
     wanted: &'p BTreeSet<BenchmarkKey>,
     times: &'p BTreeMap<BenchmarkKey, f64>,
+    /// For how long at most a process counts.
+    limit: Option<Duration>,
 }
 
 impl CountedPairs<'_> {
@@ -139,6 +146,7 @@ impl CountedPairs<'_> {
                 Ok(counter) => counter,
                 Err(remark) => return Ok(vec![remark]),
             };
+        counter.limit = self.limit;
         announce(self.wanted.len(), request, world)?;
         for pair in self.pairs {
             let here = to_count(&pair.benchmarks, self.wanted, self.times);
@@ -293,6 +301,8 @@ struct InstructionCounter<'c> {
     /// Has the files of the processes.
     stage: Stage,
     targets: usize,
+    /// For how long at most a process counts.
+    limit: Option<Duration>,
     failed: Reasons,
 }
 
@@ -317,6 +327,7 @@ impl<'c> InstructionCounter<'c> {
             left,
             stage,
             targets: 0,
+            limit: None,
             failed: Reasons::default(),
         })
     }
@@ -385,6 +396,7 @@ impl<'c> InstructionCounter<'c> {
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
         let (supervisor, interrupt) = (world.supervisor, world.interrupt);
         let timeout = self.request.timeout;
+        let limit = self.limit;
         let count = |(target, driver, directory): &Prepared<'_>, observer: &dyn Observer| {
             let launcher = Launcher {
                 supervisor,
@@ -392,7 +404,7 @@ impl<'c> InstructionCounter<'c> {
                 observer,
                 timeout,
             };
-            count_instructions(target, driver, here, directory, launcher)
+            count_instructions(target, driver, here, directory, limit, launcher)
         };
         let counted: Vec<CountedSide> = thread::scope(|scope| {
             let Some((last, others)) = prepared.split_last() else {

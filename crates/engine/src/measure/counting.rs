@@ -4,10 +4,12 @@
 //! the instructions of an iteration are the slope between two lengths. Counts of two processes that agree are exact; where they do not, as with maps
 //! whose order is drawn anew, more processes are samples.
 
+#![expect(clippy::disallowed_methods, reason = "how long processes take")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::driver::Driver;
 use super::launch::launch_spec;
@@ -201,29 +203,44 @@ impl ToCount {
     }
 }
 
-/// Counts the instructions of some benchmarks of a target, where `Valgrind::find` has found it. The files of the processes go into `directory`.
+/// Counts the instructions of some benchmarks of a target, where `Valgrind::find` has found it. The files of the processes go into `directory`. With
+/// a `limit`, a benchmark that keeps a process busy for longer is not counted, and one whose counts vary gets no more processes after it.
 pub fn count_instructions(
     target: &BenchTarget,
     driver: &Driver,
     wanted: &[ToCount],
     directory: &Path,
+    limit: Option<Duration>,
     launcher: Launcher<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, CountResult>, CountError> {
     let mut counter = Counter::of(target, driver, CountedBy::Function, directory, launcher)?;
+    let limit = limit.unwrap_or(Duration::MAX);
+    counter.launcher.timeout = counter.launcher.timeout.min(limit);
     let work = Work::begin(launcher.observer, "Counting instructions of", wanted.len());
     let mut done = 0;
     let mut found: BTreeMap<BenchmarkKey, CountResult> = BTreeMap::new();
-    for _ in 0..VARYING {
-        let is_open = |one: &&ToCount| found.get(&one.key).is_none_or(is_open);
+    let mut spent: BTreeMap<&BenchmarkKey, Duration> = BTreeMap::new();
+    for processes in 0..VARYING {
+        let is_open = |one: &&ToCount| {
+            let has_time = spent.get(&one.key).is_none_or(|took| *took < limit);
+            (has_time || processes < AGREEING) && found.get(&one.key).is_none_or(is_open)
+        };
         let open: Vec<&ToCount> = wanted.iter().filter(is_open).collect();
         if open.is_empty() {
             break;
         }
+        let mut taken = Vec::new();
+        let mut began = Instant::now();
         let mut told = || {
+            taken.push(began.elapsed());
+            began = Instant::now();
             done += 1;
             work.reached(done, (AGREEING * wanted.len()).max(done + 1));
         };
         let counts = counter.once(&open, &mut told)?;
+        for (one, took) in open.iter().zip(taken) {
+            *spent.entry(&one.key).or_default() += took;
+        }
         for (one, count) in open.iter().zip(counts) {
             let known = found.entry(one.key.clone()).or_insert(Ok(Vec::new()));
             match (known, count) {
@@ -354,6 +371,7 @@ impl<'c> Counter<'c> {
                 Ok(session) => session,
                 Err(error) => {
                     counts.push(Err(went_wrong(error, &recording)?));
+                    told();
                     continue;
                 }
             };
@@ -365,6 +383,7 @@ impl<'c> Counter<'c> {
                     Err(CountError::Absent) if counts.len() > before => break,
                     Err(CountError::Child { error, .. }) => {
                         counts.push(Err(went_wrong(error, &recording)?));
+                        told();
                         break;
                     }
                     other => counts.push(other),
