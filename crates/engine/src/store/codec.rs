@@ -15,8 +15,6 @@ use perfcheck_analysis::model::{Nanos, Sample, Series};
 const FORMAT: u8 = 1;
 /// Format byte and checksum.
 pub(super) const PREFIX_BYTES: usize = 5;
-/// CRC-32 of ISO-HDLC, ITU-T V.42: polynomial `0x04C11DB7`, reflected.
-const CRC_TABLE: [u32; 256] = crc_table();
 
 #[derive(Serialize, Deserialize)]
 struct StoredSeries {
@@ -135,26 +133,9 @@ impl StoredPhase {
     }
 }
 
+/// CRC-32 of ISO-HDLC, ITU-T V.42.
 pub(super) fn crc(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, byte| {
-        CRC_TABLE[((crc ^ u32::from(*byte)) & 0xff) as usize] ^ (crc >> 8)
-    })
-}
-
-const fn crc_table() -> [u32; 256] {
-    let mut table = [0; 256];
-    let mut index = 0;
-    while index < 256 {
-        let mut crc = index as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = (crc >> 1) ^ (0xEDB8_8320 * (crc & 1));
-            bit += 1;
-        }
-        table[index] = crc;
-        index += 1;
-    }
-    table
+    crc32fast::hash(bytes)
 }
 
 #[cfg(test)]
