@@ -9,7 +9,7 @@ pub mod postgres;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -144,10 +144,7 @@ impl Machine {
                 command.env(name, home.join(directory));
             }
         }
-        let path = env::var_os("PATH").unwrap_or_default();
-        let stand_in = self.home().join(NO_VALGRIND);
-        let path = env::join_paths([stand_in].into_iter().chain(env::split_paths(&path)));
-        command.env("PATH", path.expect("a path"));
+        command.env("PATH", path_with(Some(self.home().join(NO_VALGRIND))));
         if cfg!(target_os = "linux") {
             let support = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support");
             let harnesses = Path::new(env!("CARGO_TARGET_TMPDIR")).join("harnesses");
@@ -213,6 +210,16 @@ fn described(process: Pid) -> String {
     format!("{number}: {line}")
 }
 
+/// Where programs are: in `first`, with the cargo that runs the test, and where this test looks for them. Rustup's stand-ins for cargo and rustc take as long as
+/// many a test needs for the rest.
+fn path_with(first: Option<PathBuf>) -> OsString {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let cargo = env::var_os("CARGO").map(PathBuf::from);
+    let toolchain = cargo.and_then(|cargo| Some(cargo.parent()?.to_owned()));
+    let all = first.into_iter().chain(toolchain).chain(env::split_paths(&path));
+    env::join_paths(all).expect("a path")
+}
+
 /// Where all tests build the bench crates, so that it is done once.
 pub fn target_directory() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("testbench")
@@ -252,8 +259,7 @@ impl Perfcheck {
 
     /// Programs are looked for where this test looks for them: with its valgrind, if it has one.
     pub fn with_valgrind(self) -> Self {
-        let path = env::var_os("PATH").unwrap_or_default();
-        self.env("PATH", path)
+        self.env("PATH", path_with(None))
     }
 
     /// The time is sampled where that is possible.
