@@ -216,7 +216,8 @@ fn path_with(first: Option<PathBuf>) -> OsString {
     let path = env::var_os("PATH").unwrap_or_default();
     let cargo = env::var_os("CARGO").map(PathBuf::from);
     let toolchain = cargo.and_then(|cargo| Some(cargo.parent()?.to_owned()));
-    let all = first.into_iter().chain(toolchain).chain(env::split_paths(&path));
+    let usual = env::split_paths(&path);
+    let all = first.into_iter().chain(toolchain).chain(usual);
     env::join_paths(all).expect("a path")
 }
 
