@@ -180,7 +180,8 @@ def benchmarks_of(executable, top):
     return [one[1] for one in found if one]
 
 
-# Criterion times one batch of inputs between the second and the third of its readings of the clock, which bound five parts; `iter` has two readings.
+# Criterion reads the clock four times and times between the second and the third, so that five parts are written. `iter_custom` has two readings, older
+# versions and benchmarks that read the clock themselves have others: there all parts count.
 PARTS_OF_ONE_BATCH, TIMED_OF_ONE_BATCH = 5, 2
 
 
@@ -289,8 +290,9 @@ def explained(tool, subject, case, run):
     [explanation], _, _ = told([tool, "perfcheck", "explain", case.id, "--run", str(run), "--message-format", "json"], subject.top, subject.place, ())
     took = time.monotonic() - began
     numbers = {one["about"]: one["numbers"] for one in explanation["sentences"]}
-    if counted := numbers.get("instructions"):
-        return [one["name"] for one in counted["functions"]], "counts", took
+    for about, by in (("instructions", "counts"), ("sampled-time", "samples")):
+        if known := numbers.get(about):
+            return [one["name"] for one in known["functions"]], by, took
     code = numbers.get("code") or {"functions": []}
     return [one["name"] for one in code["functions"] if not one["same_code"]], "code", took
 

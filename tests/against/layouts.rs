@@ -27,6 +27,18 @@ fn said(run: &Finished) -> Value {
 }
 
 #[test]
+fn a_plain_run_and_the_kept_build_of_the_run_before_share_layouts() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.measure_in_layouts(&[]).run().expect_code(0);
+    project.takes(120);
+    let run = project.measure_in_layouts(&[]).run().expect_code(1);
+    let cost = compared(&run, "cost");
+    assert_eq!(cost["verdict"], "regressed", "{run}");
+    assert!(cost["paired"]["layouts"].as_u64() > Some(1), "{cost}");
+}
+
+#[test]
 fn a_change_is_called_over_layouts_that_both_sides_share() {
     let machine = Machine::new();
     let project = Project::new(&machine);
@@ -96,15 +108,8 @@ fn what_is_slower_in_one_layout_alone_is_not_called_slower() {
     assert_ne!(verdict(&run, "cost"), "regressed", "{run}");
     // Executables as they were built have no other layout.
     fs::remove_file(&place).expect("removed");
-    let words = [
-        "--against",
-        "HEAD",
-        "--measure-identical",
-        "--as-built",
-        "--rounds",
-        "20",
-    ];
-    let run = project.measure_in_layouts(&words).run().expect_code(0);
+    let words = ["--against", "HEAD", "--measure-identical", "--rounds", "20"];
+    let run = project.measure(&words).run().expect_code(0);
     assert_eq!(compared(&run, "cost")["paired"]["layouts"], 0);
     assert!(layouts(&machine, 4).iter().all(Option::is_none));
     assert_eq!(said(&run), json!([]));
@@ -164,8 +169,8 @@ fn links_that_the_author_shuffles_are_laid_out_alike() {
     // One shuffle in sixteen leaves it where it is.
     let is_called = (2..7).any(|seed| {
         shuffled(seed);
-        let words = ["--against", "HEAD", "--measure-identical", "--as-built"];
-        let as_built = project.measure_in_layouts(&words).run();
+        let words = ["--against", "HEAD", "--measure-identical"];
+        let as_built = project.measure(&words).run();
         verdict(&as_built, "cost") != "unchanged"
     });
     assert!(is_called);

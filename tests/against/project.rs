@@ -163,7 +163,7 @@ impl<'m> Project<'m> {
     }
 
     /// A run with JSON messages, always of the same chances. Executables run as they were linked: a link for each side and round would be most of the work,
-    /// and moves no times that are made up.
+    /// and made-up times do not depend on layouts.
     pub fn measure(&self, words: &[&str]) -> Perfcheck {
         self.measure_in_layouts(words).args(["--as-built"])
     }

@@ -104,7 +104,10 @@ fn checkout_index_stashes_and_target_directory_are_left_as_they_are() {
     project.write("untracked.txt", "neither\n");
     project.git(&["status"]);
     let before = project.state();
-    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let run = project
+        .measure_in_layouts(&["--against", "HEAD"])
+        .run()
+        .expect_code(1);
     assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
     // `Cargo.lock` is ignored: cargo writes it where there is none.
     let mut after = project.state();

@@ -1,4 +1,4 @@
-//! The time of benchmarks by function, sampled where instructions are not counted: here no valgrind works. Times are told and work is real, so a verdict is
+//! The time of benchmarks by function, sampled where instructions are not counted: no valgrind works, or takes too long. Times are told and work is real, so a verdict is
 //! certain and shares are not. Where the system lets nobody sample the tests are skipped.
 
 use serde_json::Value;
@@ -71,18 +71,18 @@ fn can_sample() -> bool {
 
 /// The committed state beside one whose second function does five times as much.
 fn beside_more(project: &Project<'_>, words: &[&str]) -> Finished {
-    comparison_with_more(project)
+    comparison_with_more(project, "5")
         .args(words)
         .run()
         .expect_code(1)
 }
 
-fn comparison_with_more(project: &Project<'_>) -> Perfcheck {
+fn comparison_with_more(project: &Project<'_>, rounds: &str) -> Perfcheck {
     let grown = LIBRARY
         .replace("grown(200)", "grown(1000)")
         .replace("NANOSECONDS: u64 = 100", "NANOSECONDS: u64 = 200");
     project.write("src/lib.rs", &grown);
-    let run = project.measure_in_layouts(&["--against", "HEAD", "--rounds", "5"]);
+    let run = project.measure_in_layouts(&["--against", "HEAD", "--rounds", rounds]);
     run.with_sampling()
 }
 
@@ -109,21 +109,54 @@ fn names_what_has_grown(run: &Finished) -> Value {
     found.clone()
 }
 
-#[test]
-fn what_valgrind_takes_too_long_for_is_sampled() {
+/// Two benchmarks that do the same; valgrind is slow with one of them, in its iterations or before.
+fn one_of_two_is_slow_to_count(before: &str, iterations: &str) {
     if !can_sample() || !has_valgrind() {
         return;
     }
+    const SLOW: &str = r#"
+            if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
+                std::thread::sleep(Duration::from_secs(20));
+            }
+    "#;
+    let benchmark = |name: &str, before: &str, iterations: &str| {
+        format!(
+            r#"
+    suite.bench("{name}", |b| {{
+        {before}
+        let mut sample = 0;
+        b.iter_custom(|iterations| {{
+            {iterations}
+            for _ in 0..iterations * 200 {{
+                std::hint::black_box(planted::iteration());
+            }}
+            sample += 1;
+            Duration::from_nanos(iterations * planted::NANOSECONDS * 5_000 * (1000 + sample % 7) / 1000)
+        }});
+    }});
+"#
+        )
+    };
+    let slow = |place: &str| place.replace("SLOW", SLOW);
+    let slow = benchmark("slow", &slow(before), &slow(iterations));
     let machine = Machine::new();
-    let slow = r#"        if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
-            std::thread::sleep(Duration::from_secs(60));
-        }
-        b.iter_custom("#;
-    let benchmarks = BENCHMARKS.replacen("        b.iter_custom(", slow, 1);
-    let project = Project::of(&machine, LIBRARY, &benchmarks);
-    let run = comparison_with_more(&project).with_valgrind().run();
-    names_what_has_grown(&run.expect_code(1));
+    let project = Project::of(&machine, LIBRARY, &(slow + &benchmark("quick", "", "")));
+    let run = comparison_with_more(&project, "20").with_valgrind().run();
+    let run = run.expect_code(1);
+    let [slow, quick] = ["slow", "quick"].map(|name| compared(&run, name));
+    assert_eq!(slow["instructions"], Value::Null, "{run}");
+    let named = &slow["sampled_time"]["functions"][0]["name"];
+    assert_eq!(named, "planted::grown", "{run}");
+    assert_eq!(quick["sampled_time"], Value::Null, "{run}");
+    let named = &quick["instructions"]["functions"][0]["name"];
+    assert_eq!(named, "planted::grown", "{run}");
     assert_eq!(machine.left_behind(), [""; 0]);
+}
+
+#[test]
+fn what_valgrind_takes_too_long_for_is_sampled_and_the_others_are_counted() {
+    one_of_two_is_slow_to_count("", "SLOW");
+    one_of_two_is_slow_to_count("SLOW", "");
 }
 
 #[test]

@@ -63,7 +63,10 @@ fn failures(run: &Finished) -> String {
 fn fails_alone(base: &str, candidate: &str, words: &[&str], text: &str) -> Finished {
     let machine = Machine::new();
     let project = with_odd(&machine, base, candidate);
-    let run = project.measure(&["--against", "HEAD"]).args(words).run();
+    let run = project
+        .measure_in_layouts(&["--against", "HEAD"])
+        .args(words)
+        .run();
     for id in ["before", "after"] {
         assert_eq!(verdict(&run, id), "regressed", "{run}");
     }

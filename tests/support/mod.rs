@@ -210,7 +210,7 @@ fn described(process: Pid) -> String {
     format!("{number}: {line}")
 }
 
-/// Where programs are: in `first`, with the cargo that runs the test, and where this test looks for them. Rustup's stand-ins for cargo and rustc take as long as
+/// Where programs are: in `first`, beside the cargo that runs the test, and where this test looks for them. Rustup's stand-ins for cargo and rustc take as long as
 /// many a test needs for the rest.
 fn path_with(first: Option<PathBuf>) -> OsString {
     let path = env::var_os("PATH").unwrap_or_default();

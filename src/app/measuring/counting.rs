@@ -32,8 +32,8 @@ use perfcheck_engine::store::Store;
 /// Of benchmarks whose time has changed so many are counted, those that have changed most: each takes seconds, and tells less than the one before.
 const MOST_CHANGED: usize = 10;
 
-/// Where counts are not asked for and the time can be sampled, a process counts for so long at most.
-const PATIENCE: Duration = Duration::from_secs(4);
+/// Where nobody asks for counts and the time can be sampled, a process is busy with a benchmark for so long at most.
+const LONGEST_UNASKED: Duration = Duration::from_secs(3);
 
 /// An iteration of a benchmark of which no time is known: it is counted once.
 const UNKNOWN_NS: f64 = 1e6;
@@ -96,7 +96,7 @@ pub(super) fn count_in_turn(
             apart,
             wanted: &wanted,
             times: &times,
-            limit: (!is_asked && may_sample).then_some(PATIENCE),
+            limit: (!is_asked && may_sample).then_some(LONGEST_UNASKED),
         };
         let remarks = counted.count(&mut found, valgrind, request, left, world)?;
         if is_asked {
@@ -127,7 +127,7 @@ struct CountedPairs<'p> {
     apart: &'p BTreeSet<BenchmarkKey>,
     wanted: &'p BTreeSet<BenchmarkKey>,
     times: &'p BTreeMap<BenchmarkKey, f64>,
-    /// For how long at most a process counts.
+    /// For how long at most a process is busy with a benchmark.
     limit: Option<Duration>,
 }
 
@@ -301,7 +301,7 @@ struct InstructionCounter<'c> {
     /// Has the files of the processes.
     stage: Stage,
     targets: usize,
-    /// For how long at most a process counts.
+    /// For how long at most a process is busy with a benchmark.
     limit: Option<Duration>,
     failed: Reasons,
 }

@@ -99,6 +99,9 @@ pub enum CountError {
     /// More iterations had no more instructions.
     #[error("more iterations had no more instructions")]
     Nothing,
+    /// It is not counted for as long as it takes.
+    #[error("counting takes longer than {} s", .0.as_secs_f64())]
+    TooLong(Duration),
     /// The files of the counts cannot be written, or the executable cannot be read.
     #[error("{path}: {source}")]
     File {
@@ -140,20 +143,23 @@ impl CountError {
             | Self::NoNames
             | Self::Unseen
             | Self::Nothing
+            | Self::TooLong(_)
             | Self::File { .. } => false,
         }
     }
 
     /// Whether it failed as `other` did on the other side, in a way that has nothing to do with that: it declines, or takes too long, whatever runs beside it.
     pub fn fails_alike(&self, other: &Self) -> bool {
-        let is_late = |one: &Self| {
-            let Self::Child { error, .. } = one else {
-                return false;
-            };
-            matches!(error, ChildError::Timeout { .. })
-        };
         let declines = |one: &Self| matches!(one, Self::Skipped(_));
-        declines(self) && declines(other) || is_late(self) && is_late(other)
+        declines(self) && declines(other) || self.is_late() && other.is_late()
+    }
+
+    /// Whether it took longer than it may.
+    fn is_late(&self) -> bool {
+        let Self::Child { error, .. } = self else {
+            return matches!(self, Self::TooLong(_));
+        };
+        matches!(error, ChildError::Timeout { .. })
     }
 
     pub(super) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
@@ -204,7 +210,8 @@ impl ToCount {
 }
 
 /// Counts the instructions of some benchmarks of a target, where `Valgrind::find` has found it. The files of the processes go into `directory`. With
-/// a `limit`, a benchmark that keeps a process busy for longer is not counted, and one whose counts vary gets no more processes after it.
+/// a `limit`, a benchmark is not counted if a process does not answer for so long, or has been busy with it for so long and is not done, or if its counts
+/// vary and have taken so long.
 pub fn count_instructions(
     target: &BenchTarget,
     driver: &Driver,
@@ -214,18 +221,26 @@ pub fn count_instructions(
     launcher: Launcher<'_>,
 ) -> Result<BTreeMap<BenchmarkKey, CountResult>, CountError> {
     let mut counter = Counter::of(target, driver, CountedBy::Function, directory, launcher)?;
-    let limit = limit.unwrap_or(Duration::MAX);
-    counter.launcher.timeout = counter.launcher.timeout.min(limit);
+    if let Some(limit) = limit {
+        counter.limit = Some(limit);
+        counter.launcher.timeout = counter.launcher.timeout.min(limit);
+    }
     let work = Work::begin(launcher.observer, "Counting instructions of", wanted.len());
     let mut done = 0;
     let mut found: BTreeMap<BenchmarkKey, CountResult> = BTreeMap::new();
     let mut spent: BTreeMap<&BenchmarkKey, Duration> = BTreeMap::new();
     for processes in 0..VARYING {
-        let is_open = |one: &&ToCount| {
-            let has_time = spent.get(&one.key).is_none_or(|took| *took < limit);
-            (has_time || processes < AGREEING) && found.get(&one.key).is_none_or(is_open)
-        };
-        let open: Vec<&ToCount> = wanted.iter().filter(is_open).collect();
+        let is_open = |one: &&ToCount| found.get(&one.key).is_none_or(is_open);
+        let mut open: Vec<&ToCount> = wanted.iter().filter(is_open).collect();
+        if let Some(limit) = limit.filter(|_| processes >= AGREEING) {
+            open.retain(|one| {
+                let has_time = spent.get(&one.key).is_none_or(|took| *took < limit);
+                if !has_time {
+                    found.insert(one.key.clone(), Err(CountError::TooLong(limit)));
+                }
+                has_time
+            });
+        }
         if open.is_empty() {
             break;
         }
@@ -245,7 +260,10 @@ pub fn count_instructions(
             let known = found.entry(one.key.clone()).or_insert(Ok(Vec::new()));
             match (known, count) {
                 (Ok(known), Ok(count)) => known.push(count.by_function()),
-                (known, Err(error)) => *known = Err(error),
+                (known, Err(error)) => {
+                    let limit = limit.filter(|_| error.is_late());
+                    *known = Err(limit.map_or(error, CountError::TooLong));
+                }
                 (Err(_), Ok(_)) => {}
             }
         }
@@ -298,6 +316,8 @@ struct Counter<'c> {
     counted_by: CountedBy,
     directory: &'c Path,
     launcher: Launcher<'c>,
+    /// For how long at most a process is busy with a benchmark.
+    limit: Option<Duration>,
     /// How many there were.
     processes: u32,
 }
@@ -323,6 +343,7 @@ impl<'c> Counter<'c> {
                 timeout: launcher.timeout * PATIENCE,
                 ..launcher
             },
+            limit: None,
             processes: 0,
         })
     }
@@ -340,6 +361,12 @@ impl<'c> Counter<'c> {
                 self.in_processes(wanted, |counter, one| counter.of_divan(harness, one), told)
             }
         }
+    }
+
+    /// How long a sample of so many iterations takes at most about, beyond the time that each answer has.
+    fn expected(&self, one: &ToCount, iterations: u64) -> Duration {
+        self.limit
+            .map_or_else(|| one.expected(iterations), |_| Duration::ZERO)
     }
 
     /// The recording of the next process, in a directory of its own.
@@ -370,19 +397,32 @@ impl<'c> Counter<'c> {
             let mut session = match Session::start(&spec, &means) {
                 Ok(session) => session,
                 Err(error) => {
-                    counts.push(Err(went_wrong(error, &recording)?));
+                    let error = went_wrong(error, &recording)?;
+                    // The others would wait for the same.
+                    let limit = self.limit.filter(|_| error.is_late());
+                    counts.push(Err(error));
                     told();
+                    while let Some(limit) = limit.filter(|_| counts.len() < wanted.len()) {
+                        counts.push(Err(CountError::TooLong(limit)));
+                        told();
+                    }
                     continue;
                 }
             };
             let before = counts.len();
             while let Some(one) = wanted.get(counts.len()) {
-                let count = counted(&mut session, &mut recording, one, self.counted_by);
+                let count = self.counted(&mut session, &mut recording, one);
                 match count {
                     // It has passed: another process comes to it.
                     Err(CountError::Absent) if counts.len() > before => break,
                     Err(CountError::Child { error, .. }) => {
                         counts.push(Err(went_wrong(error, &recording)?));
+                        told();
+                        break;
+                    }
+                    // Its process stands in the middle of it.
+                    Err(error @ CountError::TooLong(_)) => {
+                        counts.push(Err(error));
                         told();
                         break;
                     }
@@ -392,6 +432,45 @@ impl<'c> Counter<'c> {
             }
         }
         Ok(counts)
+    }
+
+    /// Counts a benchmark in a process that lives: a first iteration that does what is done once, then a shorter and a longer sample.
+    fn counted(
+        &self,
+        session: &mut Session<'_>,
+        recording: &mut Recording,
+        one: &ToCount,
+    ) -> Result<Executed, CountError> {
+        let began = Instant::now();
+        match reach(session, &one.key.id)? {
+            Some(Started::Ready(_)) => {}
+            Some(Started::Skipped(reason)) => return Err(CountError::Skipped(reason)),
+            None => return Err(CountError::Absent),
+        }
+        let mut sample = |iterations| -> Result<Profile, CountError> {
+            if let Some(limit) = self.limit.filter(|limit| began.elapsed() >= *limit) {
+                return Err(CountError::TooLong(limit));
+            }
+            let spec = SampleSpec {
+                iterations,
+                count: 1,
+            };
+            session.sample(&[spec], self.expected(one, iterations))?;
+            let mut all = Profile::default();
+            for window in recording.windows(session.id()) {
+                all.add(window);
+            }
+            if recording.is_damaged() {
+                return Err(CountError::Damaged);
+            }
+            Ok(all)
+        };
+        let (shorter, longer) = one.lengths(self.counted_by);
+        sample(1)?;
+        let less = sample(shorter)?;
+        let more = sample(longer)?;
+        session.finish(&one.key.id)?;
+        slope(less, more, longer - shorter)
     }
 
     /// Counts each benchmark in processes of its own.
@@ -489,7 +568,7 @@ impl<'c> Counter<'c> {
         let sample = IteratedSample {
             id: &one.key.id,
             iterations,
-            expected: one.expected(iterations),
+            expected: self.expected(one, iterations),
         };
         let iterated = match harness.iterate(&sample, &spec, &means) {
             Ok(iterated) => iterated,
@@ -515,41 +594,6 @@ fn went_wrong(error: ChildError, recording: &Recording) -> Result<CountError, Co
             complaint: recording.complaint(),
         }),
     }
-}
-
-/// Counts a benchmark in a process that lives: a first iteration that does what is done once, then a shorter and a longer sample.
-fn counted(
-    session: &mut Session<'_>,
-    recording: &mut Recording,
-    one: &ToCount,
-    counted_by: CountedBy,
-) -> Result<Executed, CountError> {
-    match reach(session, &one.key.id)? {
-        Some(Started::Ready(_)) => {}
-        Some(Started::Skipped(reason)) => return Err(CountError::Skipped(reason)),
-        None => return Err(CountError::Absent),
-    }
-    let mut sample = |iterations| -> Result<Profile, CountError> {
-        let spec = SampleSpec {
-            iterations,
-            count: 1,
-        };
-        session.sample(&[spec], one.expected(iterations))?;
-        let mut all = Profile::default();
-        for window in recording.windows(session.id()) {
-            all.add(window);
-        }
-        if recording.is_damaged() {
-            return Err(CountError::Damaged);
-        }
-        Ok(all)
-    };
-    let (shorter, longer) = one.lengths(counted_by);
-    sample(1)?;
-    let less = sample(shorter)?;
-    let more = sample(longer)?;
-    session.finish(&one.key.id)?;
-    slope(less, more, longer - shorter)
 }
 
 /// Two samples, of which the one has so many iterations more than the other. The harness's own instructions are in both.
