@@ -109,16 +109,18 @@ fn names_what_has_grown(run: &Finished) -> Value {
     found.clone()
 }
 
+/// What makes valgrind slow.
+const SLEEPS_UNDER_VALGRIND: &str = r#"
+    if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
+        std::thread::sleep(Duration::from_secs(20));
+    }
+"#;
+
 /// Two benchmarks that do the same; valgrind is slow with one of them, in its iterations or before.
 fn one_of_two_is_slow_to_count(before: &str, iterations: &str) {
     if !can_sample() || !has_valgrind() {
         return;
     }
-    const SLOW: &str = r#"
-            if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
-                std::thread::sleep(Duration::from_secs(20));
-            }
-    "#;
     let benchmark = |name: &str, before: &str, iterations: &str| {
         format!(
             r#"
@@ -137,8 +139,7 @@ fn one_of_two_is_slow_to_count(before: &str, iterations: &str) {
 "#
         )
     };
-    let slow = |place: &str| place.replace("SLOW", SLOW);
-    let slow = benchmark("slow", &slow(before), &slow(iterations));
+    let slow = benchmark("slow", before, iterations);
     let machine = Machine::new();
     let project = Project::of(&machine, LIBRARY, &(slow + &benchmark("quick", "", "")));
     let run = comparison_with_more(&project, "20").with_valgrind().run();
@@ -155,8 +156,8 @@ fn one_of_two_is_slow_to_count(before: &str, iterations: &str) {
 
 #[test]
 fn what_valgrind_takes_too_long_for_is_sampled_and_the_others_are_counted() {
-    one_of_two_is_slow_to_count("", "SLOW");
-    one_of_two_is_slow_to_count("SLOW", "");
+    one_of_two_is_slow_to_count("", SLEEPS_UNDER_VALGRIND);
+    one_of_two_is_slow_to_count(SLEEPS_UNDER_VALGRIND, "");
 }
 
 #[test]

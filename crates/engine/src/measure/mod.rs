@@ -28,6 +28,7 @@
 mod aside;
 mod campaign;
 mod chance;
+mod count_error;
 mod counting;
 mod criterion;
 mod criterion_config;
@@ -54,7 +55,8 @@ mod target;
 mod visit;
 
 pub use campaign::{Campaign, CampaignSink, Ended, Spent};
-pub use counting::{CountError, CountResult, ToCount, count_instructions, count_stacks};
+pub use count_error::CountError;
+pub use counting::{CountResult, ToCount, count_instructions, count_stacks};
 pub use discover::{BesideCandidate, Discovered, DiscoveredTarget, TargetFailure, discover};
 pub use driver::Driver;
 pub use filter::Filter;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use super::counting::CountError;
+use super::count_error::CountError;
 use super::driver::Driver;
 use super::launch::launch_spec;
 use super::launcher::Launcher;
