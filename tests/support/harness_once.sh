@@ -1,6 +1,6 @@
 #!/bin/sh
 # RUSTC_WRAPPER of tests: each crate of theirs would compile the crate `perfcheck` anew, for every build. The same call for the same sources is answered from
-# $COMPILED_HARNESSES. Entries that are a day old go when another one comes.
+# $COMPILED_HARNESSES. Entries that nobody used for a day go when another one comes.
 set -eu
 
 case " $* " in
@@ -43,6 +43,7 @@ if [ ! -d "$kept" ]; then
     # Another one may have been quicker.
     mv -T "$new" "$kept" 2>/dev/null || rm -r "$new"
 fi
+touch "$kept"
 cp "$kept"/*perfcheck* "$out"
 sed -i "s|@out@|$out|g" "$out"/*perfcheck"$suffix".d
 sed "s|@out@|$out|g" "$kept/stderr" >&2
