@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 use crate::against::flame_graphs::names_in_base;
-use crate::against::instructions::{LIBRARY, beside_more_turns, has_valgrind};
+use crate::against::instructions::{LIBRARY, UNDER_VALGRIND, beside_more_turns, has_valgrind};
 use crate::against::project::{Project, TAKES_100, compared};
 use crate::commands::scripted::finish;
 use crate::support::Machine;
@@ -139,7 +139,7 @@ fn take_a_lock(machine: &Machine) -> String {
     let met = met(machine).display().to_string();
     format!(
         r#"
-        let is_counted = std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind"));
+        let is_counted = {UNDER_VALGRIND};
         let lock = std::fs::File::create({lock:?}).expect("created");
         if lock.try_lock().is_err() {{
             if is_counted {{

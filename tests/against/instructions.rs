@@ -74,6 +74,9 @@ const TOLD: &str = r#"
     suite.bench("constant", |b| told(b, 50));
 "#;
 
+/// Whether a bench runs under valgrind, for the source of one.
+pub const UNDER_VALGRIND: &str = r#"std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind"))"#;
+
 pub fn has_valgrind() -> bool {
     let asked = Command::new("valgrind")
         .arg("--version")
@@ -204,13 +207,14 @@ fn what_both_sides_print_while_they_are_counted_is_told_one_side_after_the_other
     let machine = Machine::new();
     let benchmarks = r#"
     suite.bench("work", |b| {
-        if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
+        if UNDER_VALGRIND {
             eprintln!("counted: {}", planted::TURNS);
         }
         b.iter(|| planted::work(planted::TURNS));
     });
-"#;
-    let project = Project::of(&machine, LIBRARY, benchmarks);
+"#
+    .replace("UNDER_VALGRIND", UNDER_VALGRIND);
+    let project = Project::of(&machine, LIBRARY, &benchmarks);
     let run = beside_more_turns(&project).expect_code(1);
     let lines = run.stderr.lines();
     let mut counted: Vec<&str> = lines
@@ -369,18 +373,19 @@ fn what_cannot_be_counted_is_named_with_its_reason_and_the_rest_is_counted() {
     let machine = Machine::new();
     let project = project(&machine);
     project.benchmarks(
-        r#"
+        &r#"
     suite.bench("work", |b| b.iter(|| planted::work(100)));
     suite.bench("nothing", |b| b.iter_custom(|_| Duration::from_nanos(100)));
     suite.bench("dies", |b| b.iter(|| {
         // Only where somebody else has the processor in between.
-        if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
+        if UNDER_VALGRIND {
             std::process::abort();
         }
         planted::work(50)
     }));
     suite.bench("zebra", |b| b.iter(|| planted::work(200)));
-"#,
+"#
+        .replace("UNDER_VALGRIND", UNDER_VALGRIND),
     );
     let words = ["--instructions", "always"];
     let run = alone(&project, &words).with_valgrind().run().expect_code(0);

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::against::instructions::has_valgrind;
+use crate::against::instructions::{UNDER_VALGRIND, has_valgrind};
 use crate::against::project::{Project, compared};
 use crate::commands::scripted::finish;
 use crate::support::{Finished, Machine, Perfcheck, skipped};
@@ -109,13 +109,6 @@ fn names_what_has_grown(run: &Finished) -> Value {
     found.clone()
 }
 
-/// What makes valgrind slow.
-const SLEEPS_UNDER_VALGRIND: &str = r#"
-    if std::env::var_os("LD_PRELOAD").is_some_and(|path| path.to_string_lossy().contains("valgrind")) {
-        std::thread::sleep(Duration::from_secs(20));
-    }
-"#;
-
 /// Two benchmarks that do the same; valgrind is slow with one of them, in its iterations or before.
 fn one_of_two_is_slow_to_count(before: &str, iterations: &str) {
     if !can_sample() || !has_valgrind() {
@@ -156,8 +149,9 @@ fn one_of_two_is_slow_to_count(before: &str, iterations: &str) {
 
 #[test]
 fn what_valgrind_takes_too_long_for_is_sampled_and_the_others_are_counted() {
-    one_of_two_is_slow_to_count("", SLEEPS_UNDER_VALGRIND);
-    one_of_two_is_slow_to_count(SLEEPS_UNDER_VALGRIND, "");
+    let sleeps = format!("if {UNDER_VALGRIND} {{ std::thread::sleep(Duration::from_secs(20)); }}");
+    one_of_two_is_slow_to_count("", &sleeps);
+    one_of_two_is_slow_to_count(&sleeps, "");
 }
 
 #[test]

@@ -39,7 +39,6 @@ if [ ! -d "$kept" ]; then
     fi
     cp "$out"/*perfcheck"$suffix".* "$new"
     sed -i "s|$out|@out@|g" "$new/stderr" "$new"/*.d
-    printf '%s\n' "$call" >"$new/call"
     # Another one may have been quicker.
     mv -T "$new" "$kept" 2>/dev/null || rm -r "$new"
 fi

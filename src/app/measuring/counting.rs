@@ -142,11 +142,11 @@ impl CountedPairs<'_> {
         world: &mut World<'_>,
     ) -> Result<Vec<RunRemark>, AppError> {
         let mut counter =
-            match InstructionCounter::open(request, left, self.wanted, valgrind, world) {
+            match InstructionCounter::open(request, left, self.wanted, self.limit, valgrind, world)
+            {
                 Ok(counter) => counter,
                 Err(remark) => return Ok(vec![remark]),
             };
-        counter.limit = self.limit;
         announce(self.wanted.len(), request, world)?;
         for pair in self.pairs {
             let here = to_count(&pair.benchmarks, self.wanted, self.times);
@@ -206,7 +206,7 @@ pub(in crate::app) fn count_alone(
     let wanted = keys(measurements);
     let times = times(measurements);
     let mut counter =
-        match InstructionCounter::open(request, left, &wanted, Valgrind::find(), world) {
+        match InstructionCounter::open(request, left, &wanted, None, Valgrind::find(), world) {
             Ok(counter) => counter,
             Err(remark) => return Ok(vec![remark]),
         };
@@ -312,6 +312,7 @@ impl<'c> InstructionCounter<'c> {
         request: &'c Request<'c>,
         left: &'c str,
         wanted: &BTreeSet<BenchmarkKey>,
+        limit: Option<Duration>,
         valgrind: Result<Valgrind, NoValgrind>,
         world: &World<'_>,
     ) -> Result<Self, RunRemark> {
@@ -327,7 +328,7 @@ impl<'c> InstructionCounter<'c> {
             left,
             stage,
             targets: 0,
-            limit: None,
+            limit,
             failed: Reasons::default(),
         })
     }
