@@ -1,5 +1,6 @@
 //! What every command starts from: the world around the process, the workspace, its settings, its place in the store.
 
+use std::cell::OnceCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use crate::settings::Tables;
 use perfcheck_analysis::compare::HostClass;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Environment, Partition, Run, RunId};
-use perfcheck_engine::cargo::Workspace;
+use perfcheck_engine::cargo::{CargoError, CargoOptions, Toolchain, Workspace};
 use perfcheck_engine::host::{Checkout, Variables};
 use perfcheck_engine::process::{Interrupt, Supervisor};
 use perfcheck_engine::store::{
@@ -52,6 +53,7 @@ pub(super) struct Context {
     pub(super) workspace: Workspace,
     pub(super) tables: Tables,
     pub(super) checkout: Option<Checkout>,
+    toolchain: OnceCell<Toolchain>,
     store_path: PathBuf,
     /// The same as messages and reports name it: without a password.
     pub(super) store_name: PathBuf,
@@ -88,10 +90,21 @@ impl Context {
             workspace,
             tables,
             checkout,
+            toolchain: OnceCell::new(),
             store_name: public_location(&store_path),
             store_path,
             store_named: options.store.is_some(),
         })
+    }
+
+    /// The compiler of this workspace and how cargo is configured to use it, asked once: target, profile and configuration are the same for all that
+    /// a command builds.
+    pub(super) fn toolchain(&self, options: &CargoOptions) -> Result<&Toolchain, CargoError> {
+        if let Some(known) = self.toolchain.get() {
+            return Ok(known);
+        }
+        let found = Toolchain::detect(options)?;
+        Ok(self.toolchain.get_or_init(|| found))
     }
 
     /// The store, for reading; `None` where nothing was ever stored.

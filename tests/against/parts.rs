@@ -22,7 +22,7 @@ pub const ELEVEN: &str = r#"
     }
 "#;
 
-pub const PARTS: u32 = 8;
+const PARTS: u32 = 8;
 
 /// A project whose library has become twice as slow, not committed.
 pub fn slower<'m>(machine: &'m Machine, benchmarks: &str) -> Project<'m> {
@@ -154,7 +154,10 @@ fn a_missing_part_makes_the_run_incomplete_and_other_faults_store_nothing() {
     let project = slower(&machine, ELEVEN);
     let parts_of_run = |store: &str, words: &[&str]| {
         let measured = at(&project, store, &["--against", "HEAD"]).args(words);
-        measured.arg("--offline").run().expect_code(1);
+        measured
+            .args(["--offline", "--as-built"])
+            .run()
+            .expect_code(1);
         let file = export(&project, store, &format!("{store}.jsonl"));
         (split(&file, 5, &AskedReference::Beside), file)
     };
@@ -209,7 +212,14 @@ fn a_missing_part_makes_the_run_incomplete_and_other_faults_store_nothing() {
     at(
         &project,
         "whole",
-        &["--against", "HEAD", "--offline", "--fail-on", "none"],
+        &[
+            "--against",
+            "HEAD",
+            "--offline",
+            "--as-built",
+            "--fail-on",
+            "none",
+        ],
     )
     .run()
     .expect_code(0);
@@ -381,7 +391,7 @@ fn the_samples_of_one_run_in_turn_cut_into_parts_and_merged_are_that_run_byte_fo
     // Other benchmarks on one side: some rows have no samples.
     let project = slower(&machine, ELEVEN);
     project.benchmarks(&ELEVEN.replace("11_u64", "12_u64"));
-    let whole = at(&project, "whole", &["--against", "HEAD"])
+    let whole = at(&project, "whole", &["--against", "HEAD", "--as-built"])
         .args(["--offline", "--message-format", "json", "--seed", "7"])
         .run()
         .expect_code(1);

@@ -47,7 +47,7 @@ const DIES: &str = "pub fn odd() { std::process::exit(7); }";
 const DIES_AT_START: &str = "pub fn at_start() { std::process::exit(5); }";
 
 /// For sides that never answer.
-const DEADLINE: &[&str] = &["--timeout", "2s"];
+const DEADLINE: &[&str] = &["--timeout", "2s", "--as-built"];
 
 /// The messages of the failures that were stored for `odd`.
 fn failures(run: &Finished) -> String {
@@ -289,8 +289,8 @@ fn a_benchmark_that_a_side_skips_has_no_verdict_and_does_not_disturb_the_others(
     // Which side is asked first, and which benchmark, is a matter of chance.
     for seed in ["1", "2", "3", "4"] {
         let run = project
-            .perfcheck(&["--against", "HEAD", "--offline", "--message-format", "json"])
-            .args(["--seed", seed])
+            .perfcheck(&["--against", "HEAD", "--offline", "--as-built"])
+            .args(["--message-format", "json", "--seed", seed])
             .run()
             .expect_code(1)
             .expect_stderr(&["no quantum computer"]);

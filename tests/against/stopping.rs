@@ -17,9 +17,9 @@ const WAITS: &str = r#"
     let before = std::fs::read(&launches).map_or(0, |bytes| bytes.len());
     std::fs::write(&launches, "x".repeat(before + 1)).expect("written");
     suite.bench("cost", move |b| {
-        if before >= 6 && !home.join("go").exists() {
+        while before >= 6 && !home.join("go").exists() {
             std::fs::write(home.join("waits"), "").expect("written");
-            std::thread::sleep(std::time::Duration::from_secs(900));
+            std::thread::sleep(std::time::Duration::from_millis(10));
         }
         takes(b, planted::NANOSECONDS);
     });

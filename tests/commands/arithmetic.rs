@@ -368,7 +368,13 @@ fn the_change_of_both_sides_in_turn_is_that_of_the_two_values_beside_it_in_every
     let directory = machine.home().join("reports");
     let in_turn = |words: &[&str]| -> Perfcheck {
         let run = project.perfcheck(words);
-        run.args(["--offline", "--seed", "7", "--measure-identical"])
+        run.args([
+            "--offline",
+            "--seed",
+            "7",
+            "--measure-identical",
+            "--as-built",
+        ])
     };
     let run = in_turn(&["--against", "HEAD"])
         .args(reports(&directory))

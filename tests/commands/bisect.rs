@@ -87,7 +87,12 @@ impl<'m> History<'m> {
         head.stdout.trim().to_owned()
     }
 
+    /// Executables run as they were linked; how functions are moved does not depend on the command.
     fn bisect(&self, words: &[&str]) -> Perfcheck {
+        self.bisect_in_layouts(words).arg("--as-built")
+    }
+
+    fn bisect_in_layouts(&self, words: &[&str]) -> Perfcheck {
         self.made
             .perfcheck(self.machine, &["bisect"])
             .args(words)
@@ -161,7 +166,7 @@ fn a_commit_planted_among_sixteen_is_found_though_its_benchmark_was_written_late
         .expect_code(4)
         .expect_stderr(&["--benches-from worktree"]);
     let words = ["cost", "--good", &good, "--benches-from", "worktree"];
-    let finished = history.bisect(&words).run().expect_code(0);
+    let finished = history.bisect_in_layouts(&words).run().expect_code(0);
     assert_eq!(
         steps(&finished),
         [

@@ -1,6 +1,6 @@
 //! A repository with a bench crate, and the cache in which its revisions are built.
 
-use perfcheck_engine::cargo::{CargoOptions, Workspace};
+use perfcheck_engine::cargo::{CargoOptions, Toolchain, Workspace};
 use perfcheck_engine::host::{Checkout, Revision};
 use perfcheck_engine::process::{Interrupt, Supervisor};
 use perfcheck_engine::sides::{
@@ -161,6 +161,7 @@ impl Repository {
                 cache: &cache,
                 cargo: &cargo(),
                 options: &self.flags(),
+                toolchain: &Toolchain::detect(&self.flags()).expect("a compiler"),
                 workspace: &self.workspace(),
                 checkout: Some(&self.checkout()),
                 benches_from: self.benches_from,
@@ -363,6 +364,7 @@ pub fn be_another_process() {
             cache: &root.with_file_name("cache"),
             cargo: &cargo(),
             options: &options,
+            toolchain: &Toolchain::detect(&options).expect("a compiler"),
             workspace: &workspace,
             checkout: Some(&checkout),
             benches_from: BenchesFrom::default(),

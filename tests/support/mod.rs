@@ -32,7 +32,7 @@ const MARKER: &str = "TEST_MACHINE";
 const NO_VALGRIND: &str = "no-valgrind";
 
 /// Variables of the surrounding shell or CI system that would change what a run says.
-const FOREIGN: [&str; 27] = [
+const FOREIGN: [&str; 28] = [
     "PERFCHECK_STORE",
     "PERFCHECK_TEAM_STORE",
     "PERFCHECK_SCRIPTED_CLOCK",
@@ -59,6 +59,7 @@ const FOREIGN: [&str; 27] = [
     "CLICOLOR_FORCE",
     "COLUMNS",
     "RUST_BACKTRACE",
+    "RUSTC_BOOTSTRAP",
     "XDG_DATA_HOME",
 ];
 

@@ -142,6 +142,7 @@ impl CacheBuild<'_> {
             cache: &cache,
             cargo: &cargo,
             options: self.cargo,
+            toolchain: self.context.toolchain(self.cargo)?,
             workspace: &self.context.workspace,
             checkout: self.context.checkout.as_ref(),
             benches_from: self.benches_from,

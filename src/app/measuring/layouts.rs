@@ -9,7 +9,7 @@ use crate::app::context::World;
 use crate::app::error::AppError;
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::BySide;
-use perfcheck_engine::link::CodeLayouts;
+use perfcheck_engine::link::{CodeLayouts, LinkError};
 use perfcheck_engine::measure::PairedTarget;
 use perfcheck_engine::sides::{SideTarget, Stage};
 
@@ -91,7 +91,7 @@ fn layouts(
 ) -> Result<CodeLayouts, String> {
     let (Some(base), Some(candidate)) = (&sides.base.relinkable, &sides.candidate.relinkable)
     else {
-        return Err("its link cannot be repeated".to_owned());
+        return Err(LinkError::Unrepeatable.to_string());
     };
     let called = sides.candidate.executable.file_name().unwrap_or_default();
     let places = stage

@@ -10,7 +10,7 @@ use crate::app::options::StoreOptions;
 use crate::report::{self, MessageFormat, Progress};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::BuildFacts;
-use perfcheck_engine::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut, Toolchain};
+use perfcheck_engine::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut};
 use perfcheck_engine::child::ChildError;
 use perfcheck_engine::measure::{BesideCandidate, Discovered, Filter, Launcher, discover};
 
@@ -25,16 +25,16 @@ pub(in crate::app) fn build(
     let options = &common.cargo;
     refuse_no_targets(context, common)?;
     name_left_out(context, options, world.stderr);
-    let toolchain = Toolchain::detect(options)?;
+    let toolchain = context.toolchain(options)?;
     let built = cargo::build(
         &world.variables.cargo,
         &context.workspace,
-        &toolchain,
+        toolchain,
         options,
         world.supervisor,
         world.interrupt,
     )?;
-    Ok((toolchain.facts, built.targets))
+    Ok((toolchain.facts.clone(), built.targets))
 }
 
 /// Refuses a workspace that has nothing to measure.

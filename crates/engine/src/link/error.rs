@@ -24,6 +24,9 @@ pub enum LinkError {
         /// What it said last.
         said: String,
     },
+    /// The link gives another executable every time, or was not kept.
+    #[error("its link cannot be repeated")]
+    Unrepeatable,
     /// The executable's functions are not known.
     #[error("{}: {why}", path.display())]
     Functions {

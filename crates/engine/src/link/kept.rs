@@ -4,6 +4,7 @@
 //! NAME/
 //!   link.json   the linker, its arguments in order
 //!   0, 1, ...   the files among them that a later build would overwrite
+//!   repeats     there once the link was repeated and gave the same executable
 //! ```
 
 #![expect(
@@ -21,6 +22,7 @@ use std::process::Command;
 use super::error::{LinkError, about};
 
 const RECORD: &str = "link.json";
+const REPEATS: &str = "repeats";
 
 /// An argument of the linker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,8 +114,19 @@ impl KeptLink {
     }
 
     /// Links `executable` as it was linked.
-    pub(crate) fn repeat(&self, executable: &Path) -> Result<(), LinkError> {
+    pub(super) fn repeat(&self, executable: &Path) -> Result<(), LinkError> {
         self.link(executable, |_| true, Vec::new())
+    }
+
+    /// Whether it was repeated before and gave the same executable.
+    pub(super) fn is_known_to_repeat(&self) -> bool {
+        self.folder.join(REPEATS).exists()
+    }
+
+    /// Remembers that it gives the same executable.
+    pub(super) fn remember_that_it_repeats(&self) {
+        // Without the note it is tried again.
+        let _ = fs::write(self.folder.join(REPEATS), "");
     }
 
     /// Links `executable` with all names of functions, and with these `further` options and values. Which order functions have is for us to say.

@@ -77,9 +77,32 @@ impl CodeLayouts {
     }
 }
 
+impl Relinkable {
+    /// Refuses a link that does not give again, at `place`, the executable that was `built`.
+    fn require_repeatable(&self, built: &Path, place: &Path) -> Result<(), LinkError> {
+        if self.link.is_known_to_repeat() {
+            return Ok(());
+        }
+        self.link.repeat(place)?;
+        self.lead(place)?;
+        let read = |path: &Path| fs::read(path).map_err(about("cannot read", path));
+        if read(built)? != read(place)? {
+            return Err(LinkError::Unrepeatable);
+        }
+        self.link.remember_that_it_repeats();
+        Ok(())
+    }
+
+    /// Leads the paths in an executable as those in the one that was built.
+    fn lead(&self, executable: &Path) -> Result<(), LinkError> {
+        leads::apply(&self.leads, executable).map_err(about("cannot lead paths in", executable))
+    }
+}
+
 impl LinkedSide {
     /// Knows the functions of the executable that was `built`, or of one with all names where it was stripped.
     fn of(from: Relinkable, built: &Path, executable: PathBuf) -> Result<Self, LinkError> {
+        from.require_repeatable(built, &executable)?;
         let of = |path: &Path| {
             let bytes = fs::read(path).map_err(about("cannot read", path))?;
             code(&bytes).map_err(|why| LinkError::Functions {
@@ -114,8 +137,7 @@ impl LinkedSide {
             ("--no-warn-symbol-ordering", Path::new("")),
         ];
         self.from.link.repeat_with(&self.executable, &further)?;
-        leads::apply(&self.from.leads, &self.executable)
-            .map_err(about("cannot lead paths in", &self.executable))
+        self.from.lead(&self.executable)
     }
 }
 

@@ -13,7 +13,7 @@
 //! leads.rs      paths in an executable, led to the files of its side
 //! ```
 //!
-//! Must not decide when an executable is linked anew. Invariant: a link is kept only if repeating it gave the same bytes.
+//! Must not decide when an executable is linked anew. Invariant: functions are moved only where repeating the link as it was gave the same bytes.
 
 mod error;
 mod filler;

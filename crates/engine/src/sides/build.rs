@@ -20,17 +20,14 @@ use super::mirror::Mirror;
 use super::outcome::{BuiltSide, PreparedSides, Provenance, SideTarget};
 use super::recipe::{Key, Recipe, VERSION, decisive_flags};
 use super::request::{BuildEvent, SidesRequest};
-use super::shelf::{Room, Shelf, ShelfFolder, UseLock};
+use super::shelf::{ShelfFolder, UseLock};
 use super::sources::own_sources;
 use super::state::State;
-use super::workbench::{Workbench, locked_folder, repository_top};
+use super::workbench::{Shelves, Workbench};
 use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
 use crate::host::{HOOK_VARIABLES, Revision, build_environment};
 use crate::link::{KeptLink, Relinkable};
 use perfcheck_analysis::model::{BuildFacts, BySide};
-
-/// An executable that is linked to see whether its link can be repeated.
-const AGAIN: &str = "again";
 
 /// Asked of the work tree as it was built, before the base is: whether the base is wanted at all.
 pub type IsWanted<'a, E> = &'a mut dyn FnMut(&BuiltSide) -> Result<(), E>;
@@ -59,7 +56,7 @@ pub fn build_sides<E: From<SidesError>>(
         (base, bench.side(candidate)?)
     };
     bench.prune()?;
-    let facts = bench.toolchain.facts.clone();
+    let facts = request.toolchain.facts.clone();
     Ok(PreparedSides::of(base, candidate, facts))
 }
 
@@ -77,7 +74,7 @@ pub fn build_work_tree(
     };
     let side = bench.side(state)?;
     bench.prune()?;
-    Ok((side, bench.toolchain.facts.clone()))
+    Ok((side, request.toolchain.facts.clone()))
 }
 
 /// The build that is kept under `name`, if it is still there with all that it needs.
@@ -86,7 +83,7 @@ pub fn kept_build(
     name: &str,
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<Option<BuiltSide>, SidesError> {
-    Workbench::open(request, events)?.kept_side(name)
+    Shelves::open(request, events)?.kept_side(name)
 }
 
 /// The builds of both sides that are kept under these names, where they are still there with all that they need.
@@ -95,9 +92,9 @@ pub fn kept_builds(
     names: &BySide<Option<&str>>,
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<BySide<Option<BuiltSide>>, SidesError> {
-    let bench = Workbench::open(request, events)?;
+    let shelves = Shelves::open(request, events)?;
     let of = |name: Option<&str>| match name {
-        Some(name) => bench.kept_side(name),
+        Some(name) => shelves.kept_side(name),
         None => Ok(None),
     };
     Ok(BySide {
@@ -114,19 +111,16 @@ pub fn kept_executables(
     (package, target): (&str, &str),
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<BySide<Option<Vec<u8>>>, SidesError> {
-    let folder = locked_folder(request, &repository_top(request)?, events)?;
-    let shelf = Shelf::open(folder.kept(), Room::Bytes(request.room))?;
+    let shelves = Shelves::open(request, events)?;
     let of = |name: Option<&str>| {
         // A name may come from a store of somebody else's.
         let Some(key) = name.and_then(Key::named) else {
             return Ok(None);
         };
-        let Some(place) = shelf.find(&key)? else {
+        let Some((_place, record)) = shelves.find(&key)? else {
             return Ok(None);
         };
-        let record = BuildRecord::read(&place.directory);
-        let benches = record.map_or_else(Vec::new, |record| record.output.executables());
-        let mut benches = benches.into_iter();
+        let mut benches = record.output.executables().into_iter();
         let Some(bench) = benches.find(|bench| bench.package == package && bench.target == target)
         else {
             return Ok(None);
@@ -179,7 +173,7 @@ struct Kept {
     provenance: Provenance,
 }
 
-impl Workbench<'_, '_> {
+impl Shelves<'_> {
     /// The build that is kept under `name`, if it is still there with all that it needs.
     fn kept_side(&self, name: &str) -> Result<Option<BuiltSide>, SidesError> {
         // A name may come from a store of somebody else's.
@@ -202,12 +196,6 @@ impl Workbench<'_, '_> {
             .map(Some)
     }
 
-    fn side(&mut self, state: State) -> Result<BuiltSide, SidesError> {
-        let outcome = self.found_or_built(&state);
-        let kept = outcome.map_err(|error| self.in_context(error, &state))?;
-        self.built(kept, state.commit, state.time, state.in_use)
-    }
-
     /// A kept build, ready to be launched where its state runs.
     fn built(
         &self,
@@ -226,7 +214,7 @@ impl Workbench<'_, '_> {
         let moved = |path: &Path| Some(ground.root.join(path.strip_prefix(&record.source).ok()?));
         let output = record.output.relocated(&moved)?;
         let executables = output.executables();
-        let targets = output.targets(self.request.cargo, &self.toolchain);
+        let targets = output.targets(self.request.cargo, self.request.toolchain);
         let targets = targets
             .into_iter()
             .zip(executables)
@@ -266,6 +254,24 @@ impl Workbench<'_, '_> {
         })
     }
 
+    /// A build that was kept, if it is whole.
+    fn find(&self, key: &Key) -> Result<Option<(ShelfFolder, BuildRecord)>, SidesError> {
+        let place = self.kept.find(key)?;
+        Ok(place.and_then(|place| {
+            let record = BuildRecord::read(&place.directory)?;
+            Some((place, record))
+        }))
+    }
+}
+
+impl Workbench<'_, '_> {
+    fn side(&mut self, state: State) -> Result<BuiltSide, SidesError> {
+        let outcome = self.found_or_built(&state);
+        let kept = outcome.map_err(|error| self.in_context(error, &state))?;
+        self.shelves
+            .built(kept, state.commit, state.time, state.in_use)
+    }
+
     /// Says whose fault it is.
     fn in_context(&self, error: SidesError, state: &State) -> SidesError {
         match (error, &state.commit, &self.above) {
@@ -291,7 +297,7 @@ impl Workbench<'_, '_> {
         let key = key.transpose()?;
         let shown = state.commit.as_ref().filter(|_| !state.is_work_tree);
         if let Some(key) = &key
-            && let Some((place, record)) = self.find(key)?
+            && let Some((place, record)) = self.shelves.find(key)?
         {
             (self.events)(BuildEvent::Found(shown));
             return Ok(Kept {
@@ -311,7 +317,7 @@ impl Workbench<'_, '_> {
         // Without a commit, what came out is the key.
         let key = key.unwrap_or_else(|| Key::of(&(&state.ground.root, &output, &made)));
         if state.commit.is_none()
-            && let Some((place, record)) = self.find(&key)?
+            && let Some((place, record)) = self.shelves.find(&key)?
         {
             return Ok(Kept {
                 key,
@@ -323,12 +329,12 @@ impl Workbench<'_, '_> {
                 provenance: Provenance::Built,
             });
         }
-        let unfinished = self.kept.unfinished()?;
+        let unfinished = self.shelves.kept.unfinished()?;
         let source = self.source();
         let copying = Copying {
-            target: &self.folder.target(),
+            target: &self.shelves.folder.target(),
             unfinished: &unfinished,
-            place: &self.kept.path(&key),
+            place: &self.shelves.kept.path(&key),
             source: (&source, &state.ground.root),
         };
         let (copied, leads) = copying.copy_out(&output)?;
@@ -343,25 +349,16 @@ impl Workbench<'_, '_> {
         };
         record.write(&unfinished)?;
         Ok(Kept {
-            place: self.kept.put(&key)?,
+            place: self.shelves.kept.put(&key)?,
             key,
             record,
             provenance: Provenance::Built,
         })
     }
 
-    /// A build that was kept, if it is whole.
-    fn find(&self, key: &Key) -> Result<Option<(ShelfFolder, BuildRecord)>, SidesError> {
-        let place = self.kept.find(key)?;
-        Ok(place.and_then(|place| {
-            let record = BuildRecord::read(&place.directory)?;
-            Some((place, record))
-        }))
-    }
-
     /// Makes the copy of the sources that of `state`.
     fn lay_out(&self, state: &State) -> Result<(), SidesError> {
-        self.layout.make_links(&self.folder.sources())?;
+        self.layout.make_links(&self.shelves.folder.sources())?;
         // A state without a lock file is built with the one that is there.
         let lock_file = self.present.lock_file();
         let mut spared = vec![Path::new(".git")];
@@ -384,7 +381,7 @@ impl Workbench<'_, '_> {
     fn mirror(&self) -> Mirror {
         Mirror {
             root: self.source(),
-            notes: self.folder.join("source-notes"),
+            notes: self.shelves.folder.join("source-notes"),
         }
     }
 
@@ -393,7 +390,7 @@ impl Workbench<'_, '_> {
         let source = &self.source();
         let mut options = CargoOptions {
             manifest_path: Some(source.join(&self.manifest)),
-            target_dir: Some(self.folder.target()),
+            target_dir: Some(self.shelves.folder.target()),
             ..request.options.clone()
         };
         options.config.extend(configuration::redirections(
@@ -417,16 +414,16 @@ impl Workbench<'_, '_> {
                 None => return Ok(BuildOutput::default()),
             }
         }
-        let target = self.folder.target().into();
+        let target = self.shelves.folder.target().into();
         let mut variables: Vec<(String, Option<OsString>)> =
             vec![("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))];
-        if let Some(name) = self.toolchain.rustup_name() {
+        if let Some(name) = self.request.toolchain.rustup_name() {
             variables.push(("RUSTUP_TOOLCHAIN".to_owned(), Some(name.to_owned())));
         }
         // Build scripts that ask git are to find the repository beside the sources.
         variables.extend(HOOK_VARIABLES.map(|name| (name.to_owned(), None)));
         if let Some(keeping) = &self.link_keeping {
-            let of_linker = keeping.variables(&self.toolchain.facts.target);
+            let of_linker = keeping.variables(&self.request.toolchain.facts.target);
             variables.extend(of_linker.map(|(name, value)| (name, Some(value))));
         }
         let order = BuildOrder {
@@ -469,14 +466,14 @@ impl Workbench<'_, '_> {
         })
     }
 
-    /// Copies what the benches were linked from into the folder of the build, where repeating the link gives the same bytes.
+    /// Copies what the benches were linked from into the folder of the build.
     fn keep_links(
         &self,
         output: &BuildOutput,
         made: &mut Made,
         unfinished: &Path,
     ) -> Result<(), SidesError> {
-        let links = self.folder.links();
+        let links = self.shelves.folder.links();
         for (nth, bench) in output.executables().into_iter().enumerate() {
             self.check_interrupt()?;
             let Some(known) = made
@@ -488,13 +485,9 @@ impl Workbench<'_, '_> {
             let Some(link) = KeptLink::of(&links, &bench.executable) else {
                 continue;
             };
-            let again = links.join(AGAIN);
-            let is_repeated = link.repeat(&again).is_ok()
-                && hash_file(&again).is_ok_and(|hash| hash == known.executable_hash);
-            let _ = fs::remove_file(&again);
             let place = Path::new("links").join(nth.to_string());
             // Without it the executable stays as it is.
-            if is_repeated && link.copy_to(&unfinished.join(&place)).is_ok() {
+            if link.copy_to(&unfinished.join(&place)).is_ok() {
                 known.link = Some(place);
             }
         }
@@ -512,8 +505,8 @@ impl Workbench<'_, '_> {
             manifest: &self.manifest,
             source: &self.source(),
             root: &state.ground.root,
-            facts: &self.toolchain.facts,
-            toolchain: self.toolchain.rustup_name().map(Into::into),
+            facts: &self.request.toolchain.facts,
+            toolchain: self.request.toolchain.rustup_name().map(Into::into),
             flags: decisive_flags(self.request.options, &self.manifest),
             variables: build_environment(),
             files,

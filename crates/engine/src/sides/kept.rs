@@ -63,7 +63,7 @@ pub(super) struct Made {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BenchRecord {
     pub(super) executable_hash: String,
-    /// The folder of what it was linked from, seen from the folder of the build, where the link can be repeated.
+    /// The folder of what it was linked from, seen from the folder of the build, where that was kept.
     pub(super) link: Option<PathBuf>,
     pub(super) sources: BTreeMap<PathBuf, String>,
 }

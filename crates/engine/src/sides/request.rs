@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::error::SidesError;
-use crate::cargo::{CargoOptions, Workspace};
+use crate::cargo::{CargoOptions, Toolchain, Workspace};
 use crate::host::{Checkout, Revision};
 use crate::process::{Interrupt, Supervisor};
 use perfcheck_analysis::model::BenchesFrom;
@@ -17,6 +17,8 @@ pub struct SidesRequest<'a> {
     pub cargo: &'a Path,
     /// The user's flags.
     pub options: &'a CargoOptions,
+    /// The compiler, and how cargo is configured to use it.
+    pub toolchain: &'a Toolchain,
     /// The user's workspace.
     pub workspace: &'a Workspace,
     /// The checkout that it lies in, if it lies in one.

@@ -1,4 +1,4 @@
-//! The locked folder of a workspace and everything that both sides share: the checkout, the toolchain, where the sources stand.
+//! The locked folder of a workspace, what is kept in it, and everything that both sides of a build share: the checkout, where the sources stand.
 
 #![expect(
     clippy::disallowed_methods,
@@ -17,21 +17,25 @@ use super::request::{BuildEvent, SidesRequest};
 use super::shelf::{Removed, Room, Shelf, remove_directory};
 use super::sources::{ignored, sources_without_git};
 use super::state::{Present, State};
-use crate::cargo::Toolchain;
 use crate::host::{PresentFiles, Revision, build_environment};
 use crate::link::LinkKeeping;
 
 /// How many revisions stay checked out, beside those that are in use.
 const MOST_TREES: usize = 4;
 
-/// The locked folder and everything that both sides share.
-pub(super) struct Workbench<'a, 'e> {
+/// The locked folder, and what is kept in it.
+pub(super) struct Shelves<'a> {
     pub(super) request: &'a SidesRequest<'a>,
-    pub(super) events: &'e mut dyn FnMut(BuildEvent<'_>),
     pub(super) folder: WorkspaceFolder,
     pub(super) trees: Shelf,
     pub(super) kept: Shelf,
-    pub(super) toolchain: Toolchain,
+}
+
+/// The locked folder and everything that both sides of a build share.
+pub(super) struct Workbench<'a, 'e> {
+    pub(super) request: &'a SidesRequest<'a>,
+    pub(super) events: &'e mut dyn FnMut(BuildEvent<'_>),
+    pub(super) shelves: Shelves<'a>,
     pub(super) present: Present,
     /// The manifest that the user's flags select, seen from the top.
     pub(super) manifest: PathBuf,
@@ -41,6 +45,37 @@ pub(super) struct Workbench<'a, 'e> {
     pub(super) configuration: Vec<PathBuf>,
     /// Keeps what is linked; `None` where executables cannot be linked anew.
     pub(super) link_keeping: Option<LinkKeeping>,
+}
+
+impl<'a> Shelves<'a> {
+    /// Waits until nobody else works in the folder.
+    pub(super) fn open(
+        request: &'a SidesRequest<'a>,
+        events: &mut dyn FnMut(BuildEvent<'_>),
+    ) -> Result<Self, SidesError> {
+        Self::below(&repository_top(request)?, request, events)
+    }
+
+    fn below(
+        top: &Path,
+        request: &'a SidesRequest<'a>,
+        events: &mut dyn FnMut(BuildEvent<'_>),
+    ) -> Result<Self, SidesError> {
+        let mut waiting = |folder: &Path| events(BuildEvent::Waiting(folder));
+        let folder = WorkspaceFolder::lock(
+            request.cache,
+            request.checkout,
+            top,
+            request.interrupt,
+            &mut waiting,
+        )?;
+        Ok(Self {
+            trees: Shelf::open(folder.trees(), Room::Folders(MOST_TREES))?,
+            kept: Shelf::open(folder.kept(), Room::Bytes(request.room))?,
+            request,
+            folder,
+        })
+    }
 }
 
 impl<'a, 'e> Workbench<'a, 'e> {
@@ -57,8 +92,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let Ok(relative) = manifest.strip_prefix(&top) else {
             return Err(SidesError::Elsewhere { manifest, top });
         };
-        let toolchain = Toolchain::detect(request.options)?;
-        let folder = locked_folder(request, &top, events)?;
+        let shelves = Shelves::below(&top, request, events)?;
         let target_directory = request.workspace.target_directory();
         let files = match request.checkout {
             Some(checkout) => checkout.present_files()?,
@@ -79,8 +113,6 @@ impl<'a, 'e> Workbench<'a, 'e> {
             .map(|(_, value)| value.into())
             .or_else(|| Some(dirs::home_dir()?.join(".cargo")));
         let mut bench = Self {
-            trees: Shelf::open(folder.trees(), Room::Folders(MOST_TREES))?,
-            kept: Shelf::open(folder.kept(), Room::Bytes(request.room))?,
             layout: DirectoryLayout::default(),
             above: None,
             present: Present {
@@ -94,11 +126,10 @@ impl<'a, 'e> Workbench<'a, 'e> {
             },
             manifest: relative.to_owned(),
             configuration: configuration::files(&here, cargo_home.as_deref()),
-            link_keeping: link_keeping(request, &folder, &toolchain),
+            link_keeping: link_keeping(request, &shelves.folder),
             request,
             events,
-            folder,
-            toolchain,
+            shelves,
         };
         bench.layout = bench.present_layout(&Outside::default())?;
         Ok(bench)
@@ -112,7 +143,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
             self.request.require_checkout()?,
             revision,
             self.request.benches_from,
-            &self.trees,
+            &self.shelves.trees,
             &self.layout,
         )?;
         if !state.wanted.contains_key(&self.workspace_manifest()) {
@@ -135,7 +166,8 @@ impl<'a, 'e> Workbench<'a, 'e> {
                 .is_ok_and(|real| real == self.present.top)
         });
         let directory = spelled.unwrap_or(&self.present.top).to_owned();
-        self.present.work_tree(directory, &self.trees, &self.layout)
+        self.present
+            .work_tree(directory, &self.shelves.trees, &self.layout)
     }
 
     /// Whether the layout has a place for everything that `states` need; if not, it has from now on.
@@ -156,14 +188,14 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let top = &self.present.top;
         let mut all = Outside::of(&self.present.wanted, top);
         all.join(outside.clone());
-        let notes = self.folder.join("levels");
+        let notes = self.shelves.folder.join("levels");
         // Never fewer than before: paths are part of what is built.
         let before = fs::read_to_string(&notes)
             .ok()
             .and_then(|text| text.trim().parse().ok());
         let layout = DirectoryLayout::new(top, &all, before.unwrap_or(0));
         if before != Some(layout.levels()) {
-            remove_directory(&self.folder.sources())?;
+            remove_directory(&self.shelves.folder.sources())?;
             fs::write(&notes, layout.levels().to_string())
                 .map_err(about("cannot write", &notes))?;
         }
@@ -172,7 +204,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
 
     /// Where the copy of the sources stands.
     pub(super) fn source(&self) -> PathBuf {
-        self.layout.top_in(&self.folder.sources())
+        self.layout.top_in(&self.shelves.folder.sources())
     }
 
     /// The manifest of the workspace, seen from the top.
@@ -184,8 +216,8 @@ impl<'a, 'e> Workbench<'a, 'e> {
         if let Some(keeping) = &self.link_keeping {
             keeping.prune();
         }
-        self.trees.prune(&[])?;
-        let Removed { folders, bytes } = self.kept.prune(self.request.spared)?;
+        self.shelves.trees.prune(&[])?;
+        let Removed { folders, bytes } = self.shelves.kept.prune(self.request.spared)?;
         if folders > 0 {
             (self.events)(BuildEvent::Removed {
                 builds: folders,
@@ -204,7 +236,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
 }
 
 /// The top of the repository; without one, that of the workspace.
-pub(super) fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, SidesError> {
+fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, SidesError> {
     if let Some(checkout) = request.checkout {
         return Ok(checkout.top()?);
     }
@@ -212,29 +244,10 @@ pub(super) fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, Side
     root.canonicalize().map_err(about("cannot find", root))
 }
 
-/// The workspace's folder, once nobody else works in it.
-pub(super) fn locked_folder(
-    request: &SidesRequest<'_>,
-    top: &Path,
-    events: &mut dyn FnMut(BuildEvent<'_>),
-) -> Result<WorkspaceFolder, SidesError> {
-    let mut waiting = |folder: &Path| events(BuildEvent::Waiting(folder));
-    WorkspaceFolder::lock(
-        request.cache,
-        request.checkout,
-        top,
-        request.interrupt,
-        &mut waiting,
-    )
-}
-
 /// What keeps the links of a build, where the linker that comes with the toolchain can repeat them.
-fn link_keeping(
-    request: &SidesRequest<'_>,
-    folder: &WorkspaceFolder,
-    toolchain: &Toolchain,
-) -> Option<LinkKeeping> {
+fn link_keeping(request: &SidesRequest<'_>, folder: &WorkspaceFolder) -> Option<LinkKeeping> {
     let program = request.stand_in?;
+    let toolchain = request.toolchain;
     if !toolchain.facts.target.contains("-linux-") {
         return None;
     }

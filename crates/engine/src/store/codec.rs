@@ -1,8 +1,8 @@
-//! A series as bytes: exact, about two to three bytes a sample, and checked.
+//! A series as bytes: exact, about three bytes a sample, and checked.
 //!
-//! Layout: one byte of format (1), four bytes of CRC-32 (little endian) over the rest, then the postcard form of
+//! Layout: one byte of format (1), four bytes of CRC-32 (little endian) over the rest, then the CBOR form of
 //! [`StoredSeries`]. Each phase is two columns: iteration counts as run lengths of their differences (a linear ramp is one
-//! run, a flat phase two), elapsed times as differences. Postcard writes signed integers as zigzag varints.
+//! run, a flat phase two), elapsed times as differences. CBOR takes one, two, three, five or nine bytes for an integer.
 //! Differences wrap, so that every `u64` survives. The file format has no checksums of its own: without the CRC a
 //! flipped bit in a sample would be a wrong verdict in place of an error.
 
@@ -16,58 +16,66 @@ const FORMAT: u8 = 1;
 /// Format byte and checksum.
 pub(super) const PREFIX_BYTES: usize = 5;
 
-#[derive(Serialize, Deserialize)]
-struct StoredSeries {
-    warm_up_iterations: u64,
-    warm_up_elapsed: u64,
-    linear: StoredPhase,
-    flat: StoredPhase,
-}
+/// Iterations and nanoseconds of the warm-up, the linear phase, the flat phase. Tuples have no names of fields, which CBOR would write.
+type StoredSeries = ((u64, u64), StoredPhase, StoredPhase);
 
 #[derive(Serialize, Deserialize)]
-struct StoredPhase {
+struct StoredPhase(
     /// (difference to the previous iteration count, how many samples in a row have it); the first is against 0.
-    iterations: Vec<(i64, u64)>,
+    Vec<(i64, u64)>,
     /// Difference to the previous elapsed time; the first is against 0.
-    elapsed: Vec<i64>,
-}
+    Vec<i64>,
+);
 
 /// The bytes of a series.
 pub(super) fn encode(series: &Series) -> Vec<u8> {
-    let stored = StoredSeries {
-        warm_up_iterations: series.warm_up.iterations,
-        warm_up_elapsed: series.warm_up.elapsed.0,
-        linear: StoredPhase::of(&series.linear),
-        flat: StoredPhase::of(&series.flat),
-    };
+    let stored: StoredSeries = (
+        (series.warm_up.iterations, series.warm_up.elapsed.0),
+        StoredPhase::of(&series.linear),
+        StoredPhase::of(&series.flat),
+    );
     seal(&stored)
 }
 
 /// The series of the bytes, or what is wrong with them.
 pub(super) fn decode(bytes: &[u8]) -> Result<Series, String> {
-    let stored: StoredSeries = unseal(bytes, "a series")?;
+    let ((iterations, elapsed), linear, flat): StoredSeries = unseal(bytes, "a series")?;
     Ok(Series {
         warm_up: Sample {
-            iterations: stored.warm_up_iterations,
-            elapsed: Nanos(stored.warm_up_elapsed),
+            iterations,
+            elapsed: Nanos(elapsed),
         },
-        linear: stored.linear.samples()?,
-        flat: stored.flat.samples()?,
+        linear: linear.samples()?,
+        flat: flat.samples()?,
     })
 }
 
-/// Format, checksum and postcard form of a value.
+/// Format, checksum and CBOR form of a value.
 pub(super) fn seal(value: &impl Serialize) -> Vec<u8> {
-    let mut bytes = vec![FORMAT, 0, 0, 0, 0];
-    bytes = postcard::to_extend(value, bytes)
-        .expect("integers and vectors of known length always serialize into memory");
-    let sum = crc(&bytes[PREFIX_BYTES..]);
-    bytes[1..PREFIX_BYTES].copy_from_slice(&sum.to_le_bytes());
-    bytes
+    let mut body = Vec::new();
+    ciborium::into_writer(value, &mut body).expect("a vector takes everything");
+    seal_bytes(&body)
 }
 
 /// The value of sealed bytes, or what is wrong with them; `what` says in words what they are.
 pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, String> {
+    let mut body = unseal_bytes(bytes, what)?;
+    let value = ciborium::from_reader(&mut body)
+        .map_err(|error| format!("{what} cannot be read: {error}"))?;
+    if !body.is_empty() {
+        return Err(format!("{what} has bytes left over"));
+    }
+    Ok(value)
+}
+
+/// Format, checksum and the bytes themselves.
+pub(super) fn seal_bytes(body: &[u8]) -> Vec<u8> {
+    let sum = crc(body).to_le_bytes();
+    [&[FORMAT], &sum[..], body].concat()
+}
+
+/// What was sealed, or what is wrong with it; `what` says in words what it is.
+pub(super) fn unseal_bytes<'b>(bytes: &'b [u8], what: &str) -> Result<&'b [u8], String> {
     let (prefix, body) = bytes
         .split_at_checked(PREFIX_BYTES)
         .ok_or_else(|| format!("{what} is cut short"))?;
@@ -77,51 +85,43 @@ pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T,
     if prefix[1..] != crc(body).to_le_bytes() {
         return Err(format!("the checksum of {what} is wrong"));
     }
-    let (value, rest) = postcard::take_from_bytes(body)
-        .map_err(|error| format!("{what} cannot be read: {error}"))?;
-    if !rest.is_empty() {
-        return Err(format!("{what} has bytes left over"));
-    }
-    Ok(value)
+    Ok(body)
 }
 
 impl StoredPhase {
     fn of(samples: &[Sample]) -> Self {
-        let mut phase = Self {
-            iterations: Vec::new(),
-            elapsed: Vec::with_capacity(samples.len()),
-        };
+        let mut iterations: Vec<(i64, u64)> = Vec::new();
+        let mut elapsed = Vec::with_capacity(samples.len());
         let (mut last_iterations, mut last_elapsed) = (0_u64, 0_u64);
         for sample in samples {
             let step = sample
                 .iterations
                 .wrapping_sub(last_iterations)
                 .cast_signed();
-            match phase.iterations.last_mut() {
+            match iterations.last_mut() {
                 Some((same, count)) if *same == step => *count += 1,
-                _ => phase.iterations.push((step, 1)),
+                _ => iterations.push((step, 1)),
             }
             let difference = sample.elapsed.0.wrapping_sub(last_elapsed).cast_signed();
-            phase.elapsed.push(difference);
+            elapsed.push(difference);
             (last_iterations, last_elapsed) = (sample.iterations, sample.elapsed.0);
         }
-        phase
+        Self(iterations, elapsed)
     }
 
     fn samples(&self) -> Result<Vec<Sample>, String> {
-        let count = self
-            .iterations
+        let Self(steps, differences) = self;
+        let count = steps
             .iter()
             .try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
-        if count != Some(self.elapsed.len() as u64) {
+        if count != Some(differences.len() as u64) {
             return Err("the columns of a series differ in length".into());
         }
-        let steps = self
-            .iterations
+        let steps = steps
             .iter()
             .flat_map(|(step, count)| std::iter::repeat_n(*step, *count as usize));
         let (mut iterations, mut elapsed) = (0_u64, 0_u64);
-        let samples = steps.zip(&self.elapsed).map(|(step, difference)| {
+        let samples = steps.zip(differences).map(|(step, difference)| {
             iterations = iterations.wrapping_add_signed(step);
             elapsed = elapsed.wrapping_add_signed(*difference);
             Sample {

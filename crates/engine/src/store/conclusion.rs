@@ -4,7 +4,7 @@ use std::io::Read;
 
 use rusqlite::params;
 
-use super::codec::{seal, unseal};
+use super::codec::{seal_bytes, unseal_bytes};
 use super::error::{Attempt, Fault};
 use super::{Store, StoreError};
 use perfcheck_analysis::model::RunId;
@@ -18,13 +18,13 @@ const MOST_BYTES: u64 = 1 << 30;
 pub(super) fn packed(bytes: &[u8]) -> Attempt<Vec<u8>> {
     let compressed =
         zstd::encode_all(bytes, LEVEL).map_err(|error| Fault::Content(error.to_string()))?;
-    Ok(seal(&compressed))
+    Ok(seal_bytes(&compressed))
 }
 
 /// The bytes of the column, or what is wrong with them.
 fn unpacked(column: &[u8]) -> Result<Vec<u8>, String> {
-    let compressed: Vec<u8> = unseal(column, "a conclusion")?;
-    let decoder = zstd::Decoder::new(&compressed[..]).map_err(|error| error.to_string())?;
+    let compressed = unseal_bytes(column, "a conclusion")?;
+    let decoder = zstd::Decoder::new(compressed).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     let mut bounded = decoder.take(MOST_BYTES + 1);
     bounded
@@ -84,7 +84,7 @@ mod tests {
         });
         let compressed = zstd::encode_all(whole, super::LEVEL).expect("compressed");
         crate::mutations::attack("compressed conclusions", &[compressed], |bytes| {
-            drop(unpacked(&crate::store::codec::seal(&bytes.to_vec())));
+            drop(unpacked(&crate::store::codec::seal_bytes(bytes)));
         });
     }
 }

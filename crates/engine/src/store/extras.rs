@@ -1,4 +1,4 @@
-//! Allocations and latencies as checked bytes, in the layout of `codec`: format, checksum, postcard.
+//! Allocations and latencies as checked bytes, in the layout of `codec`: format, checksum, CBOR.
 //!
 //! Both are run lengths of differences: iterations that allocate the same take one entry however many there are, and an ascending reservoir an
 //! entry a distinct time. Differences wrap, so that every number survives. Nothing noted is NULL, not an empty blob.
@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::codec::{seal, unseal};
 use perfcheck_analysis::model::{Allocations, Latencies, LatencyWindow, Nanos, limits};
 
+/// Count, bytes and peak of an iteration, then count and bytes of other threads. An array has no names of fields, which CBOR would write for each.
+type StoredAllocations = [u64; 5];
+
 #[derive(Serialize, Deserialize)]
 struct StoredLatencies {
     digits: u8,
@@ -20,7 +23,8 @@ struct StoredLatencies {
     messages: Vec<String>,
     /// (difference to the previous time, how many in a row have it).
     reservoir: Vec<(i64, u64)>,
-    windows: Vec<LatencyWindow>,
+    /// Operations, errors, nanoseconds of the 50th, 95th and 99th percentile.
+    windows: Vec<[u64; 5]>,
 }
 
 /// The column `series.allocations`.
@@ -64,21 +68,36 @@ fn blob(value: ValueRef<'_>) -> Result<Option<&[u8]>, String> {
 }
 
 fn encode_allocations(allocations: &[Allocations]) -> Vec<u8> {
-    let runs: Vec<(Allocations, u64)> = allocations
-        .chunk_by(|a, b| a == b)
-        .map(|same| (same[0], same.len() as u64))
-        .collect();
-    seal(&runs)
+    let runs = allocations.chunk_by(|a, b| a == b).map(|same| {
+        let one = same[0];
+        let numbers = [
+            one.count,
+            one.bytes,
+            one.peak_bytes,
+            one.other_count,
+            one.other_bytes,
+        ];
+        (numbers, same.len() as u64)
+    });
+    seal(&runs.collect::<Vec<(StoredAllocations, u64)>>())
 }
 
 fn decode_allocations(bytes: &[u8]) -> Result<Vec<Allocations>, String> {
-    let runs: Vec<(Allocations, u64)> = unseal(bytes, "a count of allocations")?;
+    let runs: Vec<(StoredAllocations, u64)> = unseal(bytes, "a count of allocations")?;
     if !is_plausible(runs.iter().map(|(_, count)| *count)) {
         return Err("a count of allocations has too many entries".into());
     }
-    let repeated = runs
-        .into_iter()
-        .flat_map(|(found, count)| std::iter::repeat_n(found, count as usize));
+    let repeated = runs.into_iter().flat_map(|(numbers, times)| {
+        let [count, bytes, peak_bytes, other_count, other_bytes] = numbers;
+        let found = Allocations {
+            count,
+            bytes,
+            peak_bytes,
+            other_count,
+            other_bytes,
+        };
+        std::iter::repeat_n(found, times as usize)
+    });
     Ok(repeated.collect())
 }
 
@@ -95,6 +114,10 @@ fn encode_latencies(latencies: &Latencies) -> Vec<u8> {
         last_time = same[0].0;
         (step, same.len() as u64)
     });
+    let windows = latencies.windows.iter().map(|window| {
+        let [p50, p95, p99] = [window.p50.0, window.p95.0, window.p99.0];
+        [window.operations, window.errors, p50, p95, p99]
+    });
     seal(&StoredLatencies {
         digits: latencies.digits,
         counts: counts.collect(),
@@ -102,7 +125,7 @@ fn encode_latencies(latencies: &Latencies) -> Vec<u8> {
         errors: latencies.errors,
         messages: latencies.messages.clone(),
         reservoir: reservoir.collect(),
-        windows: latencies.windows.clone(),
+        windows: windows.collect(),
     })
 }
 
@@ -121,6 +144,14 @@ fn decode_latencies(bytes: &[u8]) -> Result<Latencies, String> {
         time = time.wrapping_add_signed(step);
         std::iter::repeat_n(Nanos(time), count as usize)
     });
+    let windows = stored.windows.into_iter();
+    let windows = windows.map(|[operations, errors, p50, p95, p99]| LatencyWindow {
+        operations,
+        errors,
+        p50: Nanos(p50),
+        p95: Nanos(p95),
+        p99: Nanos(p99),
+    });
     Ok(Latencies {
         digits: stored.digits,
         counts: counts.collect(),
@@ -128,7 +159,7 @@ fn decode_latencies(bytes: &[u8]) -> Result<Latencies, String> {
         errors: stored.errors,
         messages: stored.messages,
         reservoir: reservoir.collect(),
-        windows: stored.windows,
+        windows: windows.collect(),
     })
 }
 
@@ -178,13 +209,6 @@ mod tests {
 
     #[test]
     fn a_few_bytes_do_not_ask_for_all_memory() {
-        let one = Allocations {
-            count: 1,
-            bytes: 1,
-            peak_bytes: 1,
-            other_count: 0,
-            other_bytes: 0,
-        };
         let latencies = |count| StoredLatencies {
             digits: 3,
             counts: Vec::new(),
@@ -196,7 +220,7 @@ mod tests {
         };
         let most = limits::MOST_REPEATED;
         for (count, is_read) in [(most, true), (most + 1, false), (u64::MAX, false)] {
-            let bytes = seal(&vec![(one, count)]);
+            let bytes = seal(&vec![([1, 1, 1, 0, 0], count)]);
             assert!(bytes.len() <= 30);
             assert_eq!(decode_allocations(&bytes).is_ok(), is_read, "{count}");
             let bytes = seal(&latencies(count));
@@ -261,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_claim_of_more_entries_than_a_launch_can_have_is_refused() {
-        let claim = seal(&vec![(Allocations::default(), u64::MAX)]);
+        let claim = seal(&vec![([0; 5], u64::MAX)]);
         let what = decode_allocations(&claim).expect_err("too many");
         assert!(what.contains("too many"), "{what}");
     }

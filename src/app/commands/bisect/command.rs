@@ -15,7 +15,7 @@ use crate::report::{
 use perfcheck_analysis::compare::Estimate;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, Environment};
-use perfcheck_engine::cargo::{CargoOptions, Toolchain};
+use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::{self, GitError, Revision};
 use perfcheck_engine::measure::Discovered;
 use perfcheck_engine::sides::BenchesFrom;
@@ -61,7 +61,7 @@ fn search(
         cargo: common.cargo.clone(),
         environment: Environment {
             host: host::detect(world.variables.ci),
-            build: Toolchain::detect(&common.cargo)?.facts,
+            build: context.toolchain(&common.cargo)?.facts.clone(),
         },
         load,
         seed: options.paired.seed.unwrap_or_else(host::fresh_seed),
