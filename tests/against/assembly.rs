@@ -134,9 +134,9 @@ fn the_build_of_an_earlier_run_is_read_as_that_of_a_revision_is() {
     }
     let machine = Machine::new();
     let project = project(&machine);
-    project.measure_in_layouts(&[]).run().expect_code(0);
+    project.measure(&[]).run().expect_code(0);
     change(&project);
-    project.measure_in_layouts(&[]).run().expect_code(1);
+    project.measure(&[]).run().expect_code(1);
     let text = asm(&project, "nanoseconds", &[]).expect_code(0);
     assert!(
         text.stdout.contains("0x64") && text.stdout.contains("0xc8"),

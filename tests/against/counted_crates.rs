@@ -204,7 +204,7 @@ fn a_bench_of_divan_is_counted_by_function_as_it_is() {
         r#"
         fn work() -> Box<dyn Fn()> {{
             // No part of an iteration.
-            let turns = planted::TURNS / 20 + planted::work(1_000_000) % 2;
+            let turns = planted::TURNS / 20 + planted::work(20_000) % 2;
             Box::new(move || drop(std::hint::black_box(planted::work(turns))))
         }}
 

@@ -21,7 +21,7 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     project.takes(120);
     // Two in the family: also what comes to nothing that differs.
     let run = project
-        .measure_in_layouts(&["--against", "HEAD", "--measure-identical"])
+        .measure(&["--against", "HEAD", "--measure-identical"])
         .run()
         .expect_code(1);
     let of_run = compared(&run, "cost");
@@ -78,20 +78,14 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
 fn executables_that_are_the_same_and_benchmarks_of_one_side_are_explained_without_rounds() {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    project
-        .measure_in_layouts(&["--against", "HEAD"])
-        .run()
-        .expect_code(0);
+    project.measure(&["--against", "HEAD"]).run().expect_code(0);
     let told = explain(&project, &["cost"]);
     assert_eq!(told["verdict"], "unchanged");
     says(&told, "decision", &["byte for byte"]);
     says(&told, "otherwise", &["--measure-identical"]);
     project.benchmarks(r#"suite.bench("other", |b| takes(b, 50));"#);
     // Nothing of it can be compared.
-    project
-        .measure_in_layouts(&["--against", "HEAD"])
-        .run()
-        .expect_code(6);
+    project.measure(&["--against", "HEAD"]).run().expect_code(6);
     let told = explain(&project, &["other"]);
     assert_eq!(told["verdict"], "new");
     says(&told, "otherwise", &["--benches-from worktree"]);

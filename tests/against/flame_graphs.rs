@@ -152,7 +152,7 @@ fn a_harness_whose_iterations_nobody_can_set_is_named_with_what_to_do() {
     let machine = Machine::new();
     let project = Project::like_libtest(&machine, TAKES_100, "");
     let run = project
-        .measure_in_layouts(&["--against", "HEAD", "--rounds", "5"])
+        .measure(&["--against", "HEAD", "--rounds", "5"])
         .run();
     run.expect_code(0);
     let refused = draw(&project, "work", &[]).expect_code(4);
@@ -170,7 +170,7 @@ fn without_valgrind_or_builds_the_error_says_what_to_do_and_nothing_is_written()
     let machine = Machine::new();
     let project = project(&machine);
     let run = project
-        .measure_in_layouts(&["--against", "HEAD", "--rounds", "5"])
+        .measure(&["--against", "HEAD", "--rounds", "5"])
         .run();
     run.expect_code(0);
     let path = file(&project);

@@ -15,7 +15,7 @@ use crate::commands::scripted::{finish, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
 
 /// Eleven benchmarks in an order of their own: the library decides on `cost/3` and `cost/10`.
-pub const ELEVEN: &str = r#"
+const ELEVEN: &str = r#"
     for input in (1..=11_u64).rev() {
         let planted = if input == 3 || input == 10 { planted::NANOSECONDS } else { 100 };
         suite.bench(&format!("cost/{input}"), move |b| takes(b, std::hint::black_box(planted) + input));

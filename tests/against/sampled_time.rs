@@ -135,7 +135,8 @@ fn one_of_two_is_slow_to_count(before: &str, iterations: &str) {
     let slow = benchmark("slow", before, iterations);
     let machine = Machine::new();
     let project = Project::of(&machine, LIBRARY, &(slow + &benchmark("quick", "", "")));
-    let run = comparison_with_more(&project, "20").with_valgrind().run();
+    let run = comparison_with_more(&project, "20").arg("--as-built");
+    let run = run.with_valgrind().run();
     let run = run.expect_code(1);
     let [slow, quick] = ["slow", "quick"].map(|name| compared(&run, name));
     assert_eq!(slow["instructions"], Value::Null, "{run}");

@@ -9,7 +9,7 @@ fn b15_runs_measured_in_turn_give_the_same_bytes_with_1_2_and_8_threads() {
     let project = Project::new(&machine);
     project.takes(103);
     let run = project
-        .measure_in_layouts(&["--against", "HEAD", "--fail-on", "none"])
+        .measure(&["--against", "HEAD", "--fail-on", "none"])
         .run()
         .expect_code(0);
     let said = compared(&run, "cost");
