@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::{Machine, run, testbench};
-use crate::testbench::situation::QUICK;
+use crate::commands::scripted::QUICK;
 
 /// The variables of docs/src/protocol.md, section 1.
 const OURS: [&str; 3] = ["PERFCHECK_LAUNCH", "PERFCHECK_PADDING", "PERFCHECK_MARK"];

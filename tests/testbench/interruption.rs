@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{Finished, Machine, Running, testbench};
-use crate::testbench::situation::QUICK;
+use crate::commands::scripted::QUICK;
 
 /// A run of `forks` that would go on for a hundred launches.
 fn long_run(machine: &Machine) -> Running {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::Machine;
-use crate::testbench::situation::QUICK;
+use crate::commands::scripted::QUICK;
 
 /// `package/target: id` of everything that is measured with these arguments, or with `list` listed.
 fn measured(arguments: &[&str]) -> BTreeSet<String> {

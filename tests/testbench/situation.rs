@@ -2,17 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::commands::scripted::QUICK;
 use crate::support::{Finished, Machine};
-
-/// Quick settings: nobody looks at these times.
-pub const QUICK: [&str; 6] = [
-    "--rounds",
-    "3",
-    "--warm-up-time",
-    "5ms",
-    "--measurement-time",
-    "20ms",
-];
 
 /// A bench target and what a first run into an empty store makes of it.
 pub struct Situation {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use crate::support::{Machine, testbench};
-use crate::testbench::situation::{QUICK, Situation};
+use crate::commands::scripted::QUICK;
+use crate::testbench::situation::Situation;
 
 /// A test for each bench target, and the list of them all.
 macro_rules! situations {
@@ -156,9 +157,9 @@ situations! {
         hangs: |target| target
             .timeout("2s")
             .measured(["before", "after"])
-            .failed("in_body", "no answer to `warm-up 5000000` within 2.")
+            .failed("in_body", "no answer to `warm-up 1000000` within 2.")
             .failed("in_set_up", "no answer to `start in_set_up` within 2.0 s")
-            .failed("busy", "no answer to `warm-up 5000000` within 2.");
+            .failed("busy", "no answer to `warm-up 1000000` within 2.");
     }
     never_iterates {
         never_iterates: |target| target
@@ -196,7 +197,7 @@ situations! {
             .failed("lost_operations", "its answer to `latencies 10000` counts 0 operations and 0 errors where the samples had ")
             .failed("refuses", "it refused `sample ")
             .failed("long_error", "xxx… (cut; it has 2000010 bytes)")
-            .failed("warms_up_for_ever", "its answer to `warm-up 5000000` is refused: 18446744073709551615 is not below 2^63");
+            .failed("warms_up_for_ever", "its answer to `warm-up 1000000` is refused: 18446744073709551615 is not below 2^63");
         bad_hello: |target| target
             .target_failed("error: bench target `bad_hello` of package `bad_frames`: it broke the bench protocol: its hello `{\"type\":\"hello\",\"protocol\":1,")
             .said("missing field `capabilities`");
