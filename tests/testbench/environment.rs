@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Machine, run, testbench};
 use crate::commands::scripted::QUICK;
+use crate::support::{Machine, run, testbench};
 
 /// The variables of docs/src/protocol.md, section 1.
 const OURS: [&str; 3] = ["PERFCHECK_LAUNCH", "PERFCHECK_PADDING", "PERFCHECK_MARK"];

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::support::{Finished, Machine, Running, testbench};
 use crate::commands::scripted::QUICK;
+use crate::support::{Finished, Machine, Running, testbench};
 
 /// A run of `forks` that would go on for a hundred launches.
 fn long_run(machine: &Machine) -> Running {

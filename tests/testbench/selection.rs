@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::Machine;
 use crate::commands::scripted::QUICK;
+use crate::support::Machine;
 
 /// `package/target: id` of everything that is measured with these arguments, or with `list` listed.
 fn measured(arguments: &[&str]) -> BTreeSet<String> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use crate::support::{Machine, testbench};
 use crate::commands::scripted::QUICK;
+use crate::support::{Machine, testbench};
 use crate::testbench::situation::Situation;
 
 /// A test for each bench target, and the list of them all.

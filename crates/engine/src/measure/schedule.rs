@@ -229,14 +229,15 @@ mod tests {
                                 samples,
                             });
                             let layout = lay_out(&settings, iteration_ns, pinned);
-                            let what = format!("{mode:?} {seconds} s {iteration_ns} ns {layout:?}");
+                            let what =
+                                || format!("{mode:?} {seconds} s {iteration_ns} ns {layout:?}");
                             for request in [layout.linear_request(), layout.flat_request()] {
                                 let asked: u64 = request.iter().map(|spec| spec.count).sum();
-                                assert!(asked <= 1_000_000, "{what}");
+                                assert!(asked <= 1_000_000, "{}", what());
                                 let in_range = |spec: &SampleSpec| {
                                     spec.count > 0 && (1..1 << 63).contains(&spec.iterations)
                                 };
-                                assert!(request.iter().all(in_range), "{what}");
+                                assert!(request.iter().all(in_range), "{}", what());
                             }
                         }
                     }

@@ -204,7 +204,7 @@ fn runs_side_by_side_fit_every_terminal() {
     insta::assert_snapshot!("columns_60", text(&many(3), 60));
     insta::assert_snapshot!("columns_100", text(&many(3), 100));
     for room in [60, 80, 100, 160] {
-        for count in [0, 1, 3, 500] {
+        for count in [0, 1, 3, 60] {
             for line in text(&many(count), room).lines() {
                 let width = crate::report::units::width(line);
                 assert!(width <= room, "{width} of {room}: {line}");
