@@ -210,6 +210,31 @@ mod tests {
     "#;
 
     #[test]
+    fn a_link_that_gives_another_executable_is_refused_and_one_that_repeats_is_not_tried_again() {
+        let place = tempfile::tempdir().expect("a directory");
+        let (link, built) = built(place.path(), BASE);
+        let leads = Vec::new();
+        let relinkable = Relinkable { link, leads };
+        let again = place.path().join("again");
+        let bytes = fs::read(&built).expect("readable");
+        fs::write(&built, [&bytes[..], b"more"].concat()).expect("written");
+        let refused = relinkable.require_repeatable(&built, &again);
+        assert!(
+            matches!(refused, Err(LinkError::Unrepeatable)),
+            "{refused:?}"
+        );
+        fs::write(&built, bytes).expect("written");
+        for is_linked in [true, false] {
+            fs::remove_file(&again).expect("there");
+            relinkable
+                .require_repeatable(&built, &again)
+                .expect("it repeats");
+            assert_eq!(again.exists(), is_linked);
+            fs::write(&again, "").expect("written");
+        }
+    }
+
+    #[test]
     fn both_sides_have_their_functions_at_the_same_places_of_pages_and_do_what_they_did() {
         let place = tempfile::tempdir().expect("a directory");
         let (old, new) = (place.path().join("old"), place.path().join("new"));
