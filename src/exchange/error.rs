@@ -120,11 +120,11 @@ pub enum ExchangeError {
         /// A file.
         first: String,
         /// Its format.
-        first_format: &'static str,
+        first_format: String,
         /// Another file.
         second: String,
         /// Its format.
-        second_format: &'static str,
+        second_format: String,
     },
     /// A file could not be written.
     #[error("could not write {}: {source}", path.display())]

@@ -168,7 +168,7 @@ fn windows(target: &BenchTarget, driver: &Driver) -> Result<Windows, CountError>
         Driver::Printed(harness) if harness.takes_iterations() => Windows::divan(&executable()?)?,
         Driver::Printed(harness) => {
             return Err(CountError::Iterations {
-                harness: harness.printer().name(),
+                harness: harness.printer().word(),
             });
         }
     })

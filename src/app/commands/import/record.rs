@@ -28,7 +28,7 @@ pub(super) struct ImportRow {
 pub(super) struct Read<'a> {
     pub(super) imported: &'a Imported,
     /// The name of the format.
-    pub(super) format: &'static str,
+    pub(super) format: String,
     pub(super) files: Vec<SourceFile>,
     /// The column map of a table.
     pub(super) map: Option<&'a ColumnMap>,
@@ -125,7 +125,7 @@ pub(super) fn source(
     rows: &[ImportRow],
 ) -> Source {
     Source {
-        format: read.format.to_owned(),
+        format: read.format.clone(),
         files: read.files.clone(),
         columns: read.map.map_or_else(String::new, ToString::to_string),
         id_parts: read.map.map_or_else(Vec::new, ColumnMap::id_parts),

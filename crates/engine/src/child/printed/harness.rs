@@ -13,7 +13,7 @@ use crate::child::launch_spec::LaunchSpec;
 use crate::child::means::Means;
 use crate::child::running::{PATIENCE, panic_message, quote};
 use crate::process::Usage;
-use perfcheck_analysis::model::Sample;
+use perfcheck_analysis::model::{Sample, worded};
 
 /// A time that is fewer steps of what is printed than this cannot be compared at 1 %.
 const FEWEST_STEPS: f64 = 100.0;
@@ -23,15 +23,16 @@ const UNKNOWN: u32 = 10;
 /// What divan tells about its clock, in every process.
 pub(super) const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
 
-/// Who prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Printer {
-    /// Rust's own `#[bench]`.
-    Libtest,
-    /// The crate divan.
-    Divan,
-    /// Criterion that does not come to its runner.
-    Criterion,
+worded! {
+    /// Who prints.
+    Printer {
+        /// Rust's own `#[bench]`.
+        Libtest = "libtest",
+        /// The crate divan.
+        Divan = "divan",
+        /// Criterion that does not come to its runner.
+        Criterion = "criterion",
+    }
 }
 
 /// How a benchmark is named to its executable.
@@ -135,15 +136,6 @@ pub(in crate::child) fn printer_of(line: &[u8]) -> Option<Printer> {
 }
 
 impl Printer {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Libtest => "libtest",
-            Self::Divan => "divan",
-            Self::Criterion => "criterion",
-        }
-    }
-
     /// Asks an executable of the bench target `target` for its benchmarks. Those that are ignored are none.
     pub fn list(
         self,
