@@ -39,7 +39,7 @@ pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter};
 pub use event::{Bound, Event, HeldBack, Observer, Silence, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
-pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
+pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts, first_digits};
 pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
 pub use machine_state::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, PowerState,
