@@ -198,6 +198,14 @@ fn malformed_rows(rows: &[Malformed], total: u64) -> String {
     text
 }
 
+/// Why JSON cannot be read, without the place, which is told by itself; it may quote the text.
+pub(super) fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let reason = text.rsplit_once(" at line ");
+    let reason = reason.map_or(text.as_str(), |(reason, _)| reason);
+    reason.chars().take(300).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,12 +234,4 @@ mod tests {
         let there = ["a".to_owned(), "b".to_owned()];
         assert!(columns_there(&there).starts_with("its columns are a, b\n"));
     }
-}
-
-/// Why JSON cannot be read, without the place, which is told by itself; it may quote the text.
-pub(super) fn without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let reason = text.rsplit_once(" at line ");
-    let reason = reason.map_or(text.as_str(), |(reason, _)| reason);
-    reason.chars().take(300).collect()
 }

@@ -47,7 +47,7 @@ impl Read<'_> {
 
     /// Package and target that the benchmarks are stored under.
     fn place(&self, options: &ImportOptions) -> (String, String) {
-        let otherwise = || ("imported".to_owned(), self.format.to_owned());
+        let otherwise = || ("imported".to_owned(), self.format.clone());
         options.place.clone().unwrap_or_else(otherwise)
     }
 }

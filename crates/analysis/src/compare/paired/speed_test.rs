@@ -109,14 +109,14 @@ impl SpeedTest {
     pub(super) fn lower(&self, level: f64) -> f64 {
         let (floor, ranks) = self.levels(level);
         let bounds = (self.floor.lower(floor), self.ranks.lower(ranks));
-        self.narrower(level, bounds, (f64::max, f64::min))
+        self.narrower(level, bounds, [f64::max, f64::min])
     }
 
     /// One-sided upper bound at `level`.
     pub(super) fn upper(&self, level: f64) -> f64 {
         let (floor, ranks) = self.levels(level);
         let bounds = (self.floor.upper(floor), self.ranks.upper(ranks));
-        self.narrower(level, bounds, (f64::min, f64::max))
+        self.narrower(level, bounds, [f64::min, f64::max])
     }
 
     /// The bound of both tests together: that of the narrower interval, and where they contradict each other that of the wider one.
@@ -124,7 +124,7 @@ impl SpeedTest {
         &self,
         level: f64,
         (floor, ranks): (f64, f64),
-        (narrow, wide): (fn(f64, f64) -> f64, fn(f64, f64) -> f64),
+        [narrow, wide]: [fn(f64, f64) -> f64; 2],
     ) -> f64 {
         let pick = if self.contradicts(level) {
             wide
