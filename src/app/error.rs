@@ -40,7 +40,7 @@ pub enum AppError {
     #[error(transparent)]
     Sides(#[from] SidesError),
     /// The store could not do its part.
-    #[error("{error}\n  help: {hint}", error = .0, hint = .0.hint())]
+    #[error(transparent)]
     Store(#[from] StoreError),
     /// Another version of the tool wrote down what a run found.
     #[error(

@@ -15,8 +15,9 @@ use crate::settings::{
 use perfcheck_analysis::compare::{Fact, Plan};
 use perfcheck_analysis::findings::{Limit, Order};
 use perfcheck_analysis::model::{
-    Analysis, DecisionSettings, FamilyRule, Observations, QuantileRule, RankP, SampleFilter,
-    Statistic, StatisticSet, System, Test, Thresholds, Verdict, limits, parse_duration,
+    Analysis, Correction, DecisionSettings, MannWhitneyMethod, Observations, Quantile,
+    SampleFilter, Statistic, StatisticSet, System, Test, Thresholds, Verdict, limits,
+    parse_duration,
 };
 use perfcheck_engine::cargo::CargoOptions;
 
@@ -200,14 +201,14 @@ pub struct AnalysisOptions {
     #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = statistics(StatisticSet::Centers))]
     pub center: Option<Statistic>,
     /// Define quantiles of the summary, of medians and of p95-ratio so
-    #[arg(long, value_name = "DEFINITION", value_parser = words::<QuantileRule>(QuantileRule::WORDS))]
-    pub quantile: Option<QuantileRule>,
+    #[arg(long, value_name = "DEFINITION", value_parser = words::<Quantile>(Quantile::WORDS))]
+    pub quantile: Option<Quantile>,
     /// Correct for the number of benchmarks by this rule [default: holm]
-    #[arg(long, value_name = "RULE", value_parser = words::<FamilyRule>(FamilyRule::WORDS))]
-    pub correction: Option<FamilyRule>,
+    #[arg(long, value_name = "RULE", value_parser = words::<Correction>(Correction::WORDS))]
+    pub correction: Option<Correction>,
     /// Compute the p of mann-whitney so [default: auto]
-    #[arg(long, value_name = "METHOD", value_parser = words::<RankP>(RankP::WORDS))]
-    pub rank_p: Option<RankP>,
+    #[arg(long, value_name = "METHOD", value_parser = words::<MannWhitneyMethod>(MannWhitneyMethod::WORDS))]
+    pub rank_p: Option<MannWhitneyMethod>,
     /// Judge this metric [default: time]
     #[arg(long, value_name = "METRIC", value_parser = statistics(StatisticSet::Metrics))]
     pub metric: Option<Statistic>,

@@ -3,8 +3,10 @@
 //! Nothing here changes what is stored, but for the filter itself: the run is described by it from then on. No decision rests on the interval.
 
 use super::groups::{GroupRow, IdGroup};
-use perfcheck_analysis::compare::{Diagnostic, absurd, counts_of, policy_of};
-use perfcheck_analysis::model::{Sample, SampleCounts, SampleFilter, SourceInterval, Thresholds};
+use perfcheck_analysis::compare::{
+    PerSecond, ValueBounds, ValueSummary, absurd, counts_of, policy_of,
+};
+use perfcheck_analysis::model::{Sample, SampleFilter, SourceInterval, Thresholds};
 use perfcheck_stats::{
     CleanedSample, ClusterMean, Description, FirstSample, OperationRates, Resampling, Stream,
     derived_seed, percentile_interval,
@@ -12,29 +14,6 @@ use perfcheck_stats::{
 
 /// Of fewer values there is no interval.
 const FEWEST_FOR_INTERVAL: usize = 5;
-
-/// What one column of a group comes to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValueSummary {
-    /// Where its values went.
-    pub counts: SampleCounts,
-    /// Values that the policy replaced.
-    pub replaced: usize,
-    /// Bounds beyond which values are outliers, where the policy drew any; per iteration.
-    pub fences: Option<(f64, f64)>,
-    /// Mean of the values left, per iteration.
-    pub mean: f64,
-    /// Percentile bootstrap interval of that mean, unless there are too few values.
-    pub interval: Option<(f64, f64)>,
-    /// Median of the values left.
-    pub median: f64,
-    /// 1e9 over mean, longest and shortest.
-    pub per_second: OperationRates,
-    /// What is absurd, before the policy: what it removes may be just that.
-    pub absurd: Vec<Diagnostic>,
-    /// Values of 0.
-    pub zeros: usize,
-}
 
 /// Which rows are warm-up: the first of each launch that has more than one.
 pub fn warm_up_rows(group: &IdGroup, filter: &SampleFilter) -> Vec<bool> {
@@ -102,14 +81,22 @@ fn described(
             percentile_interval(&mean, interval.confidence_level, resampling)
         })
         .flatten();
+    let rates = OperationRates::of(&cleaned.used)?;
     Some(ValueSummary {
         counts: counts_of(cleaned),
         replaced: cleaned.replaced,
-        fences: cleaned.bounds,
+        fences: (cleaned.bounds).map(|(lower, upper)| ValueBounds { lower, upper }),
         mean: description.mean,
-        interval: interval.map(|found| (found.lower, found.upper)),
+        mean_interval: interval.map(|found| ValueBounds {
+            lower: found.lower,
+            upper: found.upper,
+        }),
         median: description.median,
-        per_second: OperationRates::of(&cleaned.used)?,
+        per_second: PerSecond {
+            mean: rates.mean,
+            min: rates.least,
+            max: rates.most,
+        },
         absurd: absurd(&cleaned.warm, &group.metrics[column], thresholds),
         zeros: (group.rows.iter())
             .filter(|row| row.samples[column].elapsed.0 == 0)

@@ -120,11 +120,11 @@ pub enum ExchangeError {
         /// A file.
         first: String,
         /// Its format.
-        first_format: &'static str,
+        first_format: String,
         /// Another file.
         second: String,
         /// Its format.
-        second_format: &'static str,
+        second_format: String,
     },
     /// A file could not be written.
     #[error("could not write {}: {source}", path.display())]
@@ -196,6 +196,14 @@ fn malformed_rows(rows: &[Malformed], total: u64) -> String {
     }
     text.push_str("\n  help: `--lenient` skips such rows and counts them");
     text
+}
+
+/// Why JSON cannot be read, without the place, which is told by itself; it may quote the text.
+pub(super) fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let reason = text.rsplit_once(" at line ");
+    let reason = reason.map_or(text.as_str(), |(reason, _)| reason);
+    reason.chars().take(300).collect()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod portable;
 mod table;
 mod unit;
 
-pub use cleaning::{ValueSummary, clean, warm_up_rows};
+pub use cleaning::{clean, warm_up_rows};
 pub use column_map::{ColumnMap, InputColumn, ValueColumn};
 pub use error::{ExchangeError, Malformed};
 pub use export::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};

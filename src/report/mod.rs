@@ -33,10 +33,9 @@ pub use messages::{
     BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectFindings, BisectOutcome, BisectStep,
     CommitOutcome, DoctorFinding, DoctorFindings, Finding, Grouped, GroupedCell, GroupedRow,
     ImportFindings, ImportedBenchmark, MachineCode, MachineCodePair, MachineCodeRow,
-    MethodExplained, MethodSetting, NoiseFindings, PerSecond, PivotCell, PivotFilter, PivotKind,
-    PivotRow, PivotTable, PruneLine, Pushed, Rate, Resolvable, RunFate, RunLine, SCHEMA,
-    SelfTestFindings, SelfTestRow, SettingSource, Severity, SkippedBenchmark, TakenOver,
-    ValueBounds, WorkspaceLine,
+    MethodExplained, MethodSetting, NoiseFindings, PivotCell, PivotFilter, PivotKind, PivotRow,
+    PivotTable, PruneLine, Pushed, Rate, Resolvable, RunFate, RunLine, SCHEMA, SelfTestFindings,
+    SelfTestRow, SettingSource, Severity, SkippedBenchmark, TakenOver, WorkspaceLine,
 };
 pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_of_run, write_page, write_page_place,

@@ -24,6 +24,11 @@ pub(super) fn in_the_middle(text: &str, columns: usize) -> String {
     format!("{head}…{tail}")
 }
 
+/// What there is to tell; a dash where there is nothing.
+pub(super) fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "-".to_owned())
+}
+
 /// An id on one line, whole and without anything that a terminal would obey; of an imported one the cells as they were.
 pub(super) fn whole_name(id: &str) -> String {
     as_in_cells(id).escape_debug().to_string()

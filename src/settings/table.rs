@@ -10,7 +10,7 @@ use super::layer::{Layer, Layers};
 use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
-    FamilyRule, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits, parse_duration,
+    Correction, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits, parse_duration,
 };
 
 /// A table that cannot be obeyed.
@@ -52,7 +52,7 @@ pub struct WorkspaceOnly {
     /// The published system whose conventions decide about stored runs.
     pub method: Option<System>,
     /// What is done about many benchmarks of stored runs.
-    pub correction: Option<FamilyRule>,
+    pub correction: Option<Correction>,
     /// Whether the machine is shared with others; `None`: find out.
     pub shared_host: Option<bool>,
     /// One-sided, family-wise level.

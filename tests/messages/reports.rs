@@ -102,7 +102,7 @@ fn rename(findings: &mut Findings<'_>, name: impl Fn(usize) -> String) {
 #[test]
 fn each_report_of_all_verdicts() {
     let recorded = Recorded::all_verdicts();
-    for kind in ReportKind::ALL {
+    for kind in ReportKind::ALL.iter().copied() {
         snapshot(
             &format!("report_{kind}"),
             &written(kind, &recorded.findings_with_limits()),
@@ -114,7 +114,7 @@ fn each_report_of_all_verdicts() {
 fn each_report_of_nothing_and_of_one_benchmark() {
     for count in [0, 1] {
         let recorded = Recorded::counted(count);
-        for kind in ReportKind::ALL {
+        for kind in ReportKind::ALL.iter().copied() {
             snapshot(
                 &format!("report_{kind}_{count}"),
                 &written(kind, &recorded.findings()),

@@ -1,9 +1,10 @@
 //! Imports by the serializer methodology: columns, units, filters with counts, intervals of means.
 
 use cargo_perfcheck::exchange::{
-    ColumnMap, ExchangeError, IdGroup, Imported, InputContent, Reading, TableLayout, ValueSummary,
+    ColumnMap, ExchangeError, IdGroup, Imported, InputContent, Reading, TableLayout,
     clean as cleaned, read_tables,
 };
+use perfcheck_analysis::compare::ValueSummary;
 use perfcheck_analysis::model::{Outliers, SampleFilter, SourceInterval, Thresholds, Work};
 
 /// Reads one table in memory.
@@ -138,7 +139,7 @@ fn s9_counts_of_an_import_add_up() {
     };
     assert_eq!(counts(&found[0]), [12, 10, 1, 1]);
     assert_eq!(counts(&found[1]), [12, 11, 1, 0]);
-    assert_eq!((found[0].mean, found[0].per_second.most), (104.5, 1e7));
+    assert_eq!((found[0].mean, found[0].per_second.max), (104.5, 1e7));
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
     let of = |group: &IdGroup| {
         clean(group, &SampleFilter::default())
             .remove(0)
-            .interval
+            .mean_interval
             .unwrap()
     };
     assert_eq!(times(&groups[0], 0), times(&groups[1], 0));

@@ -1,14 +1,12 @@
 //! Corrections of a family of p-values, by name.
 
-/// How the p-values of a family of tests are corrected, by what is to be kept at its level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Correction {
-    /// Nothing is corrected: each test is judged by itself.
-    Unadjusted,
-    /// Keeps the chance of any false alarm in the family (Holm 1979).
-    Holm,
-    /// Keeps the expected share of false alarms among the alarms (Benjamini and Hochberg 1995).
-    BenjaminiHochberg,
+crate::words! {
+    /// How the p-values of a family of tests are corrected, by what is to be kept at its level (Holm 1979; Benjamini and Hochberg 1995).
+    Correction {
+        Holm = "holm": "Holm: the chance of any false alarm (serializers)",
+        BenjaminiHochberg = "bh": "Benjamini and Hochberg: the share of false alarms among the alarms",
+        Unadjusted = "none": "Each benchmark by itself (NBenchmark, Criterion, mmtests)",
+    }
 }
 
 impl Correction {

@@ -100,6 +100,7 @@ mod trimmed_mean;
 mod u_distribution;
 mod weighted_ecdf;
 mod welch_test;
+mod words;
 
 pub use bca::{bca_bounds, bca_interval};
 pub use better::Better;
@@ -159,3 +160,4 @@ pub use t_score::TScore;
 pub use trimmed_mean::TrimmedMean;
 pub use weighted_ecdf::WeightedEcdf;
 pub use welch_test::{WelchDf, WelchTest};
+pub use words::Words;

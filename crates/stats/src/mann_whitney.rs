@@ -4,17 +4,15 @@ use super::normal;
 use super::ranks::Ranks;
 use super::u_distribution;
 
-/// How the p of a [`MannWhitney`] test is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MannWhitneyMethod {
-    /// p counts all orders of the values: without ties, up to 10,000 pairs (for ties see [`MannWhitney::permutation_p`]).
-    Exact,
-    /// p is that of the normal distribution, with the variance corrected for ties and no continuity correction: `NBenchmark`'s first rule.
-    Asymptotic,
-    /// p is asymptotic with continuity correction: `SciPy`'s asymptotic method.
-    AsymptoticCorrected,
-    /// p is exact for up to 20 values without ties, else asymptotic with continuity correction: `NBenchmark`'s later rule.
-    Automatic,
+crate::words! {
+    /// How the p of a [`MannWhitney`] test is found. An exact one is of up to 10,000 pairs (for ties see [`MannWhitney::permutation_p`]);
+    /// the continuity correction is that of `SciPy`'s asymptotic method.
+    MannWhitneyMethod {
+        Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
+        Exact = "exact": "From all orders of the values; without ties",
+        Asymptotic = "asymptotic": "Normal, corrected for ties (NBenchmark, at first)",
+        AsymptoticCorrected = "asymptotic-cc": "The same with continuity correction (serializers)",
+    }
 }
 
 /// Mann and Whitney's test of two independent groups, also known as Wilcoxon's rank-sum test (Wilcoxon 1945; Mann and Whitney 1947).

@@ -96,6 +96,14 @@ impl WantedKind {
         ("svg", Self::Picture),
     ];
 
+    /// All of them, each with its word.
+    fn all() -> impl Iterator<Item = (&'static str, Self)> {
+        let findings = ReportKind::ALL.iter();
+        findings
+            .map(|kind| (kind.word(), Self::Findings(*kind)))
+            .chain(Self::OTHERS)
+    }
+
     /// Whether it is a result by itself: on stdout it stands in place of the table, not below it.
     fn is_whole(self) -> bool {
         match self {
@@ -112,13 +120,8 @@ impl WantedKind {
 
 impl fmt::Display for WantedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Findings(kind) => kind.fmt(f),
-            other => {
-                let known = Self::OTHERS.iter().find(|(_, kind)| kind == other);
-                f.write_str(known.map_or("", |(word, _)| word))
-            }
-        }
+        let known = Self::all().find(|(_, kind)| kind == self);
+        f.write_str(known.map_or("", |(word, _)| word))
     }
 }
 
@@ -126,12 +129,14 @@ impl FromStr for WantedKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Some((_, kind)) = Self::OTHERS.iter().find(|(word, _)| *word == text) {
-            return Ok(*kind);
-        }
-        let found = text.parse().map(Self::Findings);
-        let others = Self::OTHERS.map(|(word, _)| word).join(", ");
-        found.map_err(|error: String| format!("{error}, {others}"))
+        let found = Self::all().find(|(word, _)| *word == text);
+        found.map(|(_, kind)| kind).ok_or_else(|| {
+            let words: Vec<&str> = Self::all().map(|(word, _)| word).collect();
+            format!(
+                "`{text}` is no kind of report; the kinds are {}",
+                words.join(", ")
+            )
+        })
     }
 }
 
@@ -478,8 +483,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_read_as_it_is_written() {
-        let findings = ReportKind::ALL.map(WantedKind::Findings).into_iter();
-        for kind in findings.chain(WantedKind::OTHERS.map(|(_, kind)| kind)) {
+        for (_, kind) in WantedKind::all() {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
         let error = "xml".parse::<WantedKind>().expect_err("no kind");

@@ -9,10 +9,9 @@ use perfcheck_analysis::findings::References;
 use perfcheck_analysis::model::{
     Benchmark, Environment, Event, NewRun, Observer, Partition, RunId,
 };
+use perfcheck_engine::child::Launcher;
 use perfcheck_engine::host;
-use perfcheck_engine::measure::{
-    Campaign, CampaignSink, DiscoveredTarget, Ended, Launcher, Resolved, Spent,
-};
+use perfcheck_engine::measure::{Campaign, CampaignSink, DiscoveredTarget, Ended, Resolved, Spent};
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// A measurement of one build.
@@ -91,12 +90,12 @@ impl Alone<'_> {
         for found in &mut targets {
             request.instruct(&mut found.target);
         }
-        let launcher = Launcher {
-            supervisor: world.supervisor,
-            interrupt: world.interrupt,
-            observer: &progress,
-            timeout: request.timeout,
-        };
+        let launcher = Launcher::new(
+            world.supervisor,
+            world.interrupt,
+            &progress,
+            request.timeout,
+        );
         let campaign = Campaign::alone(targets, resolve, request.seed, launcher)
             .with_control(host::ControlProbe::of(&world.variables))
             .within(request.effort.time_budget);

@@ -21,10 +21,9 @@ use perfcheck_analysis::model::{
     Observer, RunId, Sample, Series, Side, Statistic,
 };
 use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::{NoValgrind, Valgrind};
+use perfcheck_engine::child::{Launcher, NoValgrind, Valgrind};
 use perfcheck_engine::measure::{
-    CountError, CountResult, DiscoveredTarget, Driver, Launcher, PairedTarget, ToCount,
-    count_instructions,
+    CountError, CountResult, DiscoveredTarget, Driver, PairedTarget, ToCount, count_instructions,
 };
 use perfcheck_engine::sides::Stage;
 use perfcheck_engine::store::Store;
@@ -399,12 +398,7 @@ impl<'c> InstructionCounter<'c> {
         let timeout = self.request.timeout;
         let limit = self.limit;
         let count = |(target, driver, directory): &Prepared<'_>, observer: &dyn Observer| {
-            let launcher = Launcher {
-                supervisor,
-                interrupt,
-                observer,
-                timeout,
-            };
+            let launcher = Launcher::new(supervisor, interrupt, observer, timeout);
             count_instructions(target, driver, here, directory, limit, launcher)
         };
         let counted: Vec<CountedSide> = thread::scope(|scope| {

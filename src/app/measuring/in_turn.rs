@@ -18,9 +18,10 @@ use perfcheck_analysis::model::{
     GitState, LaunchHead, LaunchRecord, NewRun, Observer, Partition, Purpose, RunEnd, RunId, Side,
     Silence, WarmUpGoal,
 };
+use perfcheck_engine::child::Launcher;
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings, Spent,
+    Campaign, CampaignSink, Ended, PairedPlan, PairedTarget, RoundSettings, Spent,
 };
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -237,12 +238,12 @@ impl<'a> InTurn<'a> {
         pairs: Vec<PairedTarget>,
         world: &World<'_>,
     ) -> (Duration, Bound) {
-        let launcher = Launcher {
-            supervisor: world.supervisor,
-            interrupt: world.interrupt,
-            observer: &Silence,
-            timeout: self.request.timeout,
-        };
+        let launcher = Launcher::new(
+            world.supervisor,
+            world.interrupt,
+            &Silence,
+            self.request.timeout,
+        );
         self.planned(pairs, launcher).expected()
     }
 
@@ -307,12 +308,12 @@ impl<'a> InTurn<'a> {
         }
         let campaign = self.planned(
             pairs,
-            Launcher {
-                supervisor: world.supervisor,
-                interrupt: world.interrupt,
-                observer: &progress,
-                timeout: self.request.timeout,
-            },
+            Launcher::new(
+                world.supervisor,
+                world.interrupt,
+                &progress,
+                self.request.timeout,
+            ),
         );
         let mut sink = CampaignSink {
             record,

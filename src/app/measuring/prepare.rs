@@ -11,8 +11,8 @@ use crate::report::{self, MessageFormat, Progress};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::BuildFacts;
 use perfcheck_engine::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut};
-use perfcheck_engine::child::ChildError;
-use perfcheck_engine::measure::{BesideCandidate, Discovered, Filter, Launcher, discover};
+use perfcheck_engine::child::{ChildError, Launcher};
+use perfcheck_engine::measure::{BesideCandidate, Discovered, Filter, discover};
 
 /// The part of every deadline that does not depend on the request.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -83,12 +83,7 @@ pub(in crate::app) fn find_benchmarks(
     world: &mut World<'_>,
 ) -> Result<Discovered, AppError> {
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-    let launcher = Launcher {
-        supervisor: world.supervisor,
-        interrupt: world.interrupt,
-        observer: &progress,
-        timeout,
-    };
+    let launcher = Launcher::new(world.supervisor, world.interrupt, &progress, timeout);
     let mut discovered = discover(targets, beside, launcher).map_err(|error| match error {
         ChildError::Interrupted => AppError::Interrupted(String::new()),
         other => AppError::NothingToMeasure(other.to_string()),

@@ -10,7 +10,8 @@ use crate::app::error::AppError;
 use crate::report::{self, Progress};
 use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Side};
-use perfcheck_engine::measure::{Launcher, PairedTarget, sample_time};
+use perfcheck_engine::child::Launcher;
+use perfcheck_engine::measure::{PairedTarget, sample_time};
 use perfcheck_engine::process::try_time_samples;
 
 /// A side is sampled for so long at most, shared by all benchmarks.
@@ -54,12 +55,12 @@ pub(super) fn sample_in_turn(
             request.instruct(&mut target);
             let progress =
                 Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-            let launcher = Launcher {
-                supervisor: world.supervisor,
-                interrupt: world.interrupt,
-                observer: &progress,
-                timeout: request.timeout,
-            };
+            let launcher = Launcher::new(
+                world.supervisor,
+                world.interrupt,
+                &progress,
+                request.timeout,
+            );
             let driver = pair.drivers.of(side);
             let sampled = match sample_time(&target, driver, &here, time.min(ENOUGH), launcher) {
                 Ok(sampled) => sampled,

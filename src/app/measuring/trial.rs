@@ -19,10 +19,9 @@ use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, LaunchOutcome, LaunchRecord, Silence,
 };
 use perfcheck_code::{Entrances, trapped};
-use perfcheck_engine::child::ChildError;
+use perfcheck_engine::child::{ChildError, Launcher};
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Driver, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings,
-    rehearsed,
+    Campaign, CampaignSink, Driver, Ended, PairedPlan, PairedTarget, RoundSettings, rehearsed,
 };
 use perfcheck_engine::process::without_core_dumps;
 use perfcheck_engine::sides::Stage;
@@ -67,13 +66,8 @@ fn untouched(
     };
     request.instruct(&mut on_trial.targets.base);
     request.instruct(&mut on_trial.targets.candidate);
-    let launcher = Launcher {
-        supervisor: world.supervisor,
-        interrupt: world.interrupt,
-        // That processes die in it is what it is for.
-        observer: &Silence,
-        timeout: request.timeout,
-    };
+    // That processes die in it is what it is for.
+    let launcher = Launcher::new(world.supervisor, world.interrupt, &Silence, request.timeout);
     // A trap ends a process as a fault would.
     let came_through = without_core_dumps(|| match on_trial.drivers.candidate {
         Driver::Criterion(_) => rehearsed(&on_trial, launcher),

@@ -40,19 +40,9 @@ pub enum FileFormat {
 
 impl FileFormat {
     /// Its name, as `--format` takes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Portable => "jsonl",
-            Self::Criterion => "criterion",
-            Self::Critcmp => "critcmp",
-            Self::Hyperfine => "hyperfine",
-            Self::Google => "google-benchmark",
-            Self::Go => "go",
-            Self::Pytest => "pytest-benchmark",
-            Self::Divan => "divan",
-            Self::Libtest => "libtest",
-        }
+    pub fn name(self) -> String {
+        let word = self.to_possible_value();
+        word.map_or_else(String::new, |word| word.get_name().to_owned())
     }
 }
 

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
-use super::super::error::ExchangeError;
+use super::super::error::{ExchangeError, without_place};
 use super::super::input::InputContent;
 use super::gathering::broken;
 
@@ -22,14 +22,9 @@ pub(super) fn parse_named<T: DeserializeOwned>(
 ) -> Result<T, ExchangeError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     serde_json::from_slice(bytes).map_err(|error| {
-        let text = error.to_string();
-        let reason = text
-            .rsplit_once(" at line ")
-            .map_or(text.as_str(), |(reason, _)| reason);
-        let shown: String = reason.chars().take(300).collect();
         broken(
             &format!("{name}:{}:{}", error.line(), error.column()),
-            shown,
+            without_place(&error),
         )
     })
 }

@@ -479,6 +479,6 @@ proptest! {
 #[test]
 fn a_format_is_called_what_the_command_line_takes() {
     for format in FileFormat::value_variants() {
-        assert_eq!(FileFormat::from_str(format.name(), false), Ok(*format));
+        assert_eq!(FileFormat::from_str(&format.name(), false), Ok(*format));
     }
 }

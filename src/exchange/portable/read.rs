@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::error::ExchangeError;
+use super::super::error::{ExchangeError, without_place};
 use super::super::input::InputContent;
 use super::check;
 use super::wire::{
@@ -44,7 +44,8 @@ pub fn read_portable(
         bytes += line.len() + 1;
         reader.line += 1;
         if !line.trim().is_empty() {
-            reader.take(line)?;
+            let taken = reader.take(line);
+            taken.map_err(|reason| reader.refuse(&reason))?;
         }
     }
     if !reader.ended {
@@ -71,30 +72,28 @@ impl PortableReader<'_> {
         }
     }
 
-    fn take(&mut self, text: &str) -> Result<(), ExchangeError> {
+    fn take(&mut self, text: &str) -> Result<(), String> {
         if self.ended {
-            return Err(self.refuse("there are lines behind its end"));
+            return Err("there are lines behind its end".to_owned());
         }
         if self.line == 1 {
-            self.check_format(text)?;
+            check_format(text)?;
         }
         let line: PortableLine = serde_json::from_str(text).map_err(|error| {
-            let text = error.to_string();
-            let reason = text.split(" at line ").next().unwrap_or(&text);
-            let shown: String = reason.chars().take(300).collect();
             let column = match error.column() {
                 0 => String::new(),
                 column => format!("column {column}: "),
             };
-            self.refuse(&format!("{column}{shown}"))
+            format!("{column}{}", without_place(&error))
         })?;
         match line {
             PortableLine::PerfcheckExport(_) if self.line == 1 => Ok(()),
-            PortableLine::PerfcheckExport(_) => Err(self.refuse(
-                "a second file begins here: name files one by one, as in `store import a.jsonl b.jsonl`",
-            )),
+            PortableLine::PerfcheckExport(_) => Err(
+                "a second file begins here: name files one by one, as in `store import a.jsonl b.jsonl`"
+                    .to_owned(),
+            ),
             PortableLine::Run(head) => {
-                check::head(&head).map_err(|reason| self.refuse(&reason))?;
+                check::head(&head)?;
                 self.runs.push(PortableRun {
                     head: *head,
                     launches: Vec::new(),
@@ -106,60 +105,30 @@ impl PortableReader<'_> {
             }
             PortableLine::Launch(wire) => {
                 self.launched.clear();
-                let found = self.run().and_then(|run| {
-                    let launch = LaunchRecord {
-                        head: wire.head,
-                        target_facts: wire.target_facts,
-                        benchmarks: Vec::new(),
-                    };
-                    check::launch(run, &launch)?;
-                    run.launches.push(launch);
-                    Ok(())
-                });
-                found.map_err(|reason| self.refuse(&reason))
+                let run = self.run()?;
+                let launch = LaunchRecord {
+                    head: wire.head,
+                    target_facts: wire.target_facts,
+                    benchmarks: Vec::new(),
+                };
+                check::launch(run, &launch)?;
+                run.launches.push(launch);
+                Ok(())
             }
-            PortableLine::Series(wire) => {
-                let found =
-                    LaunchedBenchmark::try_from(*wire).and_then(|launched| self.series(launched));
-                found.map_err(|reason| self.refuse(&reason))
-            }
-            PortableLine::CountsOfBenchmark(counted) => {
-                let found = self.counted(counted);
-                found.map_err(|reason| self.refuse(&reason))
-            }
-            PortableLine::Verdict(verdict) => {
-                let found = self.verdict(verdict);
-                found.map_err(|reason| self.refuse(&reason))
-            }
-            PortableLine::Conclusion(wire) => {
-                let found = self.conclusion(wire);
-                found.map_err(|reason| self.refuse(&reason))
-            }
+            PortableLine::Series(wire) => self.series(LaunchedBenchmark::try_from(*wire)?),
+            PortableLine::CountsOfBenchmark(counted) => self.counted(counted),
+            PortableLine::Verdict(verdict) => self.verdict(verdict),
+            PortableLine::Conclusion(wire) => self.conclusion(wire),
             PortableLine::End(end) => {
                 self.ended = true;
                 if end.lines == self.line {
-                    Ok(())
-                } else {
-                    Err(self.refuse(&format!(
-                        "there should be {} lines: some are missing or too many",
-                        end.lines
-                    )))
+                    return Ok(());
                 }
+                Err(format!(
+                    "there should be {} lines: some are missing or too many",
+                    end.lines
+                ))
             }
-        }
-    }
-
-    /// A later format may have lines that this program does not know: it is named before they are tripped over.
-    fn check_format(&self, text: &str) -> Result<(), ExchangeError> {
-        let header: serde_json::Value =
-            serde_json::from_str(text).map_err(|error| self.refuse(&error.to_string()))?;
-        match header["format"].as_u64() {
-            Some(format) if format == u64::from(FORMAT) => Ok(()),
-            Some(format) => Err(self.refuse(&format!(
-                "it is of format {format}, written by version {} of cargo-perfcheck; this one reads format {FORMAT}: update it",
-                header["tool_version"]
-            ))),
-            None => Err(self.refuse("it does not say its `format`")),
         }
     }
 
@@ -209,5 +178,19 @@ impl PortableReader<'_> {
                 run.head.begun.started.0, run.head.begun.tool_version
             )
         })
+    }
+}
+
+/// A later format may have lines that this program does not know: it is named before they are tripped over.
+fn check_format(text: &str) -> Result<(), String> {
+    let header: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| error.to_string())?;
+    match header["format"].as_u64() {
+        Some(format) if format == u64::from(FORMAT) => Ok(()),
+        Some(format) => Err(format!(
+            "it is of format {format}, written by version {} of cargo-perfcheck; this one reads format {FORMAT}: update it",
+            header["tool_version"]
+        )),
+        None => Err("it does not say its `format`".to_owned()),
     }
 }

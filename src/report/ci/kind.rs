@@ -1,8 +1,6 @@
 //! Reports for other programs and for people elsewhere: which kinds there are.
 
-use std::fmt;
 use std::io::{self, Write};
-use std::str::FromStr;
 
 use super::context::ReportContext;
 use super::github::write_annotations;
@@ -11,64 +9,28 @@ use super::gitlab_metrics::write_metrics;
 use super::junit::write_junit;
 use super::markdown::write_markdown;
 use perfcheck_analysis::findings::Findings;
+use perfcheck_analysis::model::worded;
 
-/// A kind of report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReportKind {
-    /// For comments on pull requests.
-    Markdown,
-    /// Annotations of a GitHub Actions job: commands in its log.
-    GitHub,
-    /// GitLab's code quality report.
-    GitLab,
-    /// GitLab's metrics report, in the text format of `OpenMetrics`.
-    GitLabMetrics,
-    /// `JUnit`'s XML.
-    JUnit,
+worded! {
+    /// A form of what was found about a run.
+    ReportKind {
+        /// For comments on pull requests.
+        Markdown = "markdown",
+        /// Annotations of a GitHub Actions job: commands in its log.
+        GitHub = "github",
+        /// GitLab's code quality report.
+        GitLab = "gitlab",
+        /// GitLab's metrics report, in the text format of `OpenMetrics`.
+        GitLabMetrics = "gitlab-metrics",
+        /// `JUnit`'s XML.
+        JUnit = "junit",
+    }
 }
 
 impl ReportKind {
-    /// All kinds.
-    pub const ALL: [Self; 5] = [
-        Self::Markdown,
-        Self::GitHub,
-        Self::GitLab,
-        Self::GitLabMetrics,
-        Self::JUnit,
-    ];
-
-    /// The word, as users write it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Markdown => "markdown",
-            Self::GitHub => "github",
-            Self::GitLab => "gitlab",
-            Self::GitLabMetrics => "gitlab-metrics",
-            Self::JUnit => "junit",
-        }
-    }
-
     /// Whether it is a result by itself: on stdout it stands in place of the table, not below it.
     pub fn is_whole(self) -> bool {
         self != Self::GitHub
-    }
-}
-
-impl fmt::Display for ReportKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-impl FromStr for ReportKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|kind| kind.word() == text);
-        found.ok_or_else(|| {
-            let words = Self::ALL.map(Self::word).join(", ");
-            format!("`{text}` is no kind of report; the kinds are {words}")
-        })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::report::words::sentences::{self, Gravity};
 use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
 use perfcheck_analysis::findings::{Findings, Method, Row, RunRemark, Verdicts};
-use perfcheck_analysis::model::{Statistic, Test, Verdict};
+use perfcheck_analysis::model::{Statistic, Test, Verdict, first_digits};
 
 /// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the
 /// rest of 60,000.
@@ -86,7 +86,7 @@ fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<
     let run = findings.run;
     let commit = run.git.as_ref().map_or_else(String::new, |git| {
         let commit = sentences::shortened(&git.commit, LONGEST_NAME);
-        let commit = commit.get(..12).unwrap_or(&commit);
+        let commit = first_digits(&commit, 12);
         let branch = git
             .branch
             .as_ref()

@@ -147,7 +147,7 @@ fn sampled_time(found: &SampledTime) -> Statement {
 }
 
 fn p_words(one: &CountChange) -> String {
-    one.p_value.map_or_else(|| "-".to_owned(), units::p_value)
+    units::or_dash(one.p_value.map(units::p_value))
 }
 
 fn latencies(

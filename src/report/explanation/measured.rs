@@ -6,7 +6,7 @@ use crate::report::units;
 use crate::report::words::{sentences, source};
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::findings::Method;
-use perfcheck_analysis::model::Failure;
+use perfcheck_analysis::model::{Failure, first_digits};
 
 /// More reference runs than these are counted and not named.
 const MOST_RUNS_NAMED: usize = 3;
@@ -168,7 +168,7 @@ fn numbers(sides: &[MeasuredSide]) -> String {
 /// `run 3 of 2026-01-01T00:00:00Z (commit 0123456789ab, main, modified)`
 fn named(side: &MeasuredSide) -> String {
     let git = side.git.as_ref().map_or_else(String::new, |git| {
-        let hash = git.commit.get(..12).unwrap_or(&git.commit);
+        let hash = first_digits(&git.commit, 12);
         let branch = git.branch.as_deref().unwrap_or("detached");
         let dirty = if git.dirty { ", modified" } else { "" };
         format!(" (commit {hash}, {branch}{dirty})")

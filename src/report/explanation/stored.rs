@@ -9,7 +9,7 @@ use crate::report::words::sentences::capital;
 use perfcheck_analysis::compare::{
     Comparison, Estimate, FamilyTest, Location, Note, Prediction, RunGrounds, TScoreGrounds,
 };
-use perfcheck_analysis::model::{FamilyRule, Test, Verdict};
+use perfcheck_analysis::model::{Correction, Test, Verdict};
 
 /// The statements from what was taken of the samples to what decided.
 pub(super) fn statements(
@@ -119,13 +119,13 @@ fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
             ]
             .map(level);
             match test.rule {
-                FamilyRule::Holm => format!(
+                Correction::Holm => format!(
                     "{count} benchmarks were compared and shared a level of {of_all}, one-sided, for slower, and the same for faster. Holm's procedure gave this one {slower} for slower and {faster} for faster."
                 ),
-                FamilyRule::BenjaminiHochberg => format!(
+                Correction::BenjaminiHochberg => format!(
                     "{count} benchmarks were compared, and of those called slower a share of {of_all} is allowed to be false alarms, on average; the same for faster. Benjamini and Hochberg's procedure gave this one {slower} for slower and {faster} for faster."
                 ),
-                FamilyRule::Unadjusted => format!(
+                Correction::Unadjusted => format!(
                     "{count} benchmarks were compared, each by itself at a level of {of_all}, one-sided, for slower, and the same for faster."
                 ),
             }

@@ -75,7 +75,7 @@ fn incomparable(
             Numbers::Difference(difference.clone()),
         ));
     }
-    let facts: Vec<&str> = blocking.iter().map(|found| found.fact.name()).collect();
+    let facts: Vec<&str> = blocking.iter().map(|found| found.fact.word()).collect();
     let facts = if facts.is_empty() {
         // Of an A/B measurement only versions can be.
         "benchmark-version".to_owned()

@@ -36,7 +36,7 @@ pub(crate) use grouped::GroupMessage;
 pub use grouped::{Grouped, GroupedCell, GroupedRow};
 pub(crate) use history::HistoryPointMessage;
 pub(crate) use import::{BenchmarkImported, ExportFinished, PageFormat, ReportWritten};
-pub use import::{ImportFindings, ImportedBenchmark, PerSecond, Pushed, TakenOver, ValueBounds};
+pub use import::{ImportFindings, ImportedBenchmark, Pushed, TakenOver};
 pub use line::SCHEMA;
 pub(crate) use line::{JsonMessage, write_message};
 pub(crate) use listing::BenchmarkFound;

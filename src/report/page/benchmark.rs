@@ -222,7 +222,7 @@ fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
 pub(super) fn differences(found: &[Difference]) -> Vec<DifferenceData> {
     let lines = found.iter().map(|difference| {
         (
-            difference.fact.name(),
+            difference.fact.word(),
             one_line(&difference.base),
             one_line(&difference.candidate),
         )

@@ -17,7 +17,7 @@ pub(super) fn sample_lines(
         return Vec::new();
     }
     let spent = |value: f64| units::spent(metric, value);
-    let or_dash = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), spent);
+    let or_dash = |value: Option<f64>| units::or_dash(value.map(spent));
     let level = units::percent(confidence_level);
     let [_, _, _, p95, p99] = found.percentiles_ns.map(spent);
     let margin = or_dash(found.margin_ns);

@@ -187,7 +187,7 @@ fn rows_of_seconds(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>
             continue;
         }
         let percentiles = [window.p50_ns, window.p95_ns, window.p99_ns];
-        let percentiles = percentiles.map(|ns| ns.map_or_else(|| "-".to_owned(), units::time));
+        let percentiles = percentiles.map(|ns| units::or_dash(ns.map(units::time)));
         let counts = [window.operations.to_string(), window.errors.to_string()];
         let cells = counts.into_iter().chain(percentiles).collect();
         rows.push(((second + 1).to_string(), cells));
@@ -196,16 +196,13 @@ fn rows_of_seconds(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>
 }
 
 fn over_launches(found: &OverLaunches) -> String {
-    let bounds = found.interval.map_or_else(
-        || "-".to_owned(),
-        |interval| {
-            format!(
-                "[{}, {}]",
-                units::time(interval.lower.max(0.0)),
-                units::time(interval.upper)
-            )
-        },
-    );
+    let bounds = units::or_dash(found.interval.map(|interval| {
+        format!(
+            "[{}, {}]",
+            units::time(interval.lower.max(0.0)),
+            units::time(interval.upper)
+        )
+    }));
     format!("{} {bounds}", units::time(found.mean))
 }
 

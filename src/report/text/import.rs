@@ -43,20 +43,25 @@ fn write_rows(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::Resu
     let level = units::percent(findings.source.interval.confidence_level);
     let cells = cells_of(rows);
     let interval = |row: &ImportedBenchmark| {
-        row.mean_interval.map_or_else(
-            || "-".to_owned(),
-            |mean| units::interval(&row.metric, mean.lower, mean.upper),
-        )
+        let interval = row.summary.mean_interval;
+        units::or_dash(interval.map(|mean| units::interval(&row.metric, mean.lower, mean.upper)))
     };
     let rate = |row: &ImportedBenchmark| {
-        let rate = row.metric.is_time().then_some(row.per_second.mean);
+        let rate = row.metric.is_time().then_some(row.summary.per_second.mean);
         rate.map_or_else(String::new, units::per_second)
     };
     Table::new(vec![
         Column::name("benchmark", cells(&|row| units::whole_name(&row.key.id))),
-        Column::number("values", cells(&|row| row.counts.runs_raw.to_string())).dispensable(1),
-        Column::number("used", cells(&|row| row.counts.runs.to_string())),
-        Column::number("mean", cells(&|row| units::value(&row.metric, row.mean))),
+        Column::number(
+            "values",
+            cells(&|row| row.summary.counts.runs_raw.to_string()),
+        )
+        .dispensable(1),
+        Column::number("used", cells(&|row| row.summary.counts.runs.to_string())),
+        Column::number(
+            "mean",
+            cells(&|row| units::value(&row.metric, row.summary.mean)),
+        ),
         Column::number(&format!("{level} interval"), cells(&interval)).dispensable(3),
         Column::number("per second", cells(&rate)).dispensable(2),
     ])

@@ -12,7 +12,7 @@ use crate::report::theme::{self, Ink};
 use crate::report::units::{self, NO_BREAK};
 use crate::report::view::{MessageFormat, RowOrder, View};
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally,
+    Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally, first_digits,
 };
 
 /// Runs that the picture of a benchmark's course has room for.
@@ -73,10 +73,9 @@ pub(crate) fn write_keyed(
 /// What is told of benchmarks.
 fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     let cells = cells_of(lines);
-    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let typical = |line: &BenchmarkLine| {
         let typical = line.typical_ns;
-        or_dash(typical.map(|typical| units::value(&line.metric, typical)))
+        units::or_dash(typical.map(|typical| units::value(&line.metric, typical)))
     };
     let verdicts = lines.iter().map(|line| {
         line.verdict.map_or_else(Cell::default, |verdict| {
@@ -93,7 +92,7 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
         .dispensable(1),
         Column::number(
             "change",
-            cells(&|line| or_dash(line.change.map(units::change))),
+            cells(&|line| units::or_dash(line.change.map(units::change))),
         ),
         Column::fact("verdict", verdicts),
         Column::number("runs", cells(&|line| line.runs.to_string())).dispensable(3),
@@ -253,7 +252,7 @@ fn checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> (Stri
         return ("-".to_owned(), String::new());
     };
     let digits = if columns < WIDE { 7 } else { 12 };
-    let hash = git.commit.get(..digits).unwrap_or(&git.commit);
+    let hash = first_digits(&git.commit, digits);
     let dirty = match (git.dirty, columns < WIDE) {
         (false, _) => "",
         (true, true) => "*",

@@ -6,6 +6,7 @@ use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{JsonMessage, PruneFinished, PruneLine, RunFate, write_message};
 use crate::report::units;
 use crate::report::view::MessageFormat;
+use perfcheck_analysis::model::first_digits;
 
 /// What goes of the runs that go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,11 +130,9 @@ fn fates(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
     };
     let commit = |line: &PruneLine| {
         let commit = line.commit.as_deref();
-        commit.map_or("-".to_owned(), |hash| {
-            hash.get(..7).unwrap_or(hash).to_owned()
-        })
+        units::or_dash(commit.map(|hash| first_digits(hash, 7).to_owned()))
     };
-    let branch = |line: &PruneLine| line.branch.clone().unwrap_or_else(|| "-".to_owned());
+    let branch = |line: &PruneLine| units::or_dash(line.branch.clone());
     let fate = |line: &PruneLine| match reason(line.fate) {
         None if summary.removed.is_some() => "removed".to_owned(),
         None => "goes".to_owned(),

@@ -7,14 +7,14 @@ use crate::report::view::prose;
 use crate::report::words::source::write_source;
 use crate::report::{theme, units};
 use perfcheck_analysis::compare::HostSigns;
-use perfcheck_analysis::model::{Run, RunStatus};
+use perfcheck_analysis::model::{Run, RunStatus, first_digits};
 
 /// Where and how a run was measured.
 pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> io::Result<()> {
     let git = run.git.as_ref().map_or_else(String::new, |git| {
         let branch = git.branch.as_deref().unwrap_or("detached");
         let dirty = if git.dirty { ", modified" } else { "" };
-        let commit = git.commit.get(..12).unwrap_or(&git.commit);
+        let commit = first_digits(&git.commit, 12);
         escape::one_line(&format!(", commit {commit} ({branch}{dirty})"))
     });
     let status = match run.status {

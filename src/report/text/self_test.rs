@@ -57,8 +57,8 @@ fn columns(findings: &SelfTestFindings) -> Vec<Column> {
     let cells = cells_of(rows);
     let slower = format!("{} slower", units::percent(findings.slowdown));
     let seconds = |row: &SelfTestRow| {
-        row.seconds_per_verdict()
-            .map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1} s"))
+        let seconds = row.seconds_per_verdict();
+        units::or_dash(seconds.map(|seconds| format!("{seconds:.1} s")))
     };
     vec![
         Column::words("the same", rows.iter().map(|row| counts(&row.same))),

@@ -119,8 +119,8 @@ fn verdict(one: &BenchmarkStatistics<'_>) -> Cell {
     let verdict = one.verdict.map_or((Ink::Plain, "-"), |verdict| {
         (Ink::Verdict(verdict), verdict.word())
     });
-    let p = or_dash(one.p_value.map(units::p_value));
-    let change = or_dash(one.change.map(units::change));
+    let p = units::or_dash(one.p_value.map(units::p_value));
+    let change = units::or_dash(one.change.map(units::change));
     Cell::of_pieces(vec![
         (verdict.0, verdict.1.to_owned()),
         (Ink::Plain, format!(", change {change}, adjusted p {p}")),
@@ -142,15 +142,15 @@ fn pairs(record: &BenchmarkRecord, metric: &Metric) -> Table {
         ("p5", p5),
         ("p75", p75),
         ("p99", p99),
-        ("standard error", or_dash(error)),
+        ("standard error", units::or_dash(error)),
     ];
     let right = [
         ("launches", summary.launches.to_string()),
         ("max", spent(summary.max)),
         ("p25", p25),
         ("p95", p95),
-        ("CV", or_dash(variation(record))),
-        ("t margin", or_dash(margin)),
+        ("CV", units::or_dash(variation(record))),
+        ("t margin", units::or_dash(margin)),
     ];
     let labels = left.iter().map(|(label, _)| (*label).to_owned());
     let others = right.iter().map(|(label, _)| Cell::faint(*label));
@@ -166,8 +166,8 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
     let summary = &record.summary;
     let mut lines = estimates(record, metric, confidence_level);
     lines.extend(as_cells(sample_lines(record, metric, confidence_level)));
-    let r_squared = or_dash(summary.r_squared.map(|found| format!("{found:.6}")));
-    let constant = or_dash(summary.overhead_ns.map(|found| units::spent(metric, found)));
+    let r_squared = units::or_dash(summary.r_squared.map(|found| format!("{found:.6}")));
+    let constant = units::or_dash(summary.overhead_ns.map(|found| units::spent(metric, found)));
     let mut add = |label: &str, text: String| lines.push((label.to_owned(), text.into()));
     add(
         "R² of the slope",
@@ -194,7 +194,7 @@ fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64
         };
         format!("{} per iteration{coarse}", units::time(step))
     });
-    add("clock step", or_dash(clock));
+    add("clock step", units::or_dash(clock));
     if let Some(threads) = found.threads.filter(|threads| *threads > 1) {
         let text = format!("{threads} in the process: others may have run beside the samples");
         add("threads", text);
@@ -228,7 +228,7 @@ fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -
     let lines = estimates.into_iter().map(|(label, estimate, kind)| {
         let text =
             estimate.map(|found| format!("{}  {level} {kind}", with_interval(found, metric)));
-        (label.to_owned(), or_dash(text).into())
+        (label.to_owned(), units::or_dash(text).into())
     });
     let mut lines: Lines = lines.collect();
     if let (Some(found), Some(coverage)) = (&record.median_of_launches, record.median_coverage) {
@@ -249,10 +249,6 @@ fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -
         lines.push(("rate".to_owned(), text.into()));
     }
     lines
-}
-
-fn or_dash(text: Option<String>) -> String {
-    text.unwrap_or_else(|| "-".to_owned())
 }
 
 /// `1.10 %, stable`: with a word where that is little or much.

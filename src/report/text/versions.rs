@@ -8,7 +8,7 @@ use crate::report::units;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::{analysis, limits, sentences};
 use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
-use perfcheck_analysis::model::{FamilyRule, Observations, Side, Statistic};
+use perfcheck_analysis::model::{Correction, Observations, Side, Statistic};
 
 /// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -101,11 +101,11 @@ pub fn write_versions(
         Method::Stored(_) | Method::Paired => {
             let level = analysis::false_alarms(&verdicts.decision);
             let by = match verdicts.decision.analysis.correction {
-                FamilyRule::Holm => "adjusted for all benchmarks together (Holm)",
-                FamilyRule::BenjaminiHochberg => {
+                Correction::Holm => "adjusted for all benchmarks together (Holm)",
+                Correction::BenjaminiHochberg => {
                     "adjusted for all benchmarks together (Benjamini and Hochberg)"
                 }
-                FamilyRule::Unadjusted => "of each benchmark",
+                Correction::Unadjusted => "of each benchmark",
             };
             format!("p is {by}, {level}")
         }

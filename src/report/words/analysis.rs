@@ -6,7 +6,7 @@ use crate::report::units;
 use crate::report::view::prose;
 use perfcheck_analysis::compare::{Centers, SideCenter, Summary};
 use perfcheck_analysis::model::{
-    Analysis, DecisionSettings, FamilyRule, Metric, Observations, Statistic, Test, Thresholds,
+    Analysis, Correction, DecisionSettings, Metric, Observations, Statistic, Test, Thresholds,
 };
 
 /// `7 outliers among 100 samples (7.0 %): 3 low mild, 4 high severe`; `None` where there is none. Nothing is left out for it.
@@ -35,9 +35,9 @@ pub(crate) fn outliers(summary: &Summary) -> Option<String> {
 pub(crate) fn false_alarms(decision: &DecisionSettings) -> String {
     let level = units::percent(decision.significance_level);
     match decision.analysis.correction {
-        FamilyRule::Holm => format!("at most {level} chance of any false alarm"),
-        FamilyRule::BenjaminiHochberg => format!("false discovery rate {level}"),
-        FamilyRule::Unadjusted => format!("{level} chance of a false alarm for each benchmark"),
+        Correction::Holm => format!("at most {level} chance of any false alarm"),
+        Correction::BenjaminiHochberg => format!("false discovery rate {level}"),
+        Correction::Unadjusted => format!("{level} chance of a false alarm for each benchmark"),
     }
 }
 
@@ -51,9 +51,9 @@ pub(crate) fn method(decision: &DecisionSettings) -> String {
     };
     let level = units::percent(decision.significance_level);
     let family = match analysis.correction {
-        FamilyRule::Holm => "adjusted by Holm",
-        FamilyRule::BenjaminiHochberg => "adjusted by Benjamini and Hochberg",
-        FamilyRule::Unadjusted => "of each benchmark by itself",
+        Correction::Holm => "adjusted by Holm",
+        Correction::BenjaminiHochberg => "adjusted by Benjamini and Hochberg",
+        Correction::Unadjusted => "of each benchmark by itself",
     };
     match analysis.test {
         Test::P95Ratio => format!(

@@ -20,8 +20,9 @@ use perfcheck_analysis::model::{
     BenchmarkKey, BySide, Event, Nanos, Observer, Round, Sample, TargetFacts,
 };
 use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::child::Launcher;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Launcher, PairedPlan, PairedTarget, RoundSettings, Spent, discover,
+    Campaign, CampaignSink, PairedPlan, PairedTarget, RoundSettings, Spent, discover,
 };
 use perfcheck_engine::process::{Interrupt, Supervisor};
 
@@ -63,12 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let supervisor = Supervisor::new();
     let interrupt = Interrupt::never();
-    let launcher = Launcher {
-        supervisor: &supervisor,
-        interrupt: &interrupt,
-        observer: &Silence,
-        timeout: Duration::from_secs(30),
-    };
+    let launcher = Launcher::new(&supervisor, &interrupt, &Silence, Duration::from_secs(30));
     let filter = std::env::var("ONLY").ok();
     let found = discover(vec![target(candidate, "probe")], None, launcher)?;
     let benchmarks = found

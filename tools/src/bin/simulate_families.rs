@@ -10,7 +10,7 @@
 
 use perfcheck_analysis::compare::{Comparison, HostClass, Question, Reference, Rules, compare};
 use perfcheck_analysis::model::{
-    Analysis, DecisionSettings, FamilyRule, Measurement, Nanos, Sample, Verdict,
+    Analysis, Correction, DecisionSettings, Measurement, Nanos, Sample, Verdict,
 };
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
@@ -36,9 +36,9 @@ fn main() {
     ] {
         for runs in [1, 5, 20] {
             for rule in [
-                FamilyRule::Holm,
-                FamilyRule::BenjaminiHochberg,
-                FamilyRule::Unadjusted,
+                Correction::Holm,
+                Correction::BenjaminiHochberg,
+                Correction::Unadjusted,
             ] {
                 let counted: Vec<(usize, usize)> = (0..suites)
                     .into_par_iter()
@@ -61,7 +61,7 @@ fn main() {
 }
 
 /// How many of the slower benchmarks of a suite are called, and how many of the others.
-fn called(seed: u64, host: HostClass, runs: usize, rule: FamilyRule) -> (usize, usize) {
+fn called(seed: u64, host: HostClass, runs: usize, rule: Correction) -> (usize, usize) {
     let numbers = &mut Numbers(Draws::new(
         Stream {
             seed,

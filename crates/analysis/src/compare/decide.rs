@@ -1,6 +1,6 @@
 //! The decision about a family of questions.
 //!
-//! Two families are tested, worsening and improvement, each at the whole level, by Holm's procedure or another [`FamilyRule`](crate::model::FamilyRule).
+//! Two families are tested, worsening and improvement, each at the whole level, by Holm's procedure or another [`Correction`](crate::model::Correction).
 //! A question's bounds are taken at the level of the step at which it was decided, so that verdict and interval never disagree.
 
 use rayon::prelude::*;

@@ -5,42 +5,45 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::model::{Environment, Metric, TargetFacts};
+use perfcheck_stats::worded;
 
-/// A fact about how something was measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Fact {
-    /// CPU model.
-    Cpu,
-    /// Instruction set.
-    Architecture,
-    /// Target triple.
-    Target,
-    /// Cargo profile.
-    Profile,
-    /// Features of the package.
-    Features,
-    /// Effective compiler flags.
-    Rustflags,
-    /// Compiler version.
-    Rustc,
-    /// The author's version of the benchmark.
-    BenchmarkVersion,
-    /// What its samples mean.
-    Metric,
-    /// Operating system.
-    Os,
-    /// Kernel release.
-    Kernel,
-    /// Frequency governor.
-    Governor,
-    /// Microcode revision.
-    Microcode,
-    /// Logical processors.
-    Cores,
-    /// Whether it was measured alone, or in turn with another build.
-    Turns,
+worded! {
+    /// A fact about how something was measured.
+    #[derive(Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    Fact {
+        /// CPU model.
+        Cpu = "cpu",
+        /// Instruction set.
+        Architecture = "architecture",
+        /// Target triple.
+        Target = "target",
+        /// Cargo profile.
+        Profile = "profile",
+        /// Features of the package.
+        Features = "features",
+        /// Effective compiler flags.
+        Rustflags = "rustflags",
+        /// Compiler version.
+        Rustc = "rustc",
+        /// The author's version of the benchmark.
+        BenchmarkVersion = "benchmark-version",
+        /// What its samples mean.
+        Metric = "metric",
+        /// Operating system.
+        Os = "os",
+        /// Kernel release.
+        Kernel = "kernel",
+        /// Frequency governor.
+        Governor = "governor",
+        /// Microcode revision.
+        Microcode = "microcode",
+        /// Logical processors.
+        Cores = "cores",
+        /// Whether it was measured alone, or in turn with another build.
+        Turns = "measured",
+    }
 }
 
 impl Fact {
@@ -61,33 +64,6 @@ impl Fact {
     pub fn may_differ(self) -> bool {
         Self::BLOCKING.contains(&self) && self != Self::Metric
     }
-
-    /// Its name, as users write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Architecture => "architecture",
-            Self::Target => "target",
-            Self::Profile => "profile",
-            Self::Features => "features",
-            Self::Rustflags => "rustflags",
-            Self::Rustc => "rustc",
-            Self::BenchmarkVersion => "benchmark-version",
-            Self::Metric => "metric",
-            Self::Os => "os",
-            Self::Kernel => "kernel",
-            Self::Governor => "governor",
-            Self::Microcode => "microcode",
-            Self::Cores => "cores",
-            Self::Turns => "measured",
-        }
-    }
-}
-
-impl fmt::Display for Fact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 impl FromStr for Fact {
@@ -98,11 +74,11 @@ impl FromStr for Fact {
         let wanted = text.trim();
         Self::BLOCKING
             .into_iter()
-            .find(|fact| fact.name() == wanted && fact.may_differ())
+            .find(|fact| fact.word() == wanted && fact.may_differ())
             .ok_or_else(|| {
                 let names: Vec<&str> = (Self::BLOCKING.iter())
                     .filter(|fact| fact.may_differ())
-                    .map(|fact| fact.name())
+                    .map(|fact| fact.word())
                     .collect();
                 format!(
                     "`{wanted}` is not a fact that can be allowed to differ; those are {}",
@@ -304,7 +280,7 @@ mod tests {
                 (fact, "x")
             );
             assert!(!differences.comparable() && differences.warnings.is_empty());
-            let read: Fact = fact.name().parse().unwrap();
+            let read: Fact = fact.word().parse().unwrap();
             let allowed = differences.allowing(&[read]);
             assert!(allowed.comparable());
             assert_eq!(allowed.warnings[0].fact, fact);

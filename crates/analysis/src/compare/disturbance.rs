@@ -11,8 +11,8 @@ use super::host_note::HostNote;
 use super::note::Note;
 use super::question::Question;
 use super::summary::{Summary, sample_times};
-use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict, words};
-use perfcheck_stats::{SplitHalves, mean, median};
+use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict};
+use perfcheck_stats::{SplitHalves, mean, median, words};
 
 /// The host is not said to have moved by less than this.
 const SMALLEST_MOVE: f64 = 0.01;

@@ -5,8 +5,8 @@
 use serde::Serialize;
 
 use super::summary::{described_times, sample_times};
-use crate::model::{Measurement, words};
-use perfcheck_stats::{WelchDf, WelchTest, mean, median};
+use crate::model::Measurement;
+use perfcheck_stats::{WelchDf, WelchTest, mean, median, words};
 
 words! {
     /// How a contender stands.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
 use super::launch_values::Location;
-use crate::model::{FamilyRule, Side};
+use crate::model::Side;
 use perfcheck_stats::Correction;
 
 /// A number for each direction.
@@ -43,7 +43,7 @@ pub struct FamilyTest {
     /// p before the family; with A/B over the share of the look.
     pub p: Directions,
     /// What is kept at that level.
-    pub rule: FamilyRule,
+    pub rule: Correction,
     /// p adjusted for the family by that rule.
     pub adjusted: Directions,
     /// The level of the rule's step at which the benchmark was decided.
@@ -52,14 +52,10 @@ pub struct FamilyTest {
 
 impl FamilyTest {
     /// One test of all benchmarks, at the whole `level` in each direction.
-    pub(super) fn of_all(p: &[Directions], level: f64, rule: FamilyRule) -> Vec<Self> {
-        let correction = correction(rule);
+    pub(super) fn of_all(p: &[Directions], level: f64, rule: Correction) -> Vec<Self> {
         let one_sided = |pick: fn(&Directions) -> f64| {
             let p: Vec<f64> = p.iter().map(pick).collect();
-            correction
-                .adjusted(&p)
-                .into_iter()
-                .zip(correction.levels(&p, level))
+            rule.adjusted(&p).into_iter().zip(rule.levels(&p, level))
         };
         one_sided(|p| p.slower)
             .zip(one_sided(|p| p.faster))
@@ -94,15 +90,6 @@ impl FamilyTest {
     /// Whether the test would show "slower" if the benchmark were the only one.
     pub fn would_show_slower_alone(&self) -> bool {
         self.p.slower <= self.family_level
-    }
-}
-
-/// The formulas of a rule.
-pub(super) fn correction(rule: FamilyRule) -> Correction {
-    match rule {
-        FamilyRule::Holm => Correction::Holm,
-        FamilyRule::BenjaminiHochberg => Correction::BenjaminiHochberg,
-        FamilyRule::Unadjusted => Correction::Unadjusted,
     }
 }
 

@@ -36,6 +36,7 @@ mod samples;
 mod shape;
 mod summary;
 mod uncertainty;
+mod value_summary;
 
 pub use alternative::{
     AcrossRuns, Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy,
@@ -83,6 +84,7 @@ pub use samples::SampleDescription;
 pub use shape::{ChangeShape, LaunchShape, PROBABILITIES, Ramp, Shape, ShapeDetail};
 pub use summary::{Summary, described_launches, summarize, summarize_by};
 pub use uncertainty::Uncertainty;
+pub use value_summary::{PerSecond, ValueBounds, ValueSummary};
 
 #[cfg(test)]
 pub(crate) mod fixtures;

@@ -6,10 +6,10 @@
 
 use serde::{Serialize, Serializer};
 
-use super::alternative::{definition, outlier_policy};
+use super::alternative::outlier_policy;
 use super::estimate::Estimate;
 use super::summary::{described_launches, is_first_apart, times_with_first};
-use crate::model::{DecisionSettings, Measurement, Outliers, QuantileRule};
+use crate::model::{DecisionSettings, Measurement, Outliers, Quantile};
 use perfcheck_stats::{
     CleanedSample, FirstSample, FullDescription, FullDescriptionRules, TailBasis,
 };
@@ -113,13 +113,13 @@ impl SampleDescription {
         decision: &DecisionSettings,
     ) -> Option<Self> {
         let analysis = &decision.analysis;
-        let middle = definition(analysis.quantile_in_force());
+        let middle = analysis.quantile_in_force();
         let policy = outlier_policy(analysis.outliers, middle, &decision.thresholds);
         let cleaned = CleanedSample::of(launches, first, policy)?;
         let rules = FullDescriptionRules {
             outliers: policy,
             // A percentile is a sample that was measured, unless somebody wants another definition.
-            quantile: definition(analysis.quantile.unwrap_or(QuantileRule::InvertedCdf)),
+            quantile: analysis.quantile.unwrap_or(Quantile::InvertedCdf),
             tail: TailBasis::TreatedSample,
             level: decision.confidence_level,
         };

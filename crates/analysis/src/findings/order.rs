@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use super::row::Row;
-use crate::model::{BenchmarkKey, Verdict, words};
+use crate::model::{BenchmarkKey, Verdict};
+use perfcheck_stats::words;
 
 words! {
     /// The order of benchmarks.

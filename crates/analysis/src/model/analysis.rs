@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::statistic::Statistic;
-use super::words::words;
+use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, words};
 
 words! {
     /// Which test decides about stored runs.
@@ -41,34 +41,6 @@ words! {
     }
 }
 
-words! {
-    /// A definition of the sample quantile.
-    QuantileRule {
-        InvertedCdf = "inverted-cdf": "Nearest rank (NBenchmark, BenchForge)",
-        Linear = "linear": "Linear interpolation (Criterion, serializers)",
-        FloorRank = "floor-rank": "The rank rounded down (mmtests)",
-    }
-}
-
-words! {
-    /// What is kept at its level when many benchmarks are tested.
-    FamilyRule {
-        Holm = "holm": "Holm: the chance of any false alarm (serializers)",
-        BenjaminiHochberg = "bh": "Benjamini and Hochberg: the share of false alarms among the alarms",
-        Unadjusted = "none": "Each benchmark by itself (NBenchmark, Criterion, mmtests)",
-    }
-}
-
-words! {
-    /// How the p of Mann and Whitney's test is found.
-    RankP {
-        Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
-        Exact = "exact": "From all orders of the values; without ties",
-        Asymptotic = "asymptotic": "Normal, corrected for ties (NBenchmark, at first)",
-        AsymptoticCorrected = "asymptotic-cc": "The same with continuity correction (serializers)",
-    }
-}
-
 /// How stored runs are analysed, where it is not as the project does it. What is `None` follows from the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
@@ -86,11 +58,11 @@ pub struct Analysis {
     pub center: Option<Statistic>,
     /// The definition of quantiles.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub quantile: Option<QuantileRule>,
+    pub quantile: Option<Quantile>,
     /// What is done about many benchmarks.
-    pub correction: FamilyRule,
+    pub correction: Correction,
     /// How the p of ranks is found.
-    pub p: RankP,
+    pub p: MannWhitneyMethod,
     /// What the verdicts are about.
     pub subject: Statistic,
 }
@@ -104,8 +76,8 @@ impl Default for Analysis {
             drop_first: false,
             center: None,
             quantile: None,
-            correction: FamilyRule::Holm,
-            p: RankP::Automatic,
+            correction: Correction::Holm,
+            p: MannWhitneyMethod::Automatic,
             subject: Statistic::Time,
         }
     }
@@ -153,10 +125,10 @@ impl Analysis {
     }
 
     /// The definition of quantiles: the median of `Linear` is the mean of the middle two; percentiles are by nearest rank, as elsewhere.
-    pub fn quantile_in_force(&self) -> QuantileRule {
+    pub fn quantile_in_force(&self) -> Quantile {
         self.quantile.unwrap_or(match self.test {
-            Test::P95Ratio => QuantileRule::InvertedCdf,
-            _ => QuantileRule::Linear,
+            Test::P95Ratio => Quantile::InvertedCdf,
+            _ => Quantile::Linear,
         })
     }
 }

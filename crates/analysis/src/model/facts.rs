@@ -48,6 +48,11 @@ pub struct Environment {
     pub build: BuildFacts,
 }
 
+/// The first digits of a commit, as people are told it.
+pub fn first_digits(hash: &str, digits: usize) -> &str {
+    hash.get(..digits).unwrap_or(hash)
+}
+
 /// A commit, for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -65,7 +70,7 @@ pub struct Commit {
 impl Commit {
     /// The first digits of the hash.
     pub fn short(&self) -> &str {
-        self.hash.get(..10).unwrap_or(&self.hash)
+        first_digits(&self.hash, 10)
     }
 }
 
@@ -84,6 +89,6 @@ pub struct GitState {
 impl GitState {
     /// The first digits of the commit.
     pub fn short(&self) -> &str {
-        self.commit.get(..10).unwrap_or(&self.commit)
+        first_digits(&self.commit, 10)
     }
 }

@@ -1,6 +1,6 @@
 //! Plain data that every layer speaks: benchmark keys, samples and series, settings, facts, runs, verdicts.
 //!
-//! Must not do I/O, read a clock or know a third-party crate other than serde. Invariant: everything here
+//! Must not do I/O, read a clock or know a third-party crate other than serde; choices between statistics are enums of `perfcheck-stats`. Invariant: everything here
 //! can be compared, cloned and written down exactly; counts and times are integers.
 
 mod analysis;
@@ -28,10 +28,9 @@ mod statistic;
 mod system;
 mod thresholds;
 mod verdict;
-mod words;
 mod work;
 
-pub use analysis::{Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test};
+pub use analysis::{Analysis, Observations, Outliers, Test};
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
 pub use counts::{
     CountedBenchmark, CountsOfBenchmark, FunctionCount, InstructionCount, StackCounts, TimeSamples,
@@ -40,7 +39,7 @@ pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use described::{DescribedSamples, LeftOutSamples, SampleCounts, SampleFilter};
 pub use event::{Bound, Event, HeldBack, Observer, Silence, VisitPlan};
 pub use extras::{Allocations, Extras, Latencies, LatencyWindow};
-pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
+pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts, first_digits};
 pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
 pub use machine_state::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, PowerState,
@@ -48,6 +47,7 @@ pub use machine_state::{
 };
 pub use metric::Metric;
 pub use partition::{AskedReference, Partition, SuitePart};
+pub use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, Words, worded};
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use round::Round;
 pub use run::{
@@ -66,6 +66,4 @@ pub use statistic::{Statistic, StatisticSet, Unit};
 pub use system::System;
 pub use thresholds::{ThresholdKind, Thresholds};
 pub use verdict::{Tally, Verdict};
-pub use words::Words;
-pub(crate) use words::words;
 pub use work::Work;

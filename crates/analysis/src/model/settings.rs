@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::words::words;
 use super::{Analysis, Nanos, Thresholds, limits};
+use perfcheck_stats::words;
 
 /// A benchmark with fewer whole launches than this has no verdict.
 pub const MIN_LAUNCHES: usize = 3;

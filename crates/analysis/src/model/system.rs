@@ -1,10 +1,10 @@
 //! The published systems whose conventions can be taken with one word.
 
-use super::analysis::{Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test};
+use super::analysis::{Analysis, Observations, Outliers, Test};
 use super::settings::DecisionSettings;
 use super::statistic::Statistic;
 use super::thresholds::Thresholds;
-use super::words::words;
+use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, words};
 
 words! {
     /// A published system, of which `--method` takes the conventions.
@@ -26,9 +26,9 @@ impl System {
                 Analysis {
                     observations: Observations::Samples,
                     outliers: Outliers::Iqr,
-                    quantile: Some(QuantileRule::InvertedCdf),
-                    correction: FamilyRule::Unadjusted,
-                    p: RankP::Asymptotic,
+                    quantile: Some(Quantile::InvertedCdf),
+                    correction: Correction::Unadjusted,
+                    p: MannWhitneyMethod::Asymptotic,
                     ..Test::MannWhitney.into()
                 },
                 0.0,
@@ -41,8 +41,8 @@ impl System {
             Self::Criterion => (
                 Analysis {
                     observations: Observations::Samples,
-                    quantile: Some(QuantileRule::Linear),
-                    correction: FamilyRule::Unadjusted,
+                    quantile: Some(Quantile::Linear),
+                    correction: Correction::Unadjusted,
                     ..Test::PooledT.into()
                 },
                 0.01,
@@ -50,8 +50,8 @@ impl System {
             ),
             Self::Mmtests => (
                 Analysis {
-                    quantile: Some(QuantileRule::FloorRank),
-                    correction: FamilyRule::Unadjusted,
+                    quantile: Some(Quantile::FloorRank),
+                    correction: Correction::Unadjusted,
                     ..Test::Welch.into()
                 },
                 0.0,
@@ -59,8 +59,8 @@ impl System {
             ),
             Self::BenchForge => (
                 Analysis {
-                    quantile: Some(QuantileRule::InvertedCdf),
-                    correction: FamilyRule::Unadjusted,
+                    quantile: Some(Quantile::InvertedCdf),
+                    correction: Correction::Unadjusted,
                     ..Test::P95Ratio.into()
                 },
                 0.0,
@@ -72,9 +72,9 @@ impl System {
                     outliers: Outliers::Iqr,
                     drop_first: true,
                     center: Some(Statistic::Mean),
-                    quantile: Some(QuantileRule::Linear),
-                    correction: FamilyRule::Holm,
-                    p: RankP::AsymptoticCorrected,
+                    quantile: Some(Quantile::Linear),
+                    correction: Correction::Holm,
+                    p: MannWhitneyMethod::AsymptoticCorrected,
                     ..Test::MannWhitney.into()
                 },
                 0.0,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use super::words::words;
+use perfcheck_stats::words;
 
 words! {
     /// What was found about one benchmark, worst first.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 
 use super::error::ChildError;
-use super::means::Means;
+use super::launcher::Launcher;
 use crate::process::{Leftovers, ProcessGroup};
 
 /// The variable that makes a bench slower (docs/src/protocol.md, section 8).
@@ -74,9 +74,9 @@ impl LaunchSpec {
     pub(super) fn spawn(
         &self,
         command: &mut Command,
-        means: &Means<'_>,
+        launcher: &Launcher<'_>,
     ) -> Result<Spawned, ChildError> {
-        let mut group = (means.supervisor)
+        let mut group = (launcher.supervisor)
             .spawn(command, Leftovers::Kill)
             .map_err(|source| self.not_started(source))?;
         let leader = group.leader();

@@ -9,7 +9,7 @@ mod codec;
 mod criterion;
 mod error;
 mod launch_spec;
-mod means;
+mod launcher;
 mod pipes;
 mod printed;
 mod running;
@@ -28,7 +28,7 @@ pub use criterion::{
 };
 pub use error::ChildError;
 pub use launch_spec::{LATENCY_DIGITS, LaunchSpec};
-pub use means::Means;
+pub use launcher::Launcher;
 pub use printed::{
     Iterated, IteratedSample, PrintedHarness, PrintedRequest, PrintedValue, Printer, Report,
 };

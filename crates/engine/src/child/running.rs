@@ -10,7 +10,9 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use super::error::ChildError;
+use super::launcher::Launcher;
 use crate::process::{Interrupt, ProcessGroup};
+use perfcheck_analysis::model::{Event, Observer};
 
 /// How long a child may take to end once it was told or has closed its pipe.
 const END_GRACE: Duration = Duration::from_secs(2);
@@ -31,7 +33,7 @@ pub(super) struct Running<'a> {
     group: ProcessGroup,
     output: Receiver<Vec<u8>>,
     ended: Receiver<()>,
-    on_output: &'a dyn Fn(&[u8]),
+    observer: &'a dyn Observer,
     interrupt: Interrupt,
     last_output: Vec<u8>,
 }
@@ -58,15 +60,14 @@ impl<'a> Running<'a> {
     pub(super) fn new(
         group: ProcessGroup,
         output: Receiver<Vec<u8>>,
-        interrupt: &Interrupt,
-        on_output: &'a dyn Fn(&[u8]),
+        launcher: &Launcher<'a>,
     ) -> Self {
         Self {
             ended: group.ended(),
             group,
             output,
-            on_output,
-            interrupt: interrupt.clone(),
+            observer: launcher.observer,
+            interrupt: launcher.interrupt.clone(),
             last_output: Vec::new(),
         }
     }
@@ -145,7 +146,7 @@ impl<'a> Running<'a> {
 
     /// Shows `text` as the child's output.
     pub(super) fn show(&self, text: &[u8]) {
-        (self.on_output)(text);
+        self.observer.observe(&Event::Output(text));
     }
 
     /// What was printed so far is another benchmark's.
@@ -204,7 +205,7 @@ impl<'a> Running<'a> {
     }
 
     fn pass_on(&mut self, piece: &[u8]) {
-        (self.on_output)(piece);
+        self.show(piece);
         self.last_output
             .extend_from_slice(&piece[piece.len().saturating_sub(KEPT_OUTPUT)..]);
         let surplus = self.last_output.len().saturating_sub(KEPT_OUTPUT);

@@ -19,7 +19,7 @@ use super::codec::{
 use super::criterion::{Connection, CriterionVersion};
 use super::error::ChildError;
 use super::launch_spec::{LaunchSpec, bench_command};
-use super::means::Means;
+use super::launcher::Launcher;
 use super::pipes::Incoming;
 use super::printed::Printer;
 use super::running::{PATIENCE, Running, quote};
@@ -89,19 +89,19 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Starts the executable and waits for its `hello`.
-    pub fn start(spec: &LaunchSpec, means: &Means<'a>) -> Result<Self, ChildError> {
-        Self::start_observed(spec, means, |_| ())
+    pub fn start(spec: &LaunchSpec, launcher: &Launcher<'a>) -> Result<Self, ChildError> {
+        Self::start_observed(spec, launcher, |_| ())
     }
 
     /// The same; `started` is told the number of its process before that can have done much.
     pub fn start_observed(
         spec: &LaunchSpec,
-        means: &Means<'a>,
+        launcher: &Launcher<'a>,
         started: impl FnOnce(u32),
     ) -> Result<Self, ChildError> {
-        let mut stranger = Stranger::spawn(&mut command(spec), spec, means, started)?;
+        let mut stranger = Stranger::spawn(&mut command(spec), spec, launcher, started)?;
         match stranger.wait_for_greeting(&never::<Infallible>())? {
-            Greeting::Hello(hello) => Self::greeted(stranger, hello, means.timeout),
+            Greeting::Hello(hello) => Self::greeted(stranger, hello, launcher.timeout),
             Greeting::Printed(_, line) => Err(ChildError::NoHello {
                 what: "it is a bench of another kind by now".to_owned(),
                 first_line: Some(line),
@@ -111,19 +111,23 @@ impl<'a> Session<'a> {
     }
 
     /// Starts the executable without knowing what it is written against; finds out from the way in which it makes itself known.
-    pub fn recognise(spec: &LaunchSpec, means: &Means<'a>) -> Result<Recognised<'a>, ChildError> {
+    pub fn recognise(
+        spec: &LaunchSpec,
+        launcher: &Launcher<'a>,
+    ) -> Result<Recognised<'a>, ChildError> {
         let mut door = Connection::listen().map_err(|source| spec.not_started(source))?;
         let mut command = command(spec);
         door.invite(&mut command);
-        let mut stranger = Stranger::spawn(&mut command, spec, means, |leader| door.admit(leader))?;
+        let mut stranger =
+            Stranger::spawn(&mut command, spec, launcher, |leader| door.admit(leader))?;
         match stranger.wait_for_greeting(door.incoming())? {
             Greeting::Hello(hello) => {
-                let session = Self::greeted(stranger, hello, means.timeout)?;
+                let session = Self::greeted(stranger, hello, launcher.timeout)?;
                 Ok(Recognised::Ours(Box::new(session)))
             }
             Greeting::Printed(printer, _) => Ok(Recognised::Printed(printer)),
             Greeting::Runner(incoming) => {
-                let version = door.version(incoming, &mut stranger.running, means.timeout)?;
+                let version = door.version(incoming, &mut stranger.running, launcher.timeout)?;
                 Ok(Recognised::Criterion(version))
             }
         }

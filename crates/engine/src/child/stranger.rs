@@ -13,7 +13,7 @@ use super::codec::{Frame, Hello};
 use super::criterion::Quiet;
 use super::error::ChildError;
 use super::launch_spec::{LaunchSpec, Spawned};
-use super::means::Means;
+use super::launcher::Launcher;
 use super::pipes::{Incoming, read_lines, read_pieces};
 use super::printed::{Printer, printer_of};
 use super::running::{Either, Running, Wait, quote};
@@ -43,14 +43,14 @@ impl<'a> Stranger<'a> {
     pub(super) fn spawn(
         command: &mut Command,
         spec: &LaunchSpec,
-        means: &Means<'a>,
+        launcher: &Launcher<'a>,
         started: impl FnOnce(u32),
     ) -> Result<Self, ChildError> {
         let Spawned {
             mut group,
             stdout,
             stderr,
-        } = spec.spawn(command, means)?;
+        } = spec.spawn(command, launcher)?;
         let leader = group.leader();
         started(leader.id());
         let requests = leader.stdin.take();
@@ -58,7 +58,7 @@ impl<'a> Stranger<'a> {
             requests.ok_or_else(|| spec.not_started(std::io::ErrorKind::BrokenPipe.into()))?;
         let stderr = read_pieces(Quiet::new(stderr));
         Ok(Self {
-            running: Running::new(group, stderr, means.interrupt, means.on_output),
+            running: Running::new(group, stderr, launcher),
             requests,
             frames: read_lines(stdout),
         })

@@ -223,12 +223,6 @@ impl Checkout {
         Ok(status.is_empty())
     }
 
-    /// Whether `commit` has a file at `path`, seen from the top.
-    pub fn has_file(&self, commit: &str, path: &Path) -> bool {
-        let object = format!("{commit}:{}", path.display());
-        self.ask(&["cat-file", "-e", &object]).is_some()
-    }
-
     /// What is checked out now, submodules included.
     pub fn present_files(&self) -> Result<PresentFiles, GitError> {
         let mut found = PresentFiles::default();

@@ -13,12 +13,12 @@ use super::chance;
 use super::discover::DiscoveredTarget;
 use super::driver::Driver;
 use super::launch::{OpenLaunch, begun};
-use super::launcher::Launcher;
 use super::plan::PairedPlan;
 use super::shared_cache::SharedCache;
 use super::sides::OneOrTwo;
 use super::subject::{Resolved, Subject};
 use super::target::{Coexistence, PairedTarget, Target};
+use crate::child::Launcher;
 use crate::host::ControlProbe;
 use perfcheck_analysis::compare::Standing;
 use perfcheck_analysis::model::{
@@ -466,12 +466,7 @@ mod tests {
         supervisor: &'a Supervisor,
         interrupt: &'a Interrupt,
     ) -> Campaign<'a> {
-        let launcher = Launcher {
-            supervisor,
-            interrupt,
-            observer: &Silence,
-            timeout: Duration::from_secs(1),
-        };
+        let launcher = Launcher::new(supervisor, interrupt, &Silence, Duration::from_secs(1));
         let resolve = |_: &Benchmark| Resolved {
             sampling: SamplingSettings::default(),
             noise_threshold: 0.01,

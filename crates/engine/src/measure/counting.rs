@@ -14,16 +14,15 @@ use std::time::{Duration, Instant};
 use super::count_error::CountError;
 use super::driver::Driver;
 use super::launch::launch_spec;
-use super::launcher::Launcher;
 use super::stacks::Stacks;
 use super::visit::reach;
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, CountedBy, IteratedSample, PrintedHarness, Profile, Recording, Rehearsal,
+    ChildError, CountedBy, IteratedSample, Launcher, PrintedHarness, Profile, Recording, Rehearsal,
     Rehearsed, SampleSpec, Session, Started, Windows,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, Event, FunctionCount, InstructionCount, StackCounts, Work, limits,
+    BenchmarkKey, FunctionCount, InstructionCount, StackCounts, Work, limits,
 };
 use perfcheck_code::readable;
 
@@ -168,7 +167,7 @@ fn windows(target: &BenchTarget, driver: &Driver) -> Result<Windows, CountError>
         Driver::Printed(harness) if harness.takes_iterations() => Windows::divan(&executable()?)?,
         Driver::Printed(harness) => {
             return Err(CountError::Iterations {
-                harness: harness.printer().name(),
+                harness: harness.printer().word(),
             });
         }
     })
@@ -253,14 +252,11 @@ impl<'c> Counter<'c> {
         wanted: &[&ToCount],
         told: &mut dyn FnMut(),
     ) -> Result<Vec<Result<Executed, CountError>>, CountError> {
-        let observer = self.launcher.observer;
-        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let means = self.launcher.means(&pass_on);
         let mut counts = Vec::new();
         while counts.len() < wanted.len() {
             let mut recording = self.recording()?;
             let spec = recording.of(launch_spec(self.target, 0, 0));
-            let mut session = match Session::start(&spec, &means) {
+            let mut session = match Session::start(&spec, &self.launcher) {
                 Ok(session) => session,
                 Err(error) => {
                     let error = went_wrong(error, &recording)?;
@@ -361,10 +357,7 @@ impl<'c> Counter<'c> {
     fn of_criterion(&mut self, one: &ToCount) -> Result<Executed, CountError> {
         let mut recording = self.recording()?;
         let spec = recording.of(launch_spec(self.target, 0, 0));
-        let observer = self.launcher.observer;
-        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let means = self.launcher.means(&pass_on);
-        let rehearsal = Rehearsal::start(&spec, &one.key.id, Rehearsed::WarmUp, &means)?;
+        let rehearsal = Rehearsal::start(&spec, &one.key.id, Rehearsed::WarmUp, &self.launcher)?;
         let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
         let process = rehearsal.id();
         // Its warm-up runs 1, 2, 4, ... iterations, a window each: up to twice the length of the shorter sample, which is not the first.
@@ -428,15 +421,12 @@ impl<'c> Counter<'c> {
     ) -> Result<(Profile, u64), CountError> {
         let mut recording = self.recording()?;
         let spec = recording.of(launch_spec(self.target, 0, 0));
-        let observer = self.launcher.observer;
-        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let means = self.launcher.means(&pass_on);
         let sample = IteratedSample {
             id: &one.key.id,
             iterations,
             expected: self.expected(one, iterations),
         };
-        let iterated = match harness.iterate(&sample, &spec, &means) {
+        let iterated = match harness.iterate(&sample, &spec, &self.launcher) {
             Ok(iterated) => iterated,
             Err(error) => return Err(went_wrong(error, &recording)?),
         };

@@ -18,17 +18,16 @@ use super::campaign::Campaign;
 use super::chance;
 use super::criterion_config::sampled_alike;
 use super::launch::{ConductWatch, OpenLaunch, launch_spec};
-use super::launcher::Launcher;
 use super::seat::{Seat, Seated};
 use super::subject::{Pace, Subject};
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, CriterionRequest, CriterionSession, CriterionVersion, FEWEST_SAMPLES, Means,
+    ChildError, CriterionRequest, CriterionSession, CriterionVersion, FEWEST_SAMPLES, Launcher,
     Reported, Said, TooLong, USUAL_WARM_UP,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, Nanos, Sample, SamplingSettings,
-    Series, Side, Throughput, Turns,
+    AuthorSettings, LaunchOutcome, LaunchedBenchmark, Nanos, Sample, SamplingSettings, Series,
+    Side, Throughput, Turns,
 };
 
 /// The launch that finds out how long iterations take.
@@ -108,8 +107,7 @@ fn glance(
             ids: Some(&asked),
         };
         let spec = launch_spec(target, 0, 0);
-        let nobody = |_: &[u8]| ();
-        let session = CriterionSession::start(&spec, &request, &launcher.means(&nobody));
+        let session = CriterionSession::start(&spec, &request, &launcher.quiet());
         let Ok(mut session) = session else {
             break;
         };
@@ -212,7 +210,7 @@ impl StepError {
     }
 }
 
-impl Campaign<'_> {
+impl<'c> Campaign<'c> {
     /// One process of each side, for as many of the wanted benchmarks as are sampled alike.
     pub(super) fn launch_criterion(&mut self, launch: &mut OpenLaunch) {
         if launch.is_first() {
@@ -286,15 +284,12 @@ impl Campaign<'_> {
         said: &Said,
         chosen: &mut Vec<usize>,
     ) -> Result<(), StepError> {
-        let observer = self.launcher.observer;
-        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
         let bench = &self.targets[launch.index].executables.candidate;
         let mut coin = chance::draws(self.seed, "sides", bench, launch.block);
         let began = Instant::now();
         let mut watch = ConductWatch::after_control(self.control.as_ref(), launch.round());
-        let means = self.launcher.means(&pass_on);
         let first = chance::order(&mut coin);
-        let mut children = self.start_all(launch, first, said, chosen, &means)?;
+        let mut children = self.start_all(launch, first, said, chosen)?;
         let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
         let mut ended: Vec<Side> = Vec::new();
         // What one side has reported and the other one not yet: their programs may have different orders.
@@ -339,14 +334,13 @@ impl Campaign<'_> {
     }
 
     /// Starts all sides, in this order; each then stands still before its first benchmark.
-    fn start_all<'o>(
+    fn start_all(
         &self,
         launch: &mut OpenLaunch,
         first: [Side; 2],
         said: &Said,
         chosen: &[usize],
-        means: &Means<'o>,
-    ) -> Result<Vec<CriterionChild<'o>>, StepError> {
+    ) -> Result<Vec<CriterionChild<'c>>, StepError> {
         let target = &self.targets[launch.index];
         let ids = target.ids(chosen);
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -360,7 +354,7 @@ impl Campaign<'_> {
                 ids: Some(&ids),
             };
             let spec = launch.spec(target.executables.of(side));
-            let session = CriterionSession::start(&spec, &request, means);
+            let session = CriterionSession::start(&spec, &request, &self.launcher);
             let session = session.map_err(|error| StepError::of(side, error))?;
             Ok((side, session))
         };

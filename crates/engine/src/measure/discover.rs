@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use super::driver::Driver;
 use super::launch::launch_spec;
-use super::launcher::Launcher;
 use crate::cargo::BenchTarget;
 use crate::child::{
     Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
-    Listing, PrintedHarness, Recognised, Session,
+    Launcher, Listing, Recognised, Session,
 };
 use perfcheck_analysis::model::{
     AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, Observer, Silence, Throughput,
@@ -93,18 +92,12 @@ pub fn discover(
                 ..launcher
             },
         ) {
-            Ok(announced) => {
-                for message in announced.broken {
+            Ok((discovered, broken)) => {
+                for message in broken {
                     tell(&message);
                     found.fail(&target, message);
                 }
-                found.targets.push(DiscoveredTarget {
-                    target,
-                    benchmarks: announced.benchmarks,
-                    capabilities: announced.capabilities,
-                    clock_step: announced.clock_step,
-                    driver: announced.driver,
-                });
+                found.targets.push(discovered);
             }
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
             Err(error) => {
@@ -149,35 +142,35 @@ impl Discovered {
     }
 }
 
-/// What an executable told of itself.
-struct Announced {
-    benchmarks: Vec<Benchmark>,
-    broken: Vec<String>,
-    capabilities: Vec<String>,
-    clock_step: Option<Nanos>,
-    driver: Driver,
-}
+/// A target, and what is wrong with benchmarks that it does not have therefore.
+type Announced = (DiscoveredTarget, Vec<String>);
 
-impl Announced {
-    /// A benchmark that is beyond the limits is as good as one that cannot tell what it is: the others are measured.
-    fn refuse_beyond_limits(&mut self) {
-        let broken = &mut self.broken;
-        self.benchmarks.retain(|benchmark| {
-            let why = benchmark.beyond_limits();
-            if let Some(why) = &why {
-                let id: String = benchmark.key.id.chars().take(LONGEST_QUOTED).collect();
-                broken.push(format!("benchmark `{id}` is refused: {why}"));
-            }
-            why.is_none()
-        });
+/// A target that told nothing but its benchmarks.
+fn plain(target: &BenchTarget, driver: Driver, benchmarks: Vec<Benchmark>) -> DiscoveredTarget {
+    DiscoveredTarget {
+        target: target.clone(),
+        benchmarks,
+        capabilities: Vec::new(),
+        clock_step: None,
+        driver,
     }
 }
 
+/// A benchmark that is beyond the limits is as good as one that cannot tell what it is: the others are measured.
+fn refuse_beyond_limits((found, broken): &mut Announced) {
+    found.benchmarks.retain(|benchmark| {
+        let why = benchmark.beyond_limits();
+        if let Some(why) = &why {
+            let id: String = benchmark.key.id.chars().take(LONGEST_QUOTED).collect();
+            broken.push(format!("benchmark `{id}` is refused: {why}"));
+        }
+        why.is_none()
+    });
+}
+
 fn announcements(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announced, ChildError> {
-    let pass_on = |output: &[u8]| launcher.observer.observe(&Event::Output(output));
-    let means = launcher.means(&pass_on);
     let spec = launch_spec(target, 0, 0);
-    let mut announced = match Session::recognise(&spec, &means)? {
+    let mut announced = match Session::recognise(&spec, &launcher)? {
         Recognised::Ours(session) => of_ours(target, *session)?,
         Recognised::Criterion(version) => {
             let nothing = CriterionRequest {
@@ -186,16 +179,20 @@ fn announcements(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announc
                 longest: None,
                 ids: Some(&[]),
             };
-            let session = CriterionSession::start(&spec, &nothing, &means)?;
-            of_criterion(target, version, session)?
+            let session = CriterionSession::start(&spec, &nothing, &launcher)?;
+            (of_criterion(target, version, session)?, Vec::new())
         }
         Recognised::Printed(printer) => {
-            of_printed(target, printer.list(&target.target, &spec, &means)?)
+            let harness = printer.list(&target.target, &spec, &launcher)?;
+            let ids = harness.ids().iter();
+            let benchmarks = ids.map(|id| bare(target, id.clone())).collect();
+            let driver = Driver::Printed(Arc::new(harness));
+            (plain(target, driver, benchmarks), Vec::new())
         }
     };
-    announced.refuse_beyond_limits();
+    refuse_beyond_limits(&mut announced);
     let mut ids = BTreeSet::new();
-    for benchmark in &announced.benchmarks {
+    for benchmark in &announced.0.benchmarks {
         if !ids.insert(&benchmark.key.id) {
             let message = format!("two benchmarks have the id `{}`", benchmark.key.id);
             return Err(ChildError::bench(message));
@@ -222,15 +219,13 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
     let clock_step = Some(session.hello().quantum_ns);
     session.bye()?;
     let benchmarks = listing.benchmarks.into_iter();
-    Ok(Announced {
-        benchmarks: benchmarks
-            .map(|announcement| benchmark(target, announcement))
-            .collect(),
-        broken: listing.broken,
+    let benchmarks = benchmarks.map(|announcement| benchmark(target, announcement));
+    let found = DiscoveredTarget {
         capabilities,
         clock_step,
-        driver: Driver::Own,
-    })
+        ..plain(target, Driver::Own, benchmarks.collect())
+    };
+    Ok((found, listing.broken))
 }
 
 /// Every benchmark of a Criterion bench, passed over.
@@ -238,7 +233,7 @@ fn of_criterion(
     target: &BenchTarget,
     version: CriterionVersion,
     mut session: CriterionSession<'_>,
-) -> Result<Announced, ChildError> {
+) -> Result<DiscoveredTarget, ChildError> {
     let mut benchmarks = Vec::new();
     while let Some(reported) = session.next_report()? {
         if benchmarks.len() == limits::MOST_BENCHMARKS {
@@ -251,25 +246,7 @@ fn of_criterion(
             ..bare(target, reported.id)
         });
     }
-    Ok(Announced {
-        benchmarks,
-        broken: Vec::new(),
-        capabilities: Vec::new(),
-        clock_step: None,
-        driver: Driver::Criterion(version),
-    })
-}
-
-fn of_printed(target: &BenchTarget, harness: PrintedHarness) -> Announced {
-    let ids = harness.ids().iter();
-    let benchmarks = ids.map(|id| bare(target, id.clone()));
-    Announced {
-        benchmarks: benchmarks.collect(),
-        broken: Vec::new(),
-        capabilities: Vec::new(),
-        clock_step: None,
-        driver: Driver::Printed(Arc::new(harness)),
-    }
+    Ok(plain(target, Driver::Criterion(version), benchmarks))
 }
 
 /// A benchmark of which nothing is known but its id: it measures time, as most do.

@@ -83,7 +83,7 @@ impl Driver {
             }),
             // No clock is known of those that print alone: every value of theirs counts.
             Self::Printed(harness) => Some(Harness {
-                name: harness.printer().name().to_owned(),
+                name: harness.printer().word().to_owned(),
                 version: String::new(),
                 quantum: match harness.printer() {
                     Printer::Criterion => Nanos(1),

@@ -17,7 +17,7 @@ use super::visit::{
     RoundSampling, Sampling, SideChild, SideError, Turn, VisitRequest, Visited, visit,
 };
 use crate::cargo::BenchTarget;
-use crate::child::{Capability, ChildError, Means, Session};
+use crate::child::{Capability, ChildError, Launcher, Session};
 use perfcheck_analysis::model::{
     Conduct, Event, Harness, LaunchOutcome, LaunchedBenchmark, Side, Throughput, Turns,
 };
@@ -68,15 +68,12 @@ impl Campaign<'_> {
     /// All sides alive. With two sides a benchmark stays wanted until it has been measured.
     fn together(&mut self, launch: &mut OpenLaunch) -> Result<(), SideError> {
         let executables = self.targets[launch.index].executables.clone();
-        let observer = self.launcher.observer;
-        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let means = self.launcher.means(&pass_on);
         let mut coin = chance::draws(self.seed, "sides", &executables.candidate, launch.block);
         let began = Instant::now();
         let mut watch = ConductWatch::after_control(self.control.as_ref(), launch.round());
         let mut children = Vec::new();
         for side in executables.present(chance::order(&mut coin)) {
-            let session = start(executables.of(side), launch, side, &means);
+            let session = start(executables.of(side), launch, side, &self.launcher);
             children.push((side, session.map_err(|error| (side, error))?));
         }
         let share = began.elapsed() / u32::try_from(launch.wanted.len()).unwrap_or(u32::MAX);
@@ -183,9 +180,6 @@ impl Campaign<'_> {
         };
         self.announce(launch, place);
         let executables = self.targets[launch.index].executables.clone();
-        let observer = self.launcher.observer;
-        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let means = self.launcher.means(&pass_on);
         let whole = Instant::now();
         let mut turns = Vec::new();
         // Decided before both, as it was for neither of them yet.
@@ -196,7 +190,7 @@ impl Campaign<'_> {
         {
             let began = Instant::now();
             let mut watch = ConductWatch::start();
-            let session = start(executables.of(side), launch, side, &means);
+            let session = start(executables.of(side), launch, side, &self.launcher);
             let mut children = [(side, session.map_err(|error| (side, error))?)];
             let (launching, choice) = (began.elapsed(), choice.clone());
             let (visited, is_solitary) =
@@ -311,9 +305,9 @@ fn start<'s>(
     target: &BenchTarget,
     launch: &mut OpenLaunch,
     side: Side,
-    means: &Means<'s>,
+    launcher: &Launcher<'s>,
 ) -> Result<Session<'s>, ChildError> {
-    let started = Session::start(&launch.spec(target), means);
+    let started = Session::start(&launch.spec(target), launcher);
     let session =
         started.inspect_err(|error| launch.head(side).failure = Some(error.to_string()))?;
     let hello = session.hello();

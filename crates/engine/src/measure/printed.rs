@@ -13,10 +13,8 @@ use super::chance;
 use super::driver::Driver;
 use super::launch::{ConductWatch, OpenLaunch};
 use super::subject::Subject;
-use crate::child::{ChildError, Means, PrintedHarness, PrintedRequest, PrintedValue};
-use perfcheck_analysis::model::{
-    Event, LaunchOutcome, LaunchedBenchmark, Sample, Series, Side, Turns,
-};
+use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
+use perfcheck_analysis::model::{LaunchOutcome, LaunchedBenchmark, Sample, Series, Side, Turns};
 
 /// A launch of a round has one value, however long it takes, so it is made worth its start.
 const SHORTEST: Duration = Duration::from_millis(50);
@@ -32,9 +30,6 @@ impl Campaign<'_> {
         }
         self.announce(launch, place);
         let drivers = self.targets[launch.index].drivers.clone();
-        let observer = self.launcher.observer;
-        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let means = self.launcher.means(&pass_on);
         let draw = format!("sides/{}", self.subject(launch, place).benchmark.key.id);
         let bench = &self.targets[launch.index].executables.candidate;
         let order = chance::order_of_round(self.seed, &draw, bench, launch.round());
@@ -44,7 +39,7 @@ impl Campaign<'_> {
             let Driver::Printed(harness) = drivers.of(side) else {
                 continue;
             };
-            match self.print(launch, place, side, harness, &means) {
+            match self.print(launch, place, side, harness) {
                 Ok(Some(launched)) => sides.push((side, launched)),
                 Ok(None) => return,
                 Err(ChildError::Interrupted) => {
@@ -70,14 +65,13 @@ impl Campaign<'_> {
         place: usize,
         side: Side,
         harness: &PrintedHarness,
-        means: &Means<'_>,
     ) -> Result<Option<LaunchedBenchmark>, ChildError> {
         let target = &self.targets[launch.index];
         launch.head(side).harness = target.drivers.of(side).harness();
         let spec = launch.spec(target.executables.of(side));
         let subject = self.subject(launch, place);
         let watch = ConductWatch::start();
-        let report = harness.measure(&self.printed_request(subject), &spec, means)?;
+        let report = harness.measure(&self.printed_request(subject), &spec, &self.launcher)?;
         let usage = report.usage;
         launch.head(side).conduct = usage.map(|usage| watch.conduct(&usage, report.took));
         match report.reported {

@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::launch::launch_spec;
-use super::launcher::Launcher;
 use super::target::PairedTarget;
-use crate::child::{ChildError, Rehearsal, Rehearsed};
+use crate::child::{ChildError, Launcher, Rehearsal, Rehearsed};
 use perfcheck_analysis::model::{BenchmarkKey, Side};
 
 /// The benchmarks whose processes come through one iteration, and then many, on both sides. After one that takes too long the others are not tried.
@@ -50,11 +49,11 @@ fn both_do(
     what: Rehearsed,
     launcher: Launcher<'_>,
 ) -> Result<bool, ChildError> {
-    let means = launcher.means(&|_| ());
+    let launcher = launcher.quiet();
     let mut under_way = Vec::new();
     for side in Side::BOTH {
         let spec = launch_spec(pair.targets.of(side), 0, 0);
-        match Rehearsal::start(&spec, id, what, &means)? {
+        match Rehearsal::start(&spec, id, what, &launcher)? {
             Some(rehearsal) => under_way.push(rehearsal),
             None => return Ok(false),
         }

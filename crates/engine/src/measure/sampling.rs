@@ -12,20 +12,17 @@ use std::time::{Duration, Instant};
 use super::count_error::CountError;
 use super::driver::Driver;
 use super::launch::launch_spec;
-use super::launcher::Launcher;
 use super::sampled_process::{FoundPlaces, FunctionNames, SampledProcess, time_samples};
 use super::schedule::expected;
 use super::target::PairedTarget;
 use super::visit::reach;
 use crate::cargo::BenchTarget;
 use crate::child::{
-    LaunchSpec, Means, PrintedHarness, PrintedRequest, Rehearsal, Rehearsed, SampleSpec, Session,
-    Started,
+    LaunchSpec, Launcher, PrintedHarness, PrintedRequest, Rehearsal, Rehearsed, SampleSpec,
+    Session, Started,
 };
 use crate::process::NoTimeSamples;
-use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, Event, Nanos, TimeSamples, WarmUpGoal, Work,
-};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Nanos, TimeSamples, WarmUpGoal, Work};
 
 /// A benchmark of ours is warmed up for so long before.
 const WARM_UP: Duration = Duration::from_millis(50);
@@ -74,14 +71,13 @@ pub fn sample_time(
     drop(executable);
     let observer = launcher.observer;
     let work = Work::begin(observer, "Sampling the time of", wanted.len());
-    let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
     let mut found = BTreeMap::new();
     for (done, key) in wanted.iter().enumerate() {
         work.reached(done, wanted.len());
         let mut sampling = TimeSampling {
             id: &key.id,
             spec: launch_spec(target, 0, 0),
-            means: launcher.means(&pass_on),
+            launcher,
             names: &names,
             left: time,
             found: FoundPlaces::new(),
@@ -103,7 +99,7 @@ pub fn sample_time(
 struct TimeSampling<'s> {
     id: &'s str,
     spec: LaunchSpec,
-    means: Means<'s>,
+    launcher: Launcher<'s>,
     names: &'s FunctionNames,
     /// For how long it is still to be sampled.
     left: Duration,
@@ -129,7 +125,8 @@ impl TimeSampling<'_> {
 
     fn of_own(&mut self) -> Result<(), CountError> {
         let mut process = ObservedProcess::new(self.names);
-        let mut session = Session::start_observed(&self.spec, &self.means, |id| process.begin(id))?;
+        let mut session =
+            Session::start_observed(&self.spec, &self.launcher, |id| process.begin(id))?;
         let mut process = process.under_way()?;
         match reach(&mut session, self.id)? {
             Some(Started::Ready(_)) => {}
@@ -156,7 +153,7 @@ impl TimeSampling<'_> {
     }
 
     fn of_criterion(&mut self) -> Result<(), CountError> {
-        let rehearsal = Rehearsal::start(&self.spec, self.id, Rehearsed::WarmUp, &self.means)?;
+        let rehearsal = Rehearsal::start(&self.spec, self.id, Rehearsed::WarmUp, &self.launcher)?;
         let mut rehearsal = rehearsal.ok_or(CountError::Name)?;
         let mut process = SampledProcess::of(rehearsal.id(), self.names)?;
         let mut began = None;
@@ -190,7 +187,7 @@ impl TimeSampling<'_> {
         };
         let began = Instant::now();
         let mut process = ObservedProcess::new(self.names);
-        let ended = harness.observe(&request, &self.spec, &self.means, &mut |id| {
+        let ended = harness.observe(&request, &self.spec, &self.launcher, &mut |id| {
             let Some(process) = process.or_begin(id) else {
                 return true;
             };

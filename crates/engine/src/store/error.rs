@@ -12,10 +12,12 @@ use perfcheck_analysis::model::RunId;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The system names no data directory for this user.
-    #[error("the system names no data directory for this user")]
+    #[error(
+        "the system names no data directory for this user\n  help: name a store with `--store PATH` or PERFCHECK_STORE"
+    )]
     NoDataDirectory,
     /// The file system refused.
-    #[error("cannot {action} `{}`: {source}", path.display())]
+    #[error("cannot {action} `{}`: {source}\n  help: check the path and its permissions, or name another store with `--store PATH`", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
@@ -25,10 +27,10 @@ pub enum StoreError {
         source: io::Error,
     },
     /// A directory, a pipe or a device.
-    #[error("`{}` is not a regular file", .0.display())]
+    #[error("`{}` is not a regular file\n  help: it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
     NotAFile(PathBuf),
     /// A symbolic link to nothing.
-    #[error("`{}` is a symbolic link to `{}`, which does not exist", path.display(), target.display())]
+    #[error("`{}` is a symbolic link to `{}`, which does not exist\n  help: make the file's directory reachable again (is a disk not mounted?), remove the link, or name another store with `--store PATH`", path.display(), target.display())]
     DanglingLink {
         /// The path that was to be the store.
         path: PathBuf,
@@ -36,13 +38,10 @@ pub enum StoreError {
         target: PathBuf,
     },
     /// A file that is no SQLite database. It was not touched.
-    #[error("`{}` is not a database", .0.display())]
+    #[error("`{}` is not a database\n  help: it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE", .0.display())]
     NotADatabase(PathBuf),
     /// An SQLite database of another program. It was not touched.
-    #[error(
-        "`{}` is an SQLite database of another program (application id {application_id:#010x})",
-        path.display()
-    )]
+    #[error("`{}` is an SQLite database of another program (application id {application_id:#010x})\n  help: it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -50,10 +49,7 @@ pub enum StoreError {
         application_id: u32,
     },
     /// Written by a newer cargo-perfcheck. It was not touched.
-    #[error(
-        "the store `{}` has schema version {found}, this cargo-perfcheck knows versions up to {supported}",
-        path.display()
-    )]
+    #[error("the store `{}` has schema version {found}, this cargo-perfcheck knows versions up to {supported}\n  help: it was left as it is; update cargo-perfcheck, or name another file with `--store PATH`", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -63,10 +59,7 @@ pub enum StoreError {
         supported: u32,
     },
     /// A team's store that an older cargo-perfcheck made. It was not touched.
-    #[error(
-        "the store `{}` has schema version {found}, this cargo-perfcheck needs version {supported}",
-        path.display()
-    )]
+    #[error("the store `{}` has schema version {found}, this cargo-perfcheck needs version {supported}\n  help: whoever owns the database brings it up to date with `cargo perfcheck store init ADDRESS`; from then on an older cargo-perfcheck cannot use it", path.display())]
     Older {
         /// The server and its database.
         path: PathBuf,
@@ -76,7 +69,7 @@ pub enum StoreError {
         supported: u32,
     },
     /// The content contradicts itself.
-    #[error("the store `{}` is damaged: {detail}", path.display())]
+    #[error("the store `{}` is damaged: {detail}\n  help: it was not overwritten; restore a backup, or try `sqlite3 FILE .recover`, or move it away and start anew", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -84,7 +77,7 @@ pub enum StoreError {
         detail: String,
     },
     /// Another process held the store for longer than the busy timeout.
-    #[error("the store `{}` was locked by another process for {:.1} s", path.display(), waited.as_secs_f64())]
+    #[error("the store `{}` was locked by another process for {:.1} s\n  help: wait for the other cargo-perfcheck to end, then try again", path.display(), waited.as_secs_f64())]
     Locked {
         /// The file.
         path: PathBuf,
@@ -92,16 +85,16 @@ pub enum StoreError {
         waited: Duration,
     },
     /// No space on the device, or a quota or size limit was reached.
-    #[error("no space left for the store `{}`", .0.display())]
+    #[error("no space left for the store `{}`\n  help: what was stored before is still there; free some space and run again", .0.display())]
     Full(PathBuf),
     /// It can be read but not written.
-    #[error("the store `{}` cannot be written", .0.display())]
+    #[error("the store `{}` cannot be written\n  help: check the permissions of the file and of its directory, or name another store with `--store PATH`", .0.display())]
     ReadOnly(PathBuf),
     /// The file was moved or deleted while it was open.
-    #[error("the store `{}` was moved or deleted while in use", .0.display())]
+    #[error("the store `{}` was moved or deleted while in use\n  help: put the file back and run again", .0.display())]
     Moved(PathBuf),
     /// Any other failure that SQLite reports.
-    #[error("the store `{}` failed: {detail}", path.display())]
+    #[error("the store `{}` failed: {detail}\n  help: if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more", path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
@@ -109,13 +102,17 @@ pub enum StoreError {
         detail: String,
     },
     /// An address of a server that cannot be read.
-    #[error("the address of the team's store is none: {0}")]
+    #[error(
+        "the address of the team's store is none: {0}\n  help: an address looks like `postgres://user@host/database`"
+    )]
     BadAddress(String),
     /// A program without PostgreSQL was given the address of a server.
-    #[error("this cargo-perfcheck was built without PostgreSQL")]
+    #[error(
+        "this cargo-perfcheck was built without PostgreSQL\n  help: install it with the feature `postgres`, or name a file"
+    )]
     NoPostgres,
     /// The server of a team's store did not answer, or the connection was lost.
-    #[error("`{}` cannot be reached: {detail}", path.display())]
+    #[error("`{}` cannot be reached: {detail}\n  help: check the address, its user and the network, and try again; runs that were not sent are still in the store of this machine", path.display())]
     Unreachable {
         /// The server and its database.
         path: PathBuf,
@@ -123,7 +120,7 @@ pub enum StoreError {
         detail: String,
     },
     /// The user of a team's database may not do this.
-    #[error("this user may not do that in `{}`: {detail}", path.display())]
+    #[error("this user may not do that in `{}`: {detail}\n  help: a member of `perfcheck_reader` reads, one of `perfcheck_writer` sends runs, one of `perfcheck_admin` does the rest; e.g. `GRANT perfcheck_reader TO USER`", path.display())]
     Denied {
         /// The server and its database.
         path: PathBuf,
@@ -131,7 +128,7 @@ pub enum StoreError {
         detail: String,
     },
     /// Any other failure that a server reports.
-    #[error("`{}` failed: {detail}", path.display())]
+    #[error("`{}` failed: {detail}\n  help: nothing was changed; the server's log may tell more", path.display())]
     Server {
         /// The server and its database.
         path: PathBuf,
@@ -139,28 +136,32 @@ pub enum StoreError {
         detail: String,
     },
     /// A database without a store.
-    #[error("there is no store in `{}`", .0.display())]
+    #[error("there is no store in `{}`\n  help: `cargo perfcheck store init ADDRESS` makes one there", .0.display())]
     NoTeamStore(PathBuf),
     /// A database in which something else has the name of the store's schema. It was not touched.
-    #[error("the schema `perfcheck` of `{}` was made by another program", .0.display())]
+    #[error("the schema `perfcheck` of `{}` was made by another program\n  help: it was left as it is; name another database", .0.display())]
     ForeignSchema(PathBuf),
     /// A run that is sent is in the team's store, or was removed there.
-    #[error("the team's store knows this run already")]
+    #[error("the team's store knows this run already\n  help: nothing is left to send of it")]
     AlreadyThere,
     /// There is no such run.
-    #[error("there is no run {0}")]
+    #[error("there is no run {0}\n  help: `cargo perfcheck store runs` lists the runs")]
     NoSuchRun(RunId),
     /// A run was to be compared that has no samples any more.
-    #[error("the samples of run {0} were removed (`store prune --samples`)")]
+    #[error(
+        "the samples of run {0} were removed (`store prune --samples`)\n  help: `cargo perfcheck report {0} --report markdown` shows its verdicts,\n  `cargo perfcheck history` its values"
+    )]
     SamplesRemoved(RunId),
     /// A launch was to be added to a run that has ended.
-    #[error("run {0} has ended")]
+    #[error("run {0} has ended\n  help: start a new run")]
     RunEnded(RunId),
     /// The base side of an A/B measurement was to become a reference.
-    #[error("run {0} is the base side of an A/B measurement")]
+    #[error(
+        "run {0} is the base side of an A/B measurement\n  help: name the candidate side, or another run; `cargo perfcheck store runs` lists them"
+    )]
     BaseSide(RunId),
     /// A commit prefix that fits several commits.
-    #[error("`@{prefix}` fits several commits: {}", commits.join(", "))]
+    #[error("`@{prefix}` fits several commits: {}\n  help: give more digits of the commit", commits.join(", "))]
     AmbiguousCommit {
         /// The prefix asked for.
         prefix: String,
@@ -168,7 +169,7 @@ pub enum StoreError {
         commits: Vec<String>,
     },
     /// There is no baseline of this name.
-    #[error("there is no baseline `{name}`")]
+    #[error("there is no baseline `{name}`\n  help: {}", there_are(existing))]
     NoSuchBaseline {
         /// The name asked for.
         name: String,
@@ -176,10 +177,12 @@ pub enum StoreError {
         existing: Vec<String>,
     },
     /// A baseline of this name exists.
-    #[error("a baseline `{0}` exists already")]
+    #[error("a baseline `{0}` exists already\n  help: remove it first, or choose another name")]
     BaselineExists(String),
     /// Not a name for a baseline.
-    #[error("`{name}` cannot name a baseline: {reason}")]
+    #[error(
+        "`{name}` cannot name a baseline: {reason}\n  help: letters, digits and `.`, `_`, `/`, `-` make a name"
+    )]
     BadName {
         /// The name.
         name: String,
@@ -187,66 +190,19 @@ pub enum StoreError {
         reason: &'static str,
     },
     /// Two workspaces that were to become one have baselines of the same name. Nothing was moved.
-    #[error("both workspaces have baselines named {}", .0.join(", "))]
+    #[error("both workspaces have baselines named {}\n  help: nothing was moved; rename or remove those of one side first", .0.join(", "))]
     NameClash(Vec<String>),
     /// A value that the store cannot give back as it is.
-    #[error("{0} is not a finite number")]
+    #[error("{0} is not a finite number\n  help: this is a bug of the caller; please report it")]
     NotFinite(&'static str),
 }
 
-impl StoreError {
-    /// What to do next.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::NoDataDirectory => "name a store with `--store PATH` or PERFCHECK_STORE".into(),
-            Self::Io { .. } => "check the path and its permissions, or name another store with `--store PATH`".into(),
-            Self::DanglingLink { .. } => "make the file's directory reachable again (is a disk not mounted?), remove the link, or name another store with `--store PATH`".into(),
-            Self::NotAFile(_) | Self::NotADatabase(_) | Self::Foreign { .. } => {
-                "it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE".into()
-            }
-            Self::Newer { .. } => {
-                "it was left as it is; update cargo-perfcheck, or name another file with `--store PATH`".into()
-            }
-            Self::Older { .. } => {
-                "whoever owns the database brings it up to date with `cargo perfcheck store init ADDRESS`; from then on an older cargo-perfcheck cannot use it".into()
-            }
-            Self::Corrupt { .. } => {
-                "it was not overwritten; restore a backup, or try `sqlite3 FILE .recover`, or move it away and start anew".into()
-            }
-            Self::Locked { .. } => "wait for the other cargo-perfcheck to end, then try again".into(),
-            Self::Full(_) => "what was stored before is still there; free some space and run again".into(),
-            Self::ReadOnly(_) => {
-                "check the permissions of the file and of its directory, or name another store with `--store PATH`".into()
-            }
-            Self::Moved(_) => "put the file back and run again".into(),
-            Self::Sqlite { .. } => "if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more".into(),
-            Self::BadAddress(_) => "an address looks like `postgres://user@host/database`".into(),
-            Self::Unreachable { .. } => {
-                "check the address, its user and the network, and try again; runs that were not sent are still in the store of this machine".into()
-            }
-            Self::NoPostgres => "install it with the feature `postgres`, or name a file".into(),
-            Self::AlreadyThere => "nothing is left to send of it".into(),
-            Self::Denied { .. } => "a member of `perfcheck_reader` reads, one of `perfcheck_writer` sends runs, one of `perfcheck_admin` does the rest; e.g. `GRANT perfcheck_reader TO USER`".into(),
-            Self::Server { .. } => "nothing was changed; the server's log may tell more".into(),
-            Self::NoTeamStore(_) => "`cargo perfcheck store init ADDRESS` makes one there".into(),
-            Self::ForeignSchema(_) => "it was left as it is; name another database".into(),
-            Self::NoSuchRun(_) => "`cargo perfcheck store runs` lists the runs".into(),
-            Self::SamplesRemoved(run) => format!(
-                "`cargo perfcheck report {run} --report markdown` shows its verdicts,\n  `cargo perfcheck history` its values"
-            ),
-            Self::RunEnded(_) => "start a new run".into(),
-            Self::BaseSide(_) => "name the candidate side, or another run; `cargo perfcheck store runs` lists them".into(),
-            Self::AmbiguousCommit { .. } => "give more digits of the commit".into(),
-            Self::NoSuchBaseline { existing, .. } if existing.is_empty() => {
-                "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".into()
-            }
-            Self::NoSuchBaseline { existing, .. } => format!("there are: {}", existing.join(", ")),
-            Self::BaselineExists(_) => "remove it first, or choose another name".into(),
-            Self::BadName { .. } => "letters, digits and `.`, `_`, `/`, `-` make a name".into(),
-            Self::NameClash(_) => "nothing was moved; rename or remove those of one side first".into(),
-            Self::NotFinite(_) => "this is a bug of the caller; please report it".into(),
-        }
+/// What to do about a baseline that is not there.
+fn there_are(existing: &[String]) -> String {
+    if existing.is_empty() {
+        return "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".to_owned();
     }
+    format!("there are: {}", existing.join(", "))
 }
 
 /// A failure inside a transaction, before the path is known.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::options::CompareOptions;
-use crate::app::context::{Context, World};
+use crate::app::context::World;
 use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::options::OutputOptions;
@@ -11,25 +11,22 @@ use crate::app::stored::comparison::StoredComparison;
 use crate::report::{MessageFormat, TableFormat, View};
 use perfcheck_analysis::compare::clean;
 use perfcheck_analysis::model::{Measurement, Run, SampleFilter};
-use perfcheck_engine::measure::Filter;
-use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
+use perfcheck_engine::store::StoreError;
 
 /// A call of `compare`.
 pub(super) struct Asked<'a> {
-    pub(super) store: &'a Store,
-    pub(super) workspace: WorkspaceId,
-    pub(super) context: &'a Context,
+    /// The comparison of stored runs that it is.
+    pub(super) stored: StoredComparison<'a>,
     pub(super) options: &'a CompareOptions,
     pub(super) base: &'a str,
     pub(super) candidates: Vec<&'a str>,
-    pub(super) filter: Filter,
 }
 
 impl Asked<'_> {
     /// What `run` measured of the benchmarks that are wanted, described as its own filter leaves it, or the one that is asked for.
     pub(super) fn described(&self, run: &Run) -> Result<Vec<Measurement>, StoreError> {
-        let mut measurements = self.store.measurements(run.id, None)?;
-        let workspace = &self.context.tables.workspace;
+        let mut measurements = self.stored.store.measurements(run.id, None)?;
+        let workspace = &self.stored.context.tables.workspace;
         if let Some(filter) = self.options.comparison.filter(workspace) {
             let source = run.source.as_ref();
             let paired = source.is_some_and(|source| source.filter.paired);
@@ -39,20 +36,9 @@ impl Asked<'_> {
                 &SampleFilter { paired, ..filter },
             );
         }
-        let wanted = |found: &Measurement| self.filter.wants(&found.benchmark.key.id);
+        let wanted = |found: &Measurement| self.stored.filter.wants(&found.benchmark.key.id);
         measurements.retain(wanted);
         Ok(measurements)
-    }
-
-    /// The comparison of stored runs that is asked for.
-    pub(super) fn comparison(&self) -> StoredComparison<'_> {
-        StoredComparison {
-            store: self.store,
-            workspace: self.workspace,
-            context: self.context,
-            filter: &self.filter,
-            options: &self.options.comparison,
-        }
     }
 
     /// Writes the result on stdout, unless a report takes its place there, and in each form and file that is asked for: all that can be written, then

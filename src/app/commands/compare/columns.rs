@@ -57,8 +57,8 @@ pub(in crate::app) fn columns(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = asked.options;
-    let base = resolve_run(asked.store, asked.workspace, asked.base)?;
-    let head = asked.store.run(base)?;
+    let base = resolve_run(asked.stored.store, asked.stored.workspace, asked.base)?;
+    let head = asked.stored.store.run(base)?;
     let mut sides = vec![ComparedRun {
         measurements: by_key(asked.described(&head)?),
         head,
@@ -68,7 +68,7 @@ pub(in crate::app) fn columns(
         verdicts: None,
     }];
     for word in &asked.candidates {
-        let candidate = resolve_run(asked.store, asked.workspace, word)?;
+        let candidate = resolve_run(asked.stored.store, asked.stored.workspace, word)?;
         let mut earlier = sides.iter();
         if let Some(same) = earlier.find(|side| side.head.id == candidate) {
             return Err(same_run((&same.name, same.head.id), word));
@@ -77,16 +77,16 @@ pub(in crate::app) fn columns(
     }
     for side in &sides {
         let measured = side.measurements.values();
-        let thresholds = &asked.context.tables.workspace.thresholds;
+        let thresholds = &asked.stored.context.tables.workspace.thresholds;
         for said in absurdities(&side.name, measured, thresholds) {
             write_warning(world.stderr, &said)?;
         }
     }
     let mut lines = lines(asked, &sides, shown, common.output.order());
     if lines.is_empty() {
-        return Err(asked.comparison().nothing_to_compare(base, base));
+        return Err(asked.stored.nothing_to_compare(base, base));
     }
-    let settings = &asked.context.tables.workspace;
+    let settings = &asked.stored.context.tables.workspace;
     let fail_on = options.comparison.failure.fail_on(settings);
     let mut exit_code = ExitCode::Clean;
     let mut columns = Vec::new();
@@ -154,7 +154,7 @@ fn side(
     word: &str,
     world: &mut World<'_>,
 ) -> Result<ComparedRun, AppError> {
-    let comparison = asked.comparison();
+    let comparison = &asked.stored;
     let both = comparison.read((base.head.id, &base.name), (run, word))?;
     let count = both.measured.candidate.len();
     let concluded = working("Comparing", count, world, |told| {

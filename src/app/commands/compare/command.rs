@@ -12,6 +12,7 @@ use crate::app::deliver::reports::{Reporting, WantedKind};
 use crate::app::deliver::working::working;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
+use crate::app::stored::comparison::StoredComparison;
 use crate::report::{
     MessageFormat, Shown, TableFormat, VersionDifference, write_json, write_table, write_versions,
 };
@@ -35,13 +36,16 @@ pub fn compare(
     options.comparison.check(&context.tables.workspace)?;
     let (store, workspace) = context.require_stored()?;
     let asked = Asked {
-        store: &store,
-        workspace,
-        context: &context,
+        stored: StoredComparison {
+            store: &store,
+            workspace,
+            context: &context,
+            filter: &options.filter(),
+            options: &options.comparison,
+        },
         options,
         base: options.base(),
         candidates: options.candidates(),
-        filter: options.filter(),
     };
     if let Some(pattern) = &options.group_by {
         return group_by(&asked, pattern, common, world);
@@ -87,10 +91,10 @@ fn two(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let (store, options) = (asked.store, asked.options);
-    let base = resolve_run(store, asked.workspace, asked.base)?;
-    let candidate = resolve_run(store, asked.workspace, word)?;
-    let comparison = asked.comparison();
+    let (store, options) = (asked.stored.store, asked.options);
+    let base = resolve_run(store, asked.stored.workspace, asked.base)?;
+    let candidate = resolve_run(store, asked.stored.workspace, word)?;
+    let comparison = &asked.stored;
     let both = comparison.read((base, asked.base), (candidate, word))?;
     let count = both.measured.candidate.len();
     let mut concluded = working("Comparing", count, world, |told| {
@@ -119,11 +123,11 @@ fn two(
     let fail_on = options
         .comparison
         .failure
-        .fail_on(&asked.context.tables.workspace);
+        .fail_on(&asked.stored.context.tables.workspace);
     let reporting = Reporting {
         options: &options.reports,
         fail_on: &fail_on,
-        context: asked.context,
+        context: asked.stored.context,
     };
     // Where the result has no room, the reports may have some.
     shown.and(reporting.write_reports(&findings, world))?;

@@ -12,9 +12,9 @@ use crate::report::{NoiseFindings, Progress, Resolvable};
 use perfcheck_analysis::compare::{Demand, PairedSeries, Plan, Resolution};
 use perfcheck_analysis::model::{DecisionSettings, LaunchRecord, TargetFacts};
 use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::child::Launcher;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Discovered, Ended, Launcher, PairedPlan, PairedTarget, RoundSettings,
-    discover,
+    Campaign, CampaignSink, Discovered, Ended, PairedPlan, PairedTarget, RoundSettings, discover,
 };
 use perfcheck_stats::derived_seed;
 
@@ -37,12 +37,7 @@ pub(super) fn measure(
     let target = own_bench()?;
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
     let interrupted = || AppError::Interrupted(String::new());
-    let launcher = Launcher {
-        supervisor: world.supervisor,
-        interrupt: world.interrupt,
-        observer: &progress,
-        timeout: TIMEOUT,
-    };
+    let launcher = Launcher::new(world.supervisor, world.interrupt, &progress, TIMEOUT);
     let found = discover(vec![target], None, launcher).map_err(|_| interrupted())?;
     let clock_step = found.targets.first().and_then(|found| found.clock_step);
     let pairs = pairs(found)?;

@@ -18,10 +18,8 @@ use crate::report::{
 use perfcheck_analysis::compare::CallTree;
 use perfcheck_analysis::model::{BySide, Run, StackCounts};
 use perfcheck_engine::cargo::BenchTarget;
-use perfcheck_engine::child::{NoValgrind, NoWindows, Valgrind};
-use perfcheck_engine::measure::{
-    CountError, DiscoveredTarget, Filter, Launcher, ToCount, count_stacks,
-};
+use perfcheck_engine::child::{Launcher, NoValgrind, NoWindows, Valgrind};
+use perfcheck_engine::measure::{CountError, DiscoveredTarget, Filter, ToCount, count_stacks};
 use perfcheck_engine::sides::{BuiltSide, Stage};
 
 /// Refuses a file that could not be written, before anything runs for it.
@@ -145,12 +143,7 @@ impl SideCounter<'_> {
         }
         let directory: PathBuf = self.stage.base(ordinal);
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-        let launcher = Launcher {
-            supervisor: world.supervisor,
-            interrupt: world.interrupt,
-            observer: &progress,
-            timeout,
-        };
+        let launcher = Launcher::new(world.supervisor, world.interrupt, &progress, timeout);
         count_stacks(&target, &driver, self.wanted, &directory, launcher).map_err(|error| {
             if error.is_interrupt() {
                 AppError::Interrupted(String::new())

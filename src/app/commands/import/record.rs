@@ -2,17 +2,16 @@
 
 use super::ImportOptions;
 use crate::exchange::{
-    ColumnMap, IdGroup, Imported, IterationLayout, ValueSummary, ValueUnit, clean, warm_up_rows,
+    ColumnMap, IdGroup, Imported, IterationLayout, ValueUnit, clean, warm_up_rows,
 };
-use crate::report::{ImportedBenchmark, PerSecond, ValueBounds};
-use perfcheck_analysis::compare::each;
+use crate::report::ImportedBenchmark;
+use perfcheck_analysis::compare::{ValueSummary, each};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, Environment, Extras,
-    LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
-    RunVerdict, Sample, SampleFilter, SamplingMode, SamplingSettings, Series, Source,
-    SourceDimension, SourceFile, SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
-    Work,
+    LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, NewRun, RunEnd, RunVerdict,
+    Sample, SampleFilter, SamplingMode, SamplingSettings, Series, Source, SourceDimension,
+    SourceFile, SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict, Work,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::store::TransferredRun;
@@ -28,7 +27,7 @@ pub(super) struct ImportRow {
 pub(super) struct Read<'a> {
     pub(super) imported: &'a Imported,
     /// The name of the format.
-    pub(super) format: &'static str,
+    pub(super) format: String,
     pub(super) files: Vec<SourceFile>,
     /// The column map of a table.
     pub(super) map: Option<&'a ColumnMap>,
@@ -48,7 +47,7 @@ impl Read<'_> {
 
     /// Package and target that the benchmarks are stored under.
     fn place(&self, options: &ImportOptions) -> (String, String) {
-        let otherwise = || ("imported".to_owned(), self.format.to_owned());
+        let otherwise = || ("imported".to_owned(), self.format.clone());
         options.place.clone().unwrap_or_else(otherwise)
     }
 }
@@ -77,45 +76,21 @@ pub(super) fn benchmarks(
             };
             let (package, target) = read.place(options);
             rows.push(ImportRow {
-                shown: shown(
-                    BenchmarkKey {
+                shown: ImportedBenchmark {
+                    key: BenchmarkKey {
                         package,
                         target,
                         id,
                     },
-                    group.metrics[column].clone(),
-                    &summary,
-                ),
+                    metric: group.metrics[column].clone(),
+                    summary,
+                },
                 group: at,
                 column,
             });
         }
     }
     rows
-}
-
-fn bounds((lower, upper): (f64, f64)) -> ValueBounds {
-    ValueBounds { lower, upper }
-}
-
-fn shown(key: BenchmarkKey, metric: Metric, summary: &ValueSummary) -> ImportedBenchmark {
-    ImportedBenchmark {
-        key,
-        metric,
-        counts: summary.counts,
-        replaced: summary.replaced,
-        fences: summary.fences.map(bounds),
-        mean: summary.mean,
-        mean_interval: summary.interval.map(bounds),
-        median: summary.median,
-        per_second: PerSecond {
-            mean: summary.per_second.mean,
-            min: summary.per_second.least,
-            max: summary.per_second.most,
-        },
-        absurd: summary.absurd.clone(),
-        zeros: summary.zeros,
-    }
 }
 
 pub(super) fn source(
@@ -125,7 +100,7 @@ pub(super) fn source(
     rows: &[ImportRow],
 ) -> Source {
     Source {
-        format: read.format.to_owned(),
+        format: read.format.clone(),
         files: read.files.clone(),
         columns: read.map.map_or_else(String::new, ToString::to_string),
         id_parts: read.map.map_or_else(Vec::new, ColumnMap::id_parts),
@@ -134,7 +109,7 @@ pub(super) fn source(
         launches_known: read.imported.launches_known,
         filter: options.filter().at(thresholds),
         interval: options.interval(thresholds),
-        counts: rows.iter().map(|row| row.shown.counts).sum(),
+        counts: rows.iter().map(|row| row.shown.summary.counts).sum(),
         rows_skipped: read.imported.rows_skipped,
     }
 }
@@ -222,7 +197,7 @@ pub(super) fn run(
         verdicts.push(RunVerdict {
             key: row.shown.key.clone(),
             verdict: Verdict::New,
-            typical_ns: Some(row.shown.median),
+            typical_ns: Some(row.shown.summary.median),
             change: None,
             standard_error: None,
             reference: None,

@@ -32,18 +32,18 @@ pub(super) fn warn(
     }
     for row in rows {
         let id = &row.shown.key.id;
-        for absurd in &row.shown.absurd {
+        for absurd in &row.shown.summary.absurd {
             report::write_warning(world.stderr, &format!("`{id}`: {absurd}"))?;
         }
-        if row.shown.zeros > 0 {
+        if row.shown.summary.zeros > 0 {
             report::write_warning(
                 world.stderr,
                 &format!(
                     "{} 0, less than its clock could see",
-                    if row.shown.zeros == 1 {
+                    if row.shown.summary.zeros == 1 {
                         format!("a value of `{id}` is")
                     } else {
-                        format!("{} values of `{id}` are", row.shown.zeros)
+                        format!("{} values of `{id}` are", row.shown.summary.zeros)
                     }
                 ),
             )?;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::references::{later_references, passed_on};
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::working::working;
-use crate::app::error::AppError;
+use crate::app::error::{AppError, first_line};
 use crate::app::options::StoreOptions;
 use crate::report::{PruneLine, PruneSummary, RunFate, WhatGoes, write_prune};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -231,7 +231,8 @@ fn execute_plan(
     if let Err(error) = store.compact() {
         writeln!(
             world.stderr,
-            "warning: the runs are gone, but the file is as large as before ({error}); later runs use the room"
+            "warning: the runs are gone, but the file is as large as before ({}); later runs use the room",
+            first_line(&error)
         )?;
     }
     Ok(Done {

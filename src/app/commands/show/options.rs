@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::app::deliver::reports::{WantedKind, WantedReport};
 use crate::app::words::{OutlierWords, outliers, words};
-use perfcheck_analysis::model::{Analysis, QuantileRule, SampleFilter};
+use perfcheck_analysis::model::{Analysis, Quantile, SampleFilter};
 
 const AFTER_SHOW: &str = "\
 Examples:
@@ -36,8 +36,8 @@ pub struct ShowOptions {
     #[arg(long, value_name = "POLICY[,first]", requires = "stats", value_parser = OutlierWords(outliers))]
     pub(super) outliers: Option<SampleFilter>,
     /// Define quantiles of these samples so [default: as in the run]
-    #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = words::<QuantileRule>(QuantileRule::WORDS))]
-    pub(super) quantile: Option<QuantileRule>,
+    #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = words::<Quantile>(Quantile::WORDS))]
+    pub(super) quantile: Option<Quantile>,
     /// Draw one benchmark, to FILE or to stdout: density with the samples, time against iterations with the slope, processes
     #[arg(long = "report", value_name = "svg[=FILE]", conflicts_with = "stats", value_parser = picture)]
     pub(super) picture: Option<WantedReport>,

@@ -9,7 +9,7 @@ use crate::report::layout::{Cell, Column, Table};
 use crate::report::theme::{self, Ink};
 use crate::report::units;
 use perfcheck_analysis::compare::Step;
-use perfcheck_analysis::model::GitState;
+use perfcheck_analysis::model::{GitState, first_digits};
 
 /// The scale is drawn as wide as the first of these that there is room for.
 const SCALES: [usize; 9] = [48, 44, 40, 36, 32, 28, 24, 20, 16];
@@ -152,12 +152,12 @@ fn median(history: &BenchmarkHistory, point: &HistoryPoint) -> String {
 fn branch(point: &HistoryPoint) -> String {
     let git = point.git.as_ref();
     let branch = git.and_then(|git| git.branch.as_deref());
-    branch.map_or_else(|| "-".to_owned(), shortened)
+    units::or_dash(branch.map(shortened))
 }
 
 /// `0123456*`: a star where tracked files differed.
 fn commit(git: &GitState) -> String {
-    let hash = git.commit.get(..7).unwrap_or(&git.commit);
+    let hash = first_digits(&git.commit, 7);
     format!("{hash}{}", if git.dirty { "*" } else { "" })
 }
 

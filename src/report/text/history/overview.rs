@@ -56,10 +56,7 @@ fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
     };
     let level = |history: &BenchmarkHistory| {
         let level = history.present();
-        level.map_or_else(
-            || "-".to_owned(),
-            |level| units::value(&history.metric, level.value),
-        )
+        units::or_dash(level.map(|level| units::value(&history.metric, level.value)))
     };
     let step = |history: &BenchmarkHistory| {
         let level = history.present();

@@ -116,7 +116,7 @@ fn changes(rows: &[&Row<'_>]) -> Vec<(Estimate, f64)> {
 }
 
 fn median_cell(row: &Row<'_>) -> String {
-    sentences::median(row).unwrap_or_else(|| "-".to_owned())
+    units::or_dash(sentences::median(row))
 }
 
 fn interval_cell(row: &Row<'_>) -> String {

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::observations::{SideSamples, definition, of_samples};
+use super::observations::{SideSamples, of_samples};
 use crate::compare::question::{Question, Rules};
 use crate::compare::summary::{is_first_apart, times_with_first};
 use crate::model::{Analysis, Measurement, Outliers, Statistic, Thresholds};
@@ -96,11 +96,7 @@ fn side_center(
             let cleaned = CleanedSample::of(
                 &launches,
                 FirstSample::dropped_if(analysis.drop_first || apart),
-                outlier_policy(
-                    analysis.outliers,
-                    definition(analysis.quantile_in_force()),
-                    thresholds,
-                ),
+                outlier_policy(analysis.outliers, analysis.quantile_in_force(), thresholds),
             )?;
             Some(SideCenter {
                 value_ns: of_samples(center, analysis, &cleaned.used)?,

@@ -6,7 +6,6 @@ use crate::compare::comparison::{Basis, Comparison, Extent};
 use crate::compare::description::ChangeDescription;
 use crate::compare::each::each;
 use crate::compare::estimate::Estimate;
-use crate::compare::grounds::correction;
 use crate::compare::note::Note;
 use crate::compare::question::{Question, Rules};
 use crate::compare::summary::sample_times;
@@ -55,7 +54,7 @@ pub(super) fn adjusted(family: &[TestedQuestion], analysis: &Analysis) -> Vec<f6
             _ => 1.0,
         })
         .collect();
-    correction(analysis.correction).adjusted(&raw)
+    analysis.correction.adjusted(&raw)
 }
 
 /// Tests one question, as if it were alone.

@@ -21,7 +21,6 @@ pub use subject::value_of;
 pub(super) use centers::centers;
 pub(super) use decide::compare;
 pub(super) use effects::effects;
-pub(super) use observations::definition;
 
 #[cfg(test)]
 mod tests;

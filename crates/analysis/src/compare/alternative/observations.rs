@@ -1,7 +1,7 @@
 //! From the samples of a side to the observations of a test: one value a launch, or every sample.
 
 use crate::compare::summary::sample_times;
-use crate::model::{Analysis, Measurement, Observations, QuantileRule, Statistic};
+use crate::model::{Analysis, Measurement, Observations, Statistic};
 use perfcheck_stats::{
     Better, Quantile, Stream, SubsampledCentre, Subsampling, derived_seed, mean,
     slope_through_origin,
@@ -114,25 +114,13 @@ impl SideSamples {
 
 /// A center that samples have; slope and subselection are of launches.
 pub(super) fn of_samples(center: Statistic, analysis: &Analysis, samples: &[f64]) -> Option<f64> {
-    let quantile = |rule: QuantileRule, p: f64| definition(rule).select(&mut samples.to_vec(), p);
+    let quantile = |rule: Quantile, p: f64| rule.select(&mut samples.to_vec(), p);
     match center {
         Statistic::Mean => mean(samples),
         Statistic::Median => quantile(analysis.quantile_in_force(), 0.5),
         // A floor is a sample that was measured, unless somebody wants another definition.
-        Statistic::Floor => quantile(
-            analysis.quantile.unwrap_or(QuantileRule::InvertedCdf),
-            FLOOR,
-        ),
+        Statistic::Floor => quantile(analysis.quantile.unwrap_or(Quantile::InvertedCdf), FLOOR),
         Statistic::BestMean(percent) => Better::Lower.best_mean(samples, percent.into()),
         _ => None,
-    }
-}
-
-/// The definition that a word stands for.
-pub(in crate::compare) fn definition(rule: QuantileRule) -> Quantile {
-    match rule {
-        QuantileRule::InvertedCdf => Quantile::InvertedCdf,
-        QuantileRule::Linear => Quantile::Linear,
-        QuantileRule::FloorRank => Quantile::FloorRank,
     }
 }

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::observations::{SideSamples, definition};
+use super::observations::SideSamples;
 use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
-use crate::model::{Analysis, DecisionSettings, Observations, RankP, Statistic, Test, Thresholds};
+use crate::model::{Analysis, DecisionSettings, Observations, Statistic, Test, Thresholds};
 use perfcheck_stats::{
     ClusterMean, HodgesLehmann, HodgesLehmannRanks, Interval, IntervalDistance, IntervalEstimate,
-    KruskalWallis, MannWhitney, MannWhitneyMethod, PooledTScore, RatioBounds, RatioVerdict,
-    Resampling, Significance, Stream, TInterval, WelchDf, WelchTest, mean, median, positive_ratio,
+    KruskalWallis, MannWhitney, PooledTScore, RatioBounds, RatioVerdict, Resampling, Significance,
+    Stream, TInterval, WelchDf, WelchTest, mean, median, positive_ratio,
 };
 
 /// What a test of one of the published systems said.
@@ -216,12 +216,7 @@ impl<'a> Setting<'a> {
         let Some(test) = MannWhitney::of(candidate, base) else {
             return;
         };
-        let method = match self.analysis.p {
-            RankP::Automatic => MannWhitneyMethod::Automatic,
-            RankP::Exact => MannWhitneyMethod::Exact,
-            RankP::Asymptotic => MannWhitneyMethod::Asymptotic,
-            RankP::AsymptoticCorrected => MannWhitneyMethod::AsymptoticCorrected,
-        };
+        let method = self.analysis.p;
         found.statistic = Some(test.u_first);
         match test.p(method) {
             None => found.notes.push(Note::NoExactP),
@@ -266,7 +261,7 @@ impl<'a> Setting<'a> {
 
     /// The 95th percentile of each launch, averaged over launches, or of all samples.
     fn by_ratio(&self, candidate: &SideSamples, base: &SideSamples, found: &mut TestFinding) {
-        let quantile = definition(self.analysis.quantile_in_force());
+        let quantile = self.analysis.quantile_in_force();
         let percentile = |side: &SideSamples| match self.analysis.observations {
             Observations::Samples => quantile.select(&mut side.pooled(), 0.95),
             Observations::Launches => {

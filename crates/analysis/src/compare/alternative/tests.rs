@@ -4,11 +4,11 @@ use super::{AcrossRuns, across_runs};
 use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
 use crate::compare::{Comparison, HostClass, Note, Question, Reference, Rules, compare};
 use crate::model::{
-    Allocations, Analysis, DecisionSettings, FamilyRule, Measurement, Nanos, Observations,
-    Outliers, RankP, Statistic, StatisticSet, Test, Thresholds, Verdict,
+    Allocations, Analysis, DecisionSettings, Measurement, Nanos, Observations, Outliers, Statistic,
+    StatisticSet, Test, Thresholds, Verdict,
 };
 use perfcheck_stats::{
-    EffectSize, MannWhitney, MannWhitneyMethod, Significance, WelchDf, WelchTest,
+    Correction, EffectSize, MannWhitney, MannWhitneyMethod, Significance, WelchDf, WelchTest,
 };
 
 const LEVEL: f64 = 0.05;
@@ -149,12 +149,12 @@ fn n_x9_s_x5_the_p_of_ranks_is_exact_asymptotic_or_corrected_as_asked() {
             .unwrap()
     };
     // Five values all above five others: the checklist's figures.
-    assert!((p(RankP::Exact) - 0.007_936_507_936_507_936).abs() < 1e-12);
-    assert_eq!(p(RankP::Automatic), p(RankP::Exact));
-    assert!((p(RankP::Asymptotic) - 0.009_023_438_818_080_326).abs() < 1e-12);
-    assert!(p(RankP::AsymptoticCorrected) > p(RankP::Asymptotic));
+    assert!((p(MannWhitneyMethod::Exact) - 0.007_936_507_936_507_936).abs() < 1e-12);
+    assert_eq!(p(MannWhitneyMethod::Automatic), p(MannWhitneyMethod::Exact));
+    assert!((p(MannWhitneyMethod::Asymptotic) - 0.009_023_438_818_080_326).abs() < 1e-12);
+    assert!(p(MannWhitneyMethod::AsymptoticCorrected) > p(MannWhitneyMethod::Asymptotic));
     let ties = Analysis {
-        p: RankP::Exact,
+        p: MannWhitneyMethod::Exact,
         ..by(Test::MannWhitney)
     };
     let found = compared(&[100.0, 100.0, 101.0, 102.0, 103.0], &SLOWER, ties);
@@ -195,7 +195,7 @@ fn n33_four_launches_are_not_tested_and_the_reason_is_said() {
 #[test]
 fn kruskal_of_two_runs_is_mann_whitney_without_continuity_correction() {
     let asymptotic = Analysis {
-        p: RankP::Asymptotic,
+        p: MannWhitneyMethod::Asymptotic,
         ..by(Test::MannWhitney)
     };
     let ranks = compared(&BASE, &SLOWER, asymptotic);
@@ -342,10 +342,10 @@ fn several_benchmarks_share_the_level_as_the_correction_says() {
         let found = compare(&[question; 4], &rules(analysis, Thresholds::default()));
         found[0].p_value.unwrap()
     };
-    let alone = p(FamilyRule::Unadjusted);
-    assert!((p(FamilyRule::Holm) - 4.0 * alone).abs() < 1e-12);
+    let alone = p(Correction::Unadjusted);
+    assert!((p(Correction::Holm) - 4.0 * alone).abs() < 1e-12);
     // All four have the same p: the last step of the procedure leaves it as it is.
-    assert!((p(FamilyRule::BenjaminiHochberg) - alone).abs() < 1e-12);
+    assert!((p(Correction::BenjaminiHochberg) - alone).abs() < 1e-12);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::compare::estimate::Estimate;
 use crate::compare::grounds::{Directions, FamilyTest, LookGrounds, SlowPathGrounds};
 use crate::compare::launch_values::Location;
 use crate::compare::note::Note;
-use crate::model::{FamilyRule, Side, Verdict};
+use crate::model::{Correction, Side, Verdict};
 
 /// Whether `series` can stop after its rounds: at an interim look if that settles it, at the last look in any case.
 pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
@@ -97,7 +97,7 @@ fn family(
         })
         .collect();
     all.resize(plan.family(looks.len()), Directions::ONE);
-    FamilyTest::of_all(&all, level, FamilyRule::Holm)
+    FamilyTest::of_all(&all, level, Correction::Holm)
 }
 
 /// One benchmark on its way to a verdict.

@@ -107,26 +107,31 @@ impl SpeedTest {
 
     /// One-sided lower bound at `level`.
     pub(super) fn lower(&self, level: f64) -> f64 {
-        let contradiction = self.contradicts(level);
         let (floor, ranks) = self.levels(level);
-        let (floor, ranks) = (self.floor.lower(floor), self.ranks.lower(ranks));
-        if contradiction {
-            floor.min(ranks)
-        } else {
-            floor.max(ranks)
-        }
+        let bounds = (self.floor.lower(floor), self.ranks.lower(ranks));
+        self.narrower(level, bounds, [f64::max, f64::min])
     }
 
     /// One-sided upper bound at `level`.
     pub(super) fn upper(&self, level: f64) -> f64 {
-        let contradiction = self.contradicts(level);
         let (floor, ranks) = self.levels(level);
-        let (floor, ranks) = (self.floor.upper(floor), self.ranks.upper(ranks));
-        if contradiction {
-            floor.max(ranks)
+        let bounds = (self.floor.upper(floor), self.ranks.upper(ranks));
+        self.narrower(level, bounds, [f64::min, f64::max])
+    }
+
+    /// The bound of both tests together: that of the narrower interval, and where they contradict each other that of the wider one.
+    fn narrower(
+        &self,
+        level: f64,
+        (floor, ranks): (f64, f64),
+        [narrow, wide]: [fn(f64, f64) -> f64; 2],
+    ) -> f64 {
+        let pick = if self.contradicts(level) {
+            wide
         } else {
-            floor.min(ranks)
-        }
+            narrow
+        };
+        pick(floor, ranks)
     }
 
     /// How far the lower bound lies below the estimate.

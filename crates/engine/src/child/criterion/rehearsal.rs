@@ -17,9 +17,10 @@ use super::connection::{HOME, NOWHERE};
 use super::filter::exactly;
 use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
-use crate::child::means::Means;
+use crate::child::launcher::Launcher;
 use crate::child::pipes::read_pieces_of;
 use crate::child::running::{Running, Wait};
+use perfcheck_analysis::model::{Event, Observer};
 
 /// How long its many iterations are waited for.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
@@ -118,7 +119,7 @@ impl Heard {
 pub struct Rehearsal<'a> {
     running: Running<'a>,
     output: Receiver<Vec<u8>>,
-    on_output: &'a dyn Fn(&[u8]),
+    observer: &'a dyn Observer,
     what: Rehearsed,
     patience: Duration,
 }
@@ -129,7 +130,7 @@ impl<'a> Rehearsal<'a> {
         spec: &LaunchSpec,
         id: &str,
         what: Rehearsed,
-        means: &Means<'a>,
+        launcher: &Launcher<'a>,
     ) -> Result<Option<Self>, ChildError> {
         let Some(filter) = exactly([id]).filter(|_| without_count(id).is_none()) else {
             return Ok(None);
@@ -149,14 +150,14 @@ impl<'a> Rehearsal<'a> {
             group,
             stdout,
             stderr,
-        } = spec.spawn(&mut command, means)?;
+        } = spec.spawn(&mut command, launcher)?;
         Ok(Some(Self {
             // What it prints comes through one channel for both of its pipes.
-            running: Running::new(group, bounded(0).1, means.interrupt, &|_| ()),
-            on_output: means.on_output,
+            running: Running::new(group, bounded(0).1, &launcher.quiet()),
+            observer: launcher.observer,
             output: read_pieces_of([Box::new(stdout), Box::new(stderr)]),
             what,
-            patience: what.patience(means.timeout),
+            patience: what.patience(launcher.timeout),
         }))
     }
 
@@ -187,7 +188,7 @@ impl<'a> Rehearsal<'a> {
 
     fn pass_on(&self, output: &[u8]) {
         if !output.is_empty() {
-            (self.on_output)(output);
+            self.observer.observe(&Event::Output(output));
         }
     }
 
@@ -236,6 +237,7 @@ impl<'a> Rehearsal<'a> {
 mod tests {
     use super::*;
     use crate::process::{Interrupt, Supervisor};
+    use perfcheck_analysis::model::Silence;
     use std::collections::BTreeMap;
     use std::sync::LazyLock;
 
@@ -251,13 +253,9 @@ mod tests {
             launch: 0,
             padding: 0,
         };
-        let means = Means {
-            supervisor: &SUPERVISOR,
-            interrupt: &Interrupt::never(),
-            timeout: Duration::from_secs(1),
-            on_output: &|_| (),
-        };
-        let rehearsal = Rehearsal::start(&spec, id, what, &means)?;
+        let interrupt = Interrupt::never();
+        let launcher = Launcher::new(&SUPERVISOR, &interrupt, &Silence, Duration::from_secs(1));
+        let rehearsal = Rehearsal::start(&spec, id, what, &launcher)?;
         rehearsal
             .map(|mut rehearsal| rehearsal.came_through())
             .transpose()

@@ -19,7 +19,7 @@ use super::quiet::Quiet;
 use super::scale::{UnitScale, whole};
 use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
-use crate::child::means::Means;
+use crate::child::launcher::Launcher;
 use crate::child::pipes::read_pieces_of;
 use crate::child::running::{PATIENCE, Running};
 use perfcheck_analysis::model::{
@@ -96,7 +96,7 @@ impl<'a> CriterionSession<'a> {
     pub fn start(
         spec: &LaunchSpec,
         request: &CriterionRequest<'_>,
-        means: &Means<'a>,
+        launcher: &Launcher<'a>,
     ) -> Result<Self, ChildError> {
         let mut connection = Connection::listen().map_err(|source| spec.not_started(source))?;
         let mut command = bench_command(spec);
@@ -106,14 +106,13 @@ impl<'a> CriterionSession<'a> {
             mut group,
             stdout,
             stderr,
-        } = spec.spawn(&mut command, means)?;
+        } = spec.spawn(&mut command, launcher)?;
         connection.admit(group.leader().id());
         let mut session = Self {
             running: Running::new(
                 group,
                 read_pieces_of([Box::new(Quiet::new(stdout)), Box::new(Quiet::new(stderr))]),
-                means.interrupt,
-                means.on_output,
+                launcher,
             ),
             connection,
             socket: None,
@@ -128,7 +127,7 @@ impl<'a> CriterionSession<'a> {
             leave: Instant::now(),
             set_up: Duration::ZERO,
             warm_up: Sample::UNTIMED,
-            timeout: means.timeout,
+            timeout: launcher.timeout,
             asked: Duration::ZERO,
         };
         session.wait_for_connection()?;

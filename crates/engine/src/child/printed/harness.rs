@@ -10,10 +10,10 @@ use super::{criterion, divan, libtest};
 use crate::child::criterion::{Config, Reported, in_whole_seconds};
 use crate::child::error::ChildError;
 use crate::child::launch_spec::LaunchSpec;
-use crate::child::means::Means;
+use crate::child::launcher::Launcher;
 use crate::child::running::{PATIENCE, panic_message, quote};
 use crate::process::Usage;
-use perfcheck_analysis::model::Sample;
+use perfcheck_analysis::model::{Sample, worded};
 
 /// A time that is fewer steps of what is printed than this cannot be compared at 1 %.
 const FEWEST_STEPS: f64 = 100.0;
@@ -23,15 +23,16 @@ const UNKNOWN: u32 = 10;
 /// What divan tells about its clock, in every process.
 pub(super) const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
 
-/// Who prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Printer {
-    /// Rust's own `#[bench]`.
-    Libtest,
-    /// The crate divan.
-    Divan,
-    /// Criterion that does not come to its runner.
-    Criterion,
+worded! {
+    /// Who prints.
+    Printer {
+        /// Rust's own `#[bench]`.
+        Libtest = "libtest",
+        /// The crate divan.
+        Divan = "divan",
+        /// Criterion that does not come to its runner.
+        Criterion = "criterion",
+    }
 }
 
 /// How a benchmark is named to its executable.
@@ -135,21 +136,12 @@ pub(in crate::child) fn printer_of(line: &[u8]) -> Option<Printer> {
 }
 
 impl Printer {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Libtest => "libtest",
-            Self::Divan => "divan",
-            Self::Criterion => "criterion",
-        }
-    }
-
     /// Asks an executable of the bench target `target` for its benchmarks. Those that are ignored are none.
     pub fn list(
         self,
         target: &str,
         spec: &LaunchSpec,
-        means: &Means<'_>,
+        launcher: &Launcher<'_>,
     ) -> Result<PrintedHarness, ChildError> {
         let mut harness = PrintedHarness {
             printer: self,
@@ -158,9 +150,9 @@ impl Printer {
             dialect: None,
         };
         match self {
-            Self::Libtest => harness.list_libtest(spec, means)?,
-            Self::Divan => harness.list_divan(target, spec, means)?,
-            Self::Criterion => harness.list_criterion(spec, means)?,
+            Self::Libtest => harness.list_libtest(spec, launcher)?,
+            Self::Divan => harness.list_divan(target, spec, launcher)?,
+            Self::Criterion => harness.list_criterion(spec, launcher)?,
         }
         Ok(harness)
     }
@@ -187,9 +179,9 @@ impl PrintedHarness {
         &self,
         request: &PrintedRequest<'_>,
         spec: &LaunchSpec,
-        means: &Means<'_>,
+        launcher: &Launcher<'_>,
     ) -> Result<Report, ChildError> {
-        let launched = self.launch(request, "measure", spec, means, None)?;
+        let launched = self.launch(request, "measure", spec, launcher, None)?;
         // Nobody has had enough.
         let (printed, folder) = launched.ok_or(ChildError::Interrupted)?;
         Ok(Report {
@@ -220,7 +212,11 @@ impl PrintedHarness {
     }
 
     /// How long a launch may take.
-    pub(super) fn allowed(&self, request: &PrintedRequest<'_>, means: &Means<'_>) -> Duration {
+    pub(super) fn allowed(
+        &self,
+        request: &PrintedRequest<'_>,
+        launcher: &Launcher<'_>,
+    ) -> Duration {
         let told = match self.printer {
             Printer::Libtest => Duration::ZERO,
             Printer::Divan => request.measurement,
@@ -228,7 +224,7 @@ impl PrintedHarness {
                 in_whole_seconds(request.warm_up) + in_whole_seconds(request.measurement)
             }
         };
-        (means.timeout.saturating_mul(UNKNOWN)).saturating_add(told.saturating_mul(PATIENCE))
+        (launcher.timeout.saturating_mul(UNKNOWN)).saturating_add(told.saturating_mul(PATIENCE))
     }
 
     /// How one of its benchmarks is named to it.
@@ -287,11 +283,15 @@ impl PrintedHarness {
         self.addresses.insert(id, address);
     }
 
-    fn list_libtest(&mut self, spec: &LaunchSpec, means: &Means<'_>) -> Result<(), ChildError> {
+    fn list_libtest(
+        &mut self,
+        spec: &LaunchSpec,
+        launcher: &Launcher<'_>,
+    ) -> Result<(), ChildError> {
         let list = |more: &[&str]| {
             let arguments = ["--list", "--format", "terse"].iter().chain(more);
             let arguments: Vec<String> = arguments.map(|word| (*word).to_owned()).collect();
-            listed(&arguments, &[], spec, means)
+            listed(&arguments, &[], spec, launcher)
         };
         let all = list(&[])?;
         let mut benchmarks = libtest::benchmarks(&all).peekable();
@@ -311,13 +311,17 @@ impl PrintedHarness {
     }
 
     /// What it lists, and which of two questions it understands.
-    fn list_criterion(&mut self, spec: &LaunchSpec, means: &Means<'_>) -> Result<(), ChildError> {
-        let list = |more: &[&str], means: &Means<'_>| {
+    fn list_criterion(
+        &mut self,
+        spec: &LaunchSpec,
+        launcher: &Launcher<'_>,
+    ) -> Result<(), ChildError> {
+        let list = |more: &[&str], launcher: &Launcher<'_>| {
             let arguments = [&["--list"], more].concat();
             let arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
-            listed(&arguments, &[], spec, means)
+            listed(&arguments, &[], spec, launcher)
         };
-        let all = list(&[], means)?;
+        let all = list(&[], launcher)?;
         for title in libtest::benchmarks(&all) {
             let address = Address {
                 name: title.to_owned(),
@@ -332,10 +336,7 @@ impl PrintedHarness {
             });
         }
         // What it did not understand is nothing to the user.
-        let quiet = Means {
-            on_output: &|_| (),
-            ..*means
-        };
+        let quiet = launcher.quiet();
         let has_expressions = libtest::benchmarks(&list(&["^"], &quiet)?).next().is_some();
         let has_settings = match list(&["--sample-size", "10"], &quiet) {
             Ok(listed) => libtest::benchmarks(&listed).next().is_some(),
@@ -354,12 +355,12 @@ impl PrintedHarness {
         &mut self,
         target: &str,
         spec: &LaunchSpec,
-        means: &Means<'_>,
+        launcher: &Launcher<'_>,
     ) -> Result<(), ChildError> {
-        let functions = listed(&["--list".to_owned()], &[], spec, means)?;
+        let functions = listed(&["--list".to_owned()], &[], spec, launcher)?;
         let functions = divan::tree(&functions, &|_| true);
         let terse = ["--list", "--format", "terse"].map(str::to_owned);
-        let names = listed(&terse, &[("NEXTEST", OsStr::new("1"))], spec, means).map_err(|error| match error {
+        let names = listed(&terse, &[("NEXTEST", OsStr::new("1"))], spec, launcher).map_err(|error| match error {
             ChildError::Interrupted => error,
             _ => ChildError::bench(format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
         })?;
@@ -381,7 +382,7 @@ impl PrintedHarness {
         let roots = functions.iter().filter(|node| node.path.len() == 1);
         let roots: Vec<&str> = roots.map(|node| node.path[0].as_str()).collect();
         let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
-        let ran = try_out(&names, &roots, spec, means)?;
+        let ran = try_out(&names, &roots, spec, launcher)?;
         for (name, id) in wanted {
             let address = |threads| Address {
                 name: name.to_owned(),
@@ -427,7 +428,7 @@ fn try_out(
     names: &[&str],
     roots: &[&str],
     spec: &LaunchSpec,
-    means: &Means<'_>,
+    launcher: &Launcher<'_>,
 ) -> Result<BTreeMap<String, Vec<usize>>, ChildError> {
     let mut branches: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let mut left: Vec<&str> = names.to_vec();
@@ -440,14 +441,11 @@ fn try_out(
             arguments: &arguments,
             variables: &[],
             purpose: "run each benchmark once",
-            allowed: means.timeout.saturating_mul(UNKNOWN),
+            allowed: launcher.timeout.saturating_mul(UNKNOWN),
             dropped: &[OF_THE_CLOCK],
         };
         // What panics here panics again where it counts, and is said there.
-        let quiet = Means {
-            on_output: &|_| (),
-            ..*means
-        };
+        let quiet = launcher.quiet();
         let printed = match run(spec, &call, &quiet) {
             Ok(printed) => printed,
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
@@ -505,16 +503,16 @@ fn listed(
     arguments: &[String],
     variables: &[(&str, &OsStr)],
     spec: &LaunchSpec,
-    means: &Means<'_>,
+    launcher: &Launcher<'_>,
 ) -> Result<String, ChildError> {
     let call = Call {
         arguments,
         variables,
         purpose: "list its benchmarks",
-        allowed: means.timeout,
+        allowed: launcher.timeout,
         dropped: &[OF_THE_CLOCK],
     };
-    let printed = run(spec, &call, means)?;
+    let printed = run(spec, &call, launcher)?;
     match printed.error {
         None => Ok(printed.stdout),
         Some(error) => Err(error),

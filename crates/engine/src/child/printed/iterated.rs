@@ -6,7 +6,7 @@ use super::harness::{OF_THE_CLOCK, PrintedHarness, Printer, divan_row, no_result
 use super::process::{Call, run};
 use crate::child::error::ChildError;
 use crate::child::launch_spec::LaunchSpec;
-use crate::child::means::Means;
+use crate::child::launcher::Launcher;
 use crate::child::running::PATIENCE;
 
 /// A sample of a benchmark that is not timed.
@@ -40,7 +40,7 @@ impl PrintedHarness {
         &self,
         sample: &IteratedSample<'_>,
         spec: &LaunchSpec,
-        means: &Means<'_>,
+        launcher: &Launcher<'_>,
     ) -> Result<Iterated, ChildError> {
         let mut arguments = self.address(sample.id)?.arguments();
         let size = sample.iterations.to_string();
@@ -52,10 +52,10 @@ impl PrintedHarness {
             arguments: &arguments,
             variables: &[],
             purpose: "iterate",
-            allowed: (means.timeout).saturating_add(sample.expected.saturating_mul(PATIENCE)),
+            allowed: (launcher.timeout).saturating_add(sample.expected.saturating_mul(PATIENCE)),
             dropped: &[OF_THE_CLOCK],
         };
-        let printed = run(spec, &call, means)?;
+        let printed = run(spec, &call, launcher)?;
         if !printed.is_well {
             return Err(self.failure(printed));
         }

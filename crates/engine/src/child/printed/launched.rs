@@ -8,7 +8,7 @@ use super::harness::{OF_THE_CLOCK, PrintedHarness, PrintedRequest};
 use super::process::{Call, IsEnough, Printed, run_until};
 use crate::child::error::ChildError;
 use crate::child::launch_spec::LaunchSpec;
-use crate::child::means::Means;
+use crate::child::launcher::Launcher;
 
 impl PrintedHarness {
     /// Runs one benchmark as if to measure it, to its end or until `is_enough`. It is asked about the process as soon as that has started, and then from
@@ -17,11 +17,11 @@ impl PrintedHarness {
         &self,
         request: &PrintedRequest<'_>,
         spec: &LaunchSpec,
-        means: &Means<'_>,
+        launcher: &Launcher<'_>,
         is_enough: IsEnough<'_>,
     ) -> Result<(), ChildError> {
         let purpose = "run a benchmark";
-        self.launch(request, purpose, spec, means, Some(is_enough))?;
+        self.launch(request, purpose, spec, launcher, Some(is_enough))?;
         Ok(())
     }
 
@@ -31,7 +31,7 @@ impl PrintedHarness {
         request: &PrintedRequest<'_>,
         purpose: &str,
         spec: &LaunchSpec,
-        means: &Means<'_>,
+        launcher: &Launcher<'_>,
         is_enough: Option<IsEnough<'_>>,
     ) -> Result<Option<(Printed, Option<ProcessFolder>)>, ChildError> {
         let (arguments, folder) = match self.dialect {
@@ -59,10 +59,10 @@ impl PrintedHarness {
             arguments: &arguments,
             variables: &variables,
             purpose,
-            allowed: self.allowed(request, means),
+            allowed: self.allowed(request, launcher),
             dropped,
         };
-        match run_until(spec, &call, means, is_enough)? {
+        match run_until(spec, &call, launcher, is_enough)? {
             Some(printed) if !printed.is_well => Err(self.failure(printed)),
             printed => Ok(printed.map(|printed| (printed, folder))),
         }

@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 
 use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, Spawned, bench_command};
-use crate::child::means::Means;
+use crate::child::launcher::Launcher;
 use crate::child::pipes::{Incoming, read_lines, read_pieces};
 use crate::child::running::{Running, Wait};
 use crate::process::Usage;
+use perfcheck_analysis::model::{Event, Observer};
 
 /// More than this no list and no table has.
 const MOST_TEXT: usize = 16 << 20;
@@ -60,9 +61,9 @@ const FIRST_TICK: Duration = Duration::from_millis(1);
 pub(super) fn run(
     spec: &LaunchSpec,
     call: &Call<'_>,
-    means: &Means<'_>,
+    launcher: &Launcher<'_>,
 ) -> Result<Printed, ChildError> {
-    let printed = run_until(spec, call, means, None)?;
+    let printed = run_until(spec, call, launcher, None)?;
     // Nobody has had enough.
     printed.ok_or(ChildError::Interrupted)
 }
@@ -74,7 +75,7 @@ pub(super) type IsEnough<'e> = &'e mut dyn FnMut(u32) -> bool;
 pub(super) fn run_until(
     spec: &LaunchSpec,
     call: &Call<'_>,
-    means: &Means<'_>,
+    launcher: &Launcher<'_>,
     mut is_enough: Option<IsEnough<'_>>,
 ) -> Result<Option<Printed>, ChildError> {
     let mut command = bench_command(spec);
@@ -87,19 +88,23 @@ pub(super) fn run_until(
         mut group,
         stdout,
         stderr,
-    } = spec.spawn(&mut command, means)?;
+    } = spec.spawn(&mut command, launcher)?;
     let process = group.leader().id();
     if is_enough.as_mut().is_some_and(|ask| ask(process)) {
         return Ok(None);
     }
     let lines = read_lines(stdout);
-    let errors = RefCell::new(Errors {
-        kept: Vec::new(),
-        line: Vec::new(),
+    let errors = Errors {
+        kept: RefCell::default(),
+        line: RefCell::default(),
         dropped: call.dropped,
-    });
-    let on_output = |piece: &[u8]| errors.borrow_mut().take(piece, means.on_output);
-    let mut running = Running::new(group, read_pieces(stderr), means.interrupt, &on_output);
+        observer: launcher.observer,
+    };
+    let heard = Launcher {
+        observer: &errors,
+        ..*launcher
+    };
+    let mut running = Running::new(group, read_pieces(stderr), &heard);
     let deadline = began.checked_add(call.allowed);
     let mut text = String::new();
     let mut usage = None;
@@ -134,12 +139,10 @@ pub(super) fn run_until(
     let is_well = running.end().is_ok_and(|status| status.success());
     let error = (!is_well).then(|| running.exited(call.purpose));
     drop(running);
-    let mut errors = errors.into_inner();
-    errors.end(means.on_output);
     Ok(Some(Printed {
         process,
         stdout: text,
-        stderr: String::from_utf8_lossy(&errors.kept).into_owned(),
+        stderr: String::from_utf8_lossy(&errors.end()).into_owned(),
         is_well,
         error,
         usage,
@@ -149,35 +152,44 @@ pub(super) fn run_until(
 
 /// What comes through standard error: passed on line by line but for what is said in every process, its beginning kept.
 struct Errors<'c> {
-    kept: Vec<u8>,
-    line: Vec<u8>,
+    kept: RefCell<Vec<u8>>,
+    line: RefCell<Vec<u8>>,
     dropped: &'c [&'c [u8]],
+    observer: &'c dyn Observer,
 }
 
-impl Errors<'_> {
-    fn take(&mut self, piece: &[u8], pass_on: &dyn Fn(&[u8])) {
-        let room = MOST_ERRORS.saturating_sub(self.kept.len());
-        self.kept.extend_from_slice(&piece[..piece.len().min(room)]);
-        self.line.extend_from_slice(piece);
+impl Observer for Errors<'_> {
+    fn observe(&self, event: &Event<'_>) {
+        let Event::Output(piece) = event else { return };
+        let mut kept = self.kept.borrow_mut();
+        let room = MOST_ERRORS.saturating_sub(kept.len());
+        kept.extend_from_slice(&piece[..piece.len().min(room)]);
+        let mut line = self.line.borrow_mut();
+        line.extend_from_slice(piece);
         // A line that does not end is passed on in parts.
-        let ended = match self.line.iter().rposition(|byte| *byte == b'\n') {
+        let ended = match line.iter().rposition(|byte| *byte == b'\n') {
             Some(end) => end + 1,
-            None if self.line.len() > MOST_ERRORS => self.line.len(),
+            None if line.len() > MOST_ERRORS => line.len(),
             None => return,
         };
-        let lines: Vec<u8> = self.line.drain(..ended).collect();
+        let lines: Vec<u8> = line.drain(..ended).collect();
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             if !self.dropped.iter().any(|begin| line.starts_with(begin)) {
-                pass_on(line);
+                self.observer.observe(&Event::Output(line));
             }
         }
     }
+}
 
-    fn end(&mut self, pass_on: &dyn Fn(&[u8])) {
-        if !self.line.is_empty() {
-            self.line.push(b'\n');
-            pass_on(&self.line);
+impl Errors<'_> {
+    /// Passes on what is left; gives back the beginning.
+    fn end(self) -> Vec<u8> {
+        let mut line = self.line.into_inner();
+        if !line.is_empty() {
+            line.push(b'\n');
+            self.observer.observe(&Event::Output(&line));
         }
+        self.kept.into_inner()
     }
 }
 

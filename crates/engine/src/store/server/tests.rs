@@ -73,9 +73,8 @@ fn a_store_is_brought_up_to_date_once_and_an_older_program_is_told_so() {
         "{told}"
     );
     assert!(
-        told.hint().contains("update cargo-perfcheck"),
-        "{}",
-        told.hint()
+        told.to_string().contains("update cargo-perfcheck"),
+        "{told}"
     );
     let opened = TeamSession::open(&address).map(drop);
     assert!(
@@ -120,7 +119,7 @@ fn an_upgrade_happens_whole_or_not_at_all_and_a_newer_program_asks_for_it() {
         ),
         "{told}"
     );
-    assert!(told.hint().contains("store init"), "{}", told.hint());
+    assert!(told.to_string().contains("store init"), "{told}");
 }
 
 #[test]

@@ -34,7 +34,9 @@ pub(in crate::app) fn group_by(
     let measurements = &gathered.measurements;
     let run = gathered.run;
     let (columns, rows, left_out) = places(run, measurements, pattern)?;
-    let settings = options.comparison.decision(&asked.context.tables.workspace);
+    let settings = options
+        .comparison
+        .decision(&asked.stored.context.tables.workspace);
     let level = 1.0 - settings.confidence_level;
     let placed = measurements.len() - left_out;
     let mut rows: Vec<GroupedRow> = rows

@@ -21,12 +21,12 @@ pub(super) struct GroupedRun {
 
 /// Reads the run that is asked for, and says what is absurd of it.
 pub(super) fn gathered(asked: &Asked<'_>, world: &mut World<'_>) -> Result<GroupedRun, AppError> {
-    let run = resolve_run(asked.store, asked.workspace, asked.base)?;
-    let measurements = asked.described(&asked.store.run(run)?)?;
+    let run = resolve_run(asked.stored.store, asked.stored.workspace, asked.base)?;
+    let measurements = asked.described(&asked.stored.store.run(run)?)?;
     if measurements.is_empty() {
-        return Err(asked.comparison().nothing_to_compare(run, run));
+        return Err(asked.stored.nothing_to_compare(run, run));
     }
-    let thresholds = &asked.context.tables.workspace.thresholds;
+    let thresholds = &asked.stored.context.tables.workspace.thresholds;
     for said in absurdities(asked.base, &measurements, thresholds) {
         write_warning(world.stderr, &said)?;
     }

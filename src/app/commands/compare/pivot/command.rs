@@ -29,14 +29,14 @@ pub(in crate::app) fn pivot(
     let sorted_by = sorted_by(common.output.order(), &request.values)?;
     let mut sides: Vec<PivotRun> = Vec::new();
     for word in std::iter::once(&asked.base).chain(&asked.candidates) {
-        let run: RunId = resolve_run(asked.store, asked.workspace, word)?;
+        let run: RunId = resolve_run(asked.stored.store, asked.stored.workspace, word)?;
         if let Some(same) = sides.iter().find(|side| side.head.id == run) {
             return Err(AppError::Usage(format!(
                 "`{}` and `{word}` are the same run ({run}): a pivot has it once",
                 same.name
             )));
         }
-        let head = asked.store.run(run)?;
+        let head = asked.stored.store.run(run)?;
         sides.push(PivotRun {
             measurements: asked.described(&head)?,
             name: (*word).to_owned(),
@@ -47,12 +47,14 @@ pub(in crate::app) fn pivot(
     let layout = lay_out(request, &sides);
     if layout.rows.is_empty() {
         return Err(asked
-            .comparison()
+            .stored
             .nothing_to_compare(sides[0].head.id, sides[0].head.id));
     }
     let allowed = &options.comparison.allow_different;
     let seed = options.comparison.seed.unwrap_or(sides[0].head.seed);
-    let decision = options.comparison.decision(&asked.context.tables.workspace);
+    let decision = options
+        .comparison
+        .decision(&asked.stored.context.tables.workspace);
     let thresholds = &decision.thresholds;
     let filled = layout.fill(
         request,

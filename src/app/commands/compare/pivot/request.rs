@@ -43,7 +43,7 @@ impl FromStr for PivotRequest {
                 "rows" => rows.replace(read(list)?).is_some(),
                 "cols" | "columns" => cols.replace(read(list)?).is_some(),
                 "value" | "values" => values.replace(read(list)?).is_some(),
-                "versus" => versus.replace(list.parse()?).is_some(),
+                "versus" => versus.replace(list.trim().parse()?).is_some(),
                 other => return Err(format!("`{other}` is no part of a pivot; {EXPECTED}")),
             };
             if again {

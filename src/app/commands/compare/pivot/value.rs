@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use perfcheck_analysis::model::{Statistic, StatisticSet};
+use perfcheck_analysis::model::{Statistic, StatisticSet, worded};
 
 /// What a cell says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,21 @@ pub enum PivotValue {
 }
 
 impl PivotValue {
+    /// The words of those that are no statistic.
+    const PLAIN: [(&str, Self); 11] = [
+        ("time", Self::Time),
+        ("ops", Self::Ops),
+        ("min-ops", Self::MinOps),
+        ("max-ops", Self::MaxOps),
+        ("samples", Self::Samples),
+        ("ratio", Self::Ratio),
+        ("change", Self::Change),
+        ("ratio-ops", Self::OpsRatio),
+        ("cliffs-delta", Self::CliffsDelta),
+        ("hedges-g", Self::HedgesG),
+        ("p-value", Self::PValue),
+    ];
+
     /// Whether it says something against a reference.
     pub(super) fn is_relative(self) -> bool {
         matches!(
@@ -81,19 +96,12 @@ impl fmt::Display for PivotValue {
     /// As users write it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Time => f.pad("time"),
-            Self::Ops => f.pad("ops"),
-            Self::MinOps => f.pad("min-ops"),
-            Self::MaxOps => f.pad("max-ops"),
-            Self::Samples => f.pad("samples"),
             Self::Statistic(statistic) => statistic.fmt(f),
-            Self::Ratio => f.pad("ratio"),
-            Self::Change => f.pad("change"),
             Self::StatisticRatio(statistic) => write!(f, "ratio-{statistic}"),
-            Self::OpsRatio => f.pad("ratio-ops"),
-            Self::CliffsDelta => f.pad("cliffs-delta"),
-            Self::HedgesG => f.pad("hedges-g"),
-            Self::PValue => f.pad("p-value"),
+            plain => {
+                let known = Self::PLAIN.iter().find(|(_, value)| value == plain);
+                f.pad(known.map_or("", |(word, _)| word))
+            }
         }
     }
 }
@@ -102,22 +110,13 @@ impl FromStr for PivotValue {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Ok(match text.trim() {
-            "time" => Self::Time,
-            "ops" => Self::Ops,
-            "min-ops" => Self::MinOps,
-            "max-ops" => Self::MaxOps,
-            "samples" => Self::Samples,
-            "ratio" => Self::Ratio,
-            "change" => Self::Change,
-            "ratio-ops" => Self::OpsRatio,
-            "cliffs-delta" => Self::CliffsDelta,
-            "hedges-g" => Self::HedgesG,
-            "p-value" => Self::PValue,
-            other => match other.strip_prefix("ratio-") {
-                Some(statistic) => Self::StatisticRatio(statistic_of(statistic, other)?),
-                None => Self::Statistic(statistic_of(other, other)?),
-            },
+        let text = text.trim();
+        if let Some((_, value)) = Self::PLAIN.iter().find(|(word, _)| *word == text) {
+            return Ok(*value);
+        }
+        Ok(match text.strip_prefix("ratio-") {
+            Some(statistic) => Self::StatisticRatio(statistic_of(statistic, text)?),
+            None => Self::Statistic(statistic_of(text, text)?),
         })
     }
 }
@@ -132,28 +131,21 @@ fn statistic_of(word: &str, value: &str) -> Result<Statistic, String> {
     })
 }
 
-/// Which cell others are relative to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Versus {
-    /// The fastest one of the column.
-    FastestInColumn,
-    /// The fastest one of the row.
-    FastestInRow,
-    /// The first one of the row.
-    FirstColumn,
-    /// The first one of the column.
-    FirstRow,
+worded! {
+    /// Which cell others are relative to.
+    Versus, "is no reference of a pivot; there are" {
+        /// The fastest one of the column.
+        FastestInColumn = "fastest-in-column",
+        /// The fastest one of the row.
+        FastestInRow = "fastest-in-row",
+        /// The first one of the row.
+        FirstColumn = "first-column",
+        /// The first one of the column.
+        FirstRow = "first-row",
+    }
 }
 
 impl Versus {
-    /// All of them.
-    const ALL: [Self; 4] = [
-        Self::FastestInColumn,
-        Self::FastestInRow,
-        Self::FirstColumn,
-        Self::FirstRow,
-    ];
-
     /// Whether the reference was chosen for its numbers.
     pub(super) fn is_selected(self) -> bool {
         matches!(self, Self::FastestInColumn | Self::FastestInRow)
@@ -167,34 +159,5 @@ impl Versus {
             Self::FirstColumn => "the first column",
             Self::FirstRow => "the first row",
         }
-    }
-}
-
-impl fmt::Display for Versus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::FastestInColumn => "fastest-in-column",
-            Self::FastestInRow => "fastest-in-row",
-            Self::FirstColumn => "first-column",
-            Self::FirstRow => "first-row",
-        })
-    }
-}
-
-impl FromStr for Versus {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let word = text.trim();
-        let found = Self::ALL
-            .into_iter()
-            .find(|versus| versus.to_string() == word);
-        found.ok_or_else(|| {
-            let words = Self::ALL.map(|versus| versus.to_string());
-            format!(
-                "`{word}` is no reference of a pivot; there are {}",
-                words.join(", ")
-            )
-        })
     }
 }
