@@ -118,7 +118,7 @@ fn one_wrong_byte_in_a_series_is_found_and_named() {
     let mut bytes = fs::read(&path).expect("reads");
     let place = bytes
         .windows(60)
-        .position(|window| window == [2; 60])
+        .position(|window| window == [1; 60])
         .expect("found");
     bytes[place + 30] = 4;
     fs::write(&path, &bytes).expect("writes");
