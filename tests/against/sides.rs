@@ -47,7 +47,7 @@ const DIES: &str = "pub fn odd() { std::process::exit(7); }";
 const DIES_AT_START: &str = "pub fn at_start() { std::process::exit(5); }";
 
 /// For sides that never answer.
-const DEADLINE: &[&str] = &["--timeout", "2s", "--as-built"];
+const DEADLINE: &[&str] = &["--timeout", "1s", "--as-built"];
 
 /// The messages of the failures that were stored for `odd`.
 fn failures(run: &Finished) -> String {

@@ -155,11 +155,11 @@ situations! {
     }
     hangs {
         hangs: |target| target
-            .timeout("2s")
+            .timeout("1s")
             .measured(["before", "after"])
-            .failed("in_body", "no answer to `warm-up 1000000` within 2.")
-            .failed("in_set_up", "no answer to `start in_set_up` within 2.0 s")
-            .failed("busy", "no answer to `warm-up 1000000` within 2.");
+            .failed("in_body", "no answer to `warm-up 1000000` within 1.")
+            .failed("in_set_up", "no answer to `start in_set_up` within 1.0 s")
+            .failed("busy", "no answer to `warm-up 1000000` within 1.");
     }
     never_iterates {
         never_iterates: |target| target
@@ -245,10 +245,10 @@ situations! {
             .failed("negative_time", "it reports numbers that no measurement has")
             .failed("no_unit", "it broke the bench protocol: it cannot say in which unit its values are");
         falls_silent: |target| target
-            .timeout("2s")
+            .timeout("1s")
             .measured(["first", "last"])
-            .failed("silent", "no answer to `measure` within 2.0 s")
-            .failed("stalls", "no answer to `measure` within 2.0 s");
+            .failed("silent", "no answer to `measure` within 1.0 s")
+            .failed("stalls", "no answer to `measure` within 1.0 s");
         wrong_greeting: |target| target
             .target_failed("error: bench target `wrong_greeting` of package `fakes_criterion`: it broke the bench protocol: its greeting on the runner's socket is not Criterion's: `HTTP/1.1 200 OK");
         half_a_greeting: |target| target
@@ -256,11 +256,11 @@ situations! {
         other_protocol: |target| target
             .target_failed("error: bench target `other_protocol` of package `fakes_criterion`: it broke the bench protocol: its Criterion 1.0.0 speaks protocol 2 in format 1");
         comes_once: |target| target
-            .timeout("2s")
-            .target_failed("error: bench target `comes_once` of package `fakes_criterion`: no answer to `connect to its runner` within 2.0 s");
+            .timeout("1s")
+            .target_failed("error: bench target `comes_once` of package `fakes_criterion`: no answer to `connect to its runner` within 1.0 s");
         never_greets: |target| target
-            .timeout("2s")
-            .target_failed("error: bench target `never_greets` of package `fakes_criterion`: no answer to `greet its runner` within 2.0 s");
+            .timeout("1s")
+            .target_failed("error: bench target `never_greets` of package `fakes_criterion`: no answer to `greet its runner` within 1.0 s");
         writes_files: |target| target
             .measured(["first", "steps", "last"])
             .failed("unfinished", "it wrote no result where it was told to")

@@ -37,12 +37,15 @@ impl Checkout {
 
     /// Commit, branch and whether tracked files differ; `None` before the first commit.
     pub fn state(&self) -> Option<GitState> {
-        let commit = self.ask(&["rev-parse", "--verify", "HEAD"])?;
-        let status = self.ask(&["status", "--porcelain", "--untracked-files=no"])?;
-        Some(GitState {
-            commit,
-            branch: self.ask(&["symbolic-ref", "--quiet", "--short", "HEAD"]),
-            dirty: !status.is_empty(),
+        let status = ["status", "--porcelain=v2", "--branch", "--no-ahead-behind"];
+        let said = self.ask(&[&status[..], &["--untracked-files=no"]].concat())?;
+        let head = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
+        let commit = head("# branch.oid ")?;
+        let branch = head("# branch.head ")?;
+        (commit != "(initial)").then(|| GitState {
+            commit: commit.to_owned(),
+            branch: (branch != "(detached)").then(|| branch.to_owned()),
+            dirty: said.lines().any(|line| !line.starts_with('#')),
         })
     }
 
