@@ -1,9 +1,10 @@
-//! Enums whose variants are words: in what people write and read, in messages and in stores.
+//! Enums whose variants are words: in what people write and read, in messages and in stores. The macros are for the crates of this workspace alone.
 
 /// Words with what they mean.
 pub type Words = &'static [(&'static str, &'static str)];
 
 /// An enum whose variants have a word each. With what is said of a text that is none of them, before they are listed, it can be read as well.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! worded {
     ($(#[$attribute:meta])+ $name:ident $(, $refusal:literal)? { $($(#[$of_variant:meta])* $variant:ident = $word:literal,)+ }) => {
@@ -46,6 +47,7 @@ macro_rules! worded {
 }
 
 /// An enum whose variants are words, also where it is stored; what each of them means is its documentation and the help of a flag.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! words {
     ($(#[$attribute:meta])+ $name:ident { $($(#[$of_variant:meta])* $variant:ident = $word:literal: $help:literal,)+ }) => {
