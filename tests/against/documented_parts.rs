@@ -204,6 +204,8 @@ fn the_github_workflow_of_four_jobs_decides_as_one_and_names_a_part_that_is_miss
     let origin = Origin::new(&machine);
     let page = Page::chapter("ci");
     let workflow = workflow(&page, "matrix:");
+    let parts: Vec<String> = (1..=JOBS).map(|part| part.to_string()).collect();
+    assert!(workflow.contains(&format!("part: [{}]\n", parts.join(", "))));
     let artifacts = machine.home().join("artifacts");
     thread::scope(|scope| {
         for part in 1..=JOBS {

@@ -5,12 +5,13 @@ use super::ranks::Ranks;
 use super::u_distribution;
 
 crate::words! {
-    /// How the p of a [`MannWhitney`] test is found. An exact one is of up to 10,000 pairs (for ties see [`MannWhitney::permutation_p`]);
-    /// the continuity correction is that of `SciPy`'s asymptotic method.
+    /// How the p of a [`MannWhitney`] test is found.
     MannWhitneyMethod {
         Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
+        /// Without ties, up to 10,000 pairs (for ties see [`MannWhitney::permutation_p`]).
         Exact = "exact": "From all orders of the values; without ties",
         Asymptotic = "asymptotic": "Normal, corrected for ties (NBenchmark, at first)",
+        /// Asymptotic with continuity correction: `SciPy`'s asymptotic method.
         AsymptoticCorrected = "asymptotic-cc": "The same with continuity correction (serializers)",
     }
 }

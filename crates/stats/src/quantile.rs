@@ -1,11 +1,13 @@
 //! Quantiles. Three definitions are in use among benchmark tools; every consumer names the one it means.
 
 crate::words! {
-    /// A definition of the sample quantile: the order statistic of rank ceil(p n), at least 1 (Hyndman and Fan 1996, definition 1), interpolation
-    /// at position (n - 1) p (definition 7), or the order statistic of rank max(1, floor(p n)).
+    /// A definition of the sample quantile.
     Quantile {
+        /// The order statistic of rank ceil(p n), at least 1 (Hyndman and Fan 1996, definition 1).
         InvertedCdf = "inverted-cdf": "Nearest rank (NBenchmark, BenchForge)",
+        /// Linear interpolation at position (n - 1) p (Hyndman and Fan 1996, definition 7).
         Linear = "linear": "Linear interpolation (Criterion, serializers)",
+        /// The order statistic of rank max(1, floor(p n)).
         FloorRank = "floor-rank": "The rank rounded down (mmtests)",
     }
 }

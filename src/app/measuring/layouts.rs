@@ -54,10 +54,15 @@ impl Relinking {
         &self,
         pairs: &mut [PairedTarget],
         seed: u64,
+        world: &World<'_>,
     ) -> Option<RunRemark> {
         let mut as_built = BTreeSet::new();
         let mut why = String::new();
         for (ordinal, pair) in pairs.iter_mut().enumerate() {
+            if world.interrupt.requested() {
+                // Nothing of them will be measured.
+                return None;
+            }
             let found = match self {
                 Self::Possible { targets, stage } => {
                     match targets.get(&name(&pair.targets.candidate)) {

@@ -1,10 +1,10 @@
-//! A link that was kept: what it was made of, so that it can be repeated with further arguments.
+//! A link that was kept: what it was made of, so that it can be repeated with further arguments. Libraries that are named without a path are not kept:
+//! whether the link still gives what it gave is tried before it is used.
 //!
 //! ```text
 //! NAME/
 //!   link.json   the linker, its arguments in order
 //!   0, 1, ...   the files among them that a later build would overwrite
-//!   repeats     there once the link was repeated and gave the same executable
 //! ```
 
 #![expect(
@@ -22,7 +22,6 @@ use std::process::Command;
 use super::error::{LinkError, about};
 
 const RECORD: &str = "link.json";
-const REPEATS: &str = "repeats";
 
 /// An argument of the linker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,17 +115,6 @@ impl KeptLink {
     /// Links `executable` as it was linked.
     pub(super) fn repeat(&self, executable: &Path) -> Result<(), LinkError> {
         self.link(executable, |_| true, Vec::new())
-    }
-
-    /// Whether it was repeated before and gave the same executable.
-    pub(super) fn is_known_to_repeat(&self) -> bool {
-        self.folder.join(REPEATS).exists()
-    }
-
-    /// Remembers that it gives the same executable.
-    pub(super) fn remember_that_it_repeats(&self) {
-        // Without the note it is tried again.
-        let _ = fs::write(self.folder.join(REPEATS), "");
     }
 
     /// Links `executable` with all names of functions, and with these `further` options and values. Which order functions have is for us to say.

@@ -61,11 +61,21 @@ pub(super) fn seal(value: &impl Serialize) -> Vec<u8> {
 pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, String> {
     let mut body = unseal_bytes(bytes, what)?;
     let value = ciborium::from_reader(&mut body)
-        .map_err(|error| format!("{what} cannot be read: {error}"))?;
+        .map_err(|error| format!("{what} cannot be read: {}", reason(error)))?;
     if !body.is_empty() {
         return Err(format!("{what} has bytes left over"));
     }
     Ok(value)
+}
+
+/// Why bytes are not what they should be, in words.
+fn reason(error: ciborium::de::Error<std::io::Error>) -> String {
+    match error {
+        ciborium::de::Error::Semantic(_, why) => why,
+        ciborium::de::Error::Io(_) => "it ends too early".to_owned(),
+        ciborium::de::Error::Syntax(at) => format!("byte {at} is no CBOR"),
+        ciborium::de::Error::RecursionLimitExceeded => "it is nested too deeply".to_owned(),
+    }
 }
 
 /// Format, checksum and the bytes themselves.

@@ -249,7 +249,7 @@ impl Workshop<'_> {
         };
         let as_built = request.effort.as_built;
         let relinking = Relinking::of(std::iter::once(sides), as_built, world)?;
-        let as_built = relinking.prepare(&mut pairs, request.seed);
+        let as_built = relinking.prepare(&mut pairs, request.seed, world);
         let store = &mut ledger.store;
         let lock = request.measuring_lock(world)?;
         let found = turns.measure(store, ledger.workspace, pairs.into(), world)?;

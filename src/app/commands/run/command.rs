@@ -196,7 +196,7 @@ impl RunCommand<'_> {
             if !measures_all {
                 settle_by_trial(&mut one, &built.alike, request, world)?;
             }
-            known.extend(built.relinking.prepare(&mut one.pairs, request.seed));
+            known.extend(built.relinking.prepare(&mut one.pairs, request.seed, world));
             pairing.join(one);
             builds.push(built);
         }
