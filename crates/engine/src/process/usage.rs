@@ -144,12 +144,16 @@ mod tests {
     #[test]
     fn what_we_allocate_is_private_memory() {
         let of_us = || super::private_memory(std::process::id()).expect("alive");
-        let before = of_us();
-        // Other tests free memory meanwhile, but not so much.
         let bytes = 256 << 20;
-        let memory = vec![1_u8; bytes];
-        assert!(of_us() > before + bytes as u64 / 2);
-        drop(memory);
+        let is_seen = || {
+            let before = of_us();
+            let memory = std::hint::black_box(vec![1_u8; bytes]);
+            let after = of_us();
+            drop(memory);
+            after > before + bytes as u64 / 2
+        };
+        // Other tests free memory meanwhile, now and then as much.
+        assert!((0..5).any(|_| is_seen()));
         assert_eq!(super::private_memory(u32::MAX), None, "no such process");
     }
 
