@@ -37,9 +37,14 @@ impl Checkout {
 
     /// Commit, branch and whether tracked files differ; `None` before the first commit.
     pub fn state(&self) -> Option<GitState> {
-        let status = ["status", "--porcelain=v2", "--branch", "--no-ahead-behind"];
-        let arguments = [&status[..], &["--untracked-files=no"]].concat();
-        let said = answer(&self.directory, &arguments)?;
+        let question = [
+            "status",
+            "--porcelain=v2",
+            "--branch",
+            "--no-ahead-behind",
+            "--untracked-files=no",
+        ];
+        let said = answer(&self.directory, &question)?;
         let said = String::from_utf8_lossy(&said);
         let head = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
         let commit = head("# branch.oid ")?;

@@ -43,11 +43,10 @@ impl CodeLayouts {
         places: BySide<PathBuf>,
         seed: u64,
     ) -> Result<Self, LinkError> {
-        let (base, candidate) = thread::scope(|scope| {
-            let base = scope.spawn(|| LinkedSide::of(from.base, built.base, places.base));
-            let candidate = LinkedSide::of(from.candidate, built.candidate, places.candidate);
-            (joined(base), candidate)
-        });
+        let (base, candidate) = at_once(
+            || LinkedSide::of(from.base, built.base, places.base),
+            || LinkedSide::of(from.candidate, built.candidate, places.candidate),
+        );
         let sides = BySide {
             base: base?,
             candidate: candidate?,
@@ -71,26 +70,32 @@ impl CodeLayouts {
             candidate: &candidate.code.functions,
         };
         let map = draw(functions, self.seed, ordinal);
-        thread::scope(|scope| {
-            let base = scope.spawn(|| base.link(&map.base));
-            let candidate = candidate.link(&map.candidate);
-            joined(base).and(candidate)
-        })
+        let (base, candidate) = at_once(|| base.link(&map.base), || candidate.link(&map.candidate));
+        base.and(candidate)
     }
 }
 
-fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    let outcome = thread.join();
-    outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+/// What both sides come to, each in a thread.
+fn at_once<T: Send>(base: impl FnOnce() -> T + Send, candidate: impl FnOnce() -> T) -> (T, T) {
+    thread::scope(|scope| {
+        let base = scope.spawn(base);
+        let candidate = candidate();
+        let base = base.join();
+        let base = base.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (base, candidate)
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, LinkError> {
+    fs::read(path).map_err(about("cannot read", path))
 }
 
 impl Relinkable {
-    /// Refuses a link that does not give again, at `place`, the executable that was `built`.
-    fn require_repeatable(&self, built: &Path, place: &Path) -> Result<(), LinkError> {
+    /// Refuses a link that does not give again, at `place`, the bytes that were `built`.
+    fn require_repeatable(&self, built: &[u8], place: &Path) -> Result<(), LinkError> {
         self.link.repeat(place)?;
         self.lead(place)?;
-        let read = |path: &Path| fs::read(path).map_err(about("cannot read", path));
-        if read(built)? != read(place)? {
+        if read(place)? != built {
             return Err(LinkError::Unrepeatable);
         }
         Ok(())
@@ -105,17 +110,17 @@ impl Relinkable {
 impl LinkedSide {
     /// Knows the functions of the executable that was `built`, or of one with all names where it was stripped.
     fn of(from: Relinkable, built: &Path, executable: PathBuf) -> Result<Self, LinkError> {
-        from.require_repeatable(built, &executable)?;
-        let of = |path: &Path| {
-            let bytes = fs::read(path).map_err(about("cannot read", path))?;
-            code(&bytes).map_err(|why| LinkError::Functions {
+        let functions = |path: &Path, bytes: &[u8]| {
+            code(bytes).map_err(|why| LinkError::Functions {
                 path: path.to_owned(),
                 why,
             })
         };
-        let found = of(built).or_else(|_| {
+        let bytes = read(built)?;
+        from.require_repeatable(&bytes, &executable)?;
+        let found = functions(built, &bytes).or_else(|_| {
             from.link.repeat_with(&executable, &[])?;
-            of(&executable)
+            functions(&executable, &read(&executable)?)
         });
         Ok(Self {
             code: found?,
@@ -219,11 +224,11 @@ mod tests {
         let leads = Vec::new();
         let relinkable = Relinkable { link, leads };
         let again = place.path().join("again");
-        let repeats = || relinkable.require_repeatable(&built, &again);
-        repeats().expect("the same bytes");
         let bytes = fs::read(&built).expect("readable");
-        fs::write(&built, [&bytes[..], b"more"].concat()).expect("written");
-        let refused = repeats();
+        relinkable
+            .require_repeatable(&bytes, &again)
+            .expect("the same bytes");
+        let refused = relinkable.require_repeatable(&[&bytes[..], b"more"].concat(), &again);
         assert!(
             matches!(refused, Err(LinkError::Unrepeatable)),
             "{refused:?}"

@@ -92,12 +92,12 @@ pub fn discover(
                 ..launcher
             },
         ) {
-            Ok((discovered, broken)) => {
-                for message in broken {
+            Ok(announced) => {
+                for message in announced.broken {
                     tell(&message);
                     found.fail(&target, message);
                 }
-                found.targets.push(discovered);
+                found.targets.push(announced.target);
             }
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
             Err(error) => {
@@ -142,8 +142,12 @@ impl Discovered {
     }
 }
 
-/// A target, and what is wrong with benchmarks that it does not have therefore.
-type Announced = (DiscoveredTarget, Vec<String>);
+/// What an executable told of itself.
+struct Announced {
+    target: DiscoveredTarget,
+    /// What is wrong with benchmarks that were left out of it.
+    broken: Vec<String>,
+}
 
 /// A target that told nothing but its benchmarks.
 fn plain(target: &BenchTarget, driver: Driver, benchmarks: Vec<Benchmark>) -> DiscoveredTarget {
@@ -157,8 +161,9 @@ fn plain(target: &BenchTarget, driver: Driver, benchmarks: Vec<Benchmark>) -> Di
 }
 
 /// A benchmark that is beyond the limits is as good as one that cannot tell what it is: the others are measured.
-fn refuse_beyond_limits((found, broken): &mut Announced) {
-    found.benchmarks.retain(|benchmark| {
+fn refuse_beyond_limits(announced: &mut Announced) {
+    let Announced { target, broken } = announced;
+    target.benchmarks.retain(|benchmark| {
         let why = benchmark.beyond_limits();
         if let Some(why) = &why {
             let id: String = benchmark.key.id.chars().take(LONGEST_QUOTED).collect();
@@ -180,19 +185,25 @@ fn announcements(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announc
                 ids: Some(&[]),
             };
             let session = CriterionSession::start(&spec, &nothing, &launcher)?;
-            (of_criterion(target, version, session)?, Vec::new())
+            Announced {
+                target: of_criterion(target, version, session)?,
+                broken: Vec::new(),
+            }
         }
         Recognised::Printed(printer) => {
             let harness = printer.list(&target.target, &spec, &launcher)?;
             let ids = harness.ids().iter();
             let benchmarks = ids.map(|id| bare(target, id.clone())).collect();
             let driver = Driver::Printed(Arc::new(harness));
-            (plain(target, driver, benchmarks), Vec::new())
+            Announced {
+                target: plain(target, driver, benchmarks),
+                broken: Vec::new(),
+            }
         }
     };
     refuse_beyond_limits(&mut announced);
     let mut ids = BTreeSet::new();
-    for benchmark in &announced.0.benchmarks {
+    for benchmark in &announced.target.benchmarks {
         if !ids.insert(&benchmark.key.id) {
             let message = format!("two benchmarks have the id `{}`", benchmark.key.id);
             return Err(ChildError::bench(message));
@@ -225,7 +236,10 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
         clock_step,
         ..plain(target, Driver::Own, benchmarks.collect())
     };
-    Ok((found, listing.broken))
+    Ok(Announced {
+        target: found,
+        broken: listing.broken,
+    })
 }
 
 /// Every benchmark of a Criterion bench, passed over.

@@ -53,10 +53,11 @@ impl<'a> Shelves<'a> {
         request: &'a SidesRequest<'a>,
         events: &mut dyn FnMut(BuildEvent<'_>),
     ) -> Result<Self, SidesError> {
-        Self::below(&repository_top(request)?, request, events)
+        Self::of_repository(&repository_top(request)?, request, events)
     }
 
-    fn below(
+    /// The same, of the repository that is checked out at `top`.
+    fn of_repository(
         top: &Path,
         request: &'a SidesRequest<'a>,
         events: &mut dyn FnMut(BuildEvent<'_>),
@@ -92,7 +93,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let Ok(relative) = manifest.strip_prefix(&top) else {
             return Err(SidesError::Elsewhere { manifest, top });
         };
-        let shelves = Shelves::below(&top, request, events)?;
+        let shelves = Shelves::of_repository(&top, request, events)?;
         let target_directory = request.workspace.target_directory();
         let files = match request.checkout {
             Some(checkout) => checkout.present_files()?,

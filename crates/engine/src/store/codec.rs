@@ -144,7 +144,7 @@ impl StoredPhase {
 }
 
 /// CRC-32 of ISO-HDLC, ITU-T V.42.
-pub(super) fn crc(bytes: &[u8]) -> u32 {
+fn crc(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
@@ -152,7 +152,7 @@ pub(super) fn crc(bytes: &[u8]) -> u32 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{FORMAT, PREFIX_BYTES, crc, decode, encode};
+    use super::{PREFIX_BYTES, crc, decode, encode, seal_bytes};
     use crate::mutations::attack;
     use perfcheck_analysis::model::{Nanos, Sample, Series};
 
@@ -193,9 +193,7 @@ mod tests {
 
         #[test]
         fn arbitrary_bytes_with_a_right_checksum_do_not_panic(body in prop::collection::vec(any::<u8>(), 0..80)) {
-            let mut bytes = vec![1];
-            bytes.extend(crc(&body).to_le_bytes());
-            bytes.extend(body);
+            let bytes = seal_bytes(&body);
             // Whether it is a series is up to the bytes; what comes out must encode and decode as itself.
             if let Ok(series) = decode(&bytes) {
                 prop_assert_eq!(decode(&encode(&series)), Ok(series));
@@ -266,9 +264,7 @@ mod tests {
         };
         let bodies = [&whole, &short].map(|series| encode(series)[PREFIX_BYTES..].to_vec());
         attack("series", &bodies, |body| {
-            let mut bytes = vec![FORMAT];
-            bytes.extend(crc(body).to_le_bytes());
-            bytes.extend(body);
+            let bytes = seal_bytes(body);
             if let Ok(found) = decode(&bytes) {
                 assert_eq!(decode(&encode(&found)), Ok(found));
             }

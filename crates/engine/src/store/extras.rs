@@ -174,7 +174,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::store::codec::crc;
+    use crate::store::codec::seal_bytes;
 
     fn number() -> impl Strategy<Value = u64> + Clone {
         prop_oneof![any::<u64>(), 0_u64..300, Just(0), Just(u64::MAX)]
@@ -254,9 +254,7 @@ mod tests {
         fn arbitrary_bytes_with_a_right_checksum_neither_panic_nor_ask_for_all_memory(
             body in prop::collection::vec(any::<u8>(), 0..80),
         ) {
-            let mut bytes = vec![1];
-            bytes.extend(crc(&body).to_le_bytes());
-            bytes.extend(body);
+            let bytes = seal_bytes(&body);
             if let Ok(found) = decode_latencies(&bytes) {
                 prop_assert_eq!(decode_latencies(&encode_latencies(&found)), Ok(found));
             }
@@ -311,9 +309,7 @@ mod tests {
         ];
         let bodies = corpus.map(|bytes| bytes[PREFIX_BYTES..].to_vec());
         attack("records beside the samples", &bodies, |body| {
-            let mut bytes = vec![1];
-            bytes.extend(crc(body).to_le_bytes());
-            bytes.extend(body);
+            let bytes = seal_bytes(body);
             if let Ok(found) = decode_allocations(&bytes) {
                 assert_eq!(decode_allocations(&encode_allocations(&found)), Ok(found));
             }
