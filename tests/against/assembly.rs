@@ -37,10 +37,7 @@ fn change(project: &Project<'_>) {
 fn changed(machine: &Machine) -> Project<'_> {
     let project = project(machine);
     change(&project);
-    project
-        .measure_in_layouts(&["--against", "HEAD"])
-        .run()
-        .expect_code(1);
+    project.measure(&["--against", "HEAD"]).run().expect_code(1);
     project
 }
 
@@ -167,10 +164,7 @@ fn executables_that_are_not_kept_or_have_no_symbols_say_what_to_do() {
     project.write("src/lib.rs", LIBRARY);
     project.commit();
     change(&project);
-    project
-        .measure_in_layouts(&["--against", "HEAD"])
-        .run()
-        .expect_code(1);
+    project.measure(&["--against", "HEAD"]).run().expect_code(1);
     let bare = asm(&project, "nanoseconds", &[]).expect_code(6);
     for said in [
         "its symbols are stripped",

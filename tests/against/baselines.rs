@@ -107,7 +107,7 @@ fn a_table_shows_what_was_measured_and_says_the_rest_in_a_sentence() {
     let machine = Machine::new();
     let project = with_run(&machine, &[]);
     project.takes(200);
-    let words = ["--offline", "--seed", "7"];
+    let words = ["--offline", "--as-built", "--seed", "7"];
     let run = project.perfcheck(&words).run().expect_code(1);
     let said = &run.stdout;
     let begin = "`cost` takes 2.0";

@@ -54,7 +54,7 @@ fn executables_that_differ_in_lines_alone_run_the_same_code_and_nothing_is_measu
     let said = "2 benchmarks unchanged: both builds run the same machine code; none measured.";
     assert!(shown.stdout.contains(said), "{shown}");
 
-    let all = project.measure_in_layouts(&[&against[..], &["--measure-identical"]].concat());
+    let all = project.measure(&[&against[..], &["--measure-identical"]].concat());
     let all = all.run().expect_code(0);
     assert_eq!(all.messages("benchmark-measured").len(), 2, "{all}");
     assert_eq!(compared(&all, "cost")["same"], Value::Null, "{all}");
@@ -134,7 +134,7 @@ fn a_benchmark_that_comes_to_nothing_that_differs_is_not_measured_and_the_others
     assert_eq!(machine.left_behind(), [""; 0]);
 
     let all = project
-        .perfcheck(&[&words[..], &["--measure-identical"]].concat())
+        .perfcheck(&[&words[..], &["--measure-identical", "--as-built"]].concat())
         .run();
     assert_eq!(all.messages("benchmark-measured").len(), 2, "{all}");
 }

@@ -47,7 +47,7 @@ const DIES: &str = "pub fn odd() { std::process::exit(7); }";
 const DIES_AT_START: &str = "pub fn at_start() { std::process::exit(5); }";
 
 /// For sides that never answer.
-const DEADLINE: &[&str] = &["--timeout", "1s", "--as-built"];
+const DEADLINE: &[&str] = &["--timeout", "1s"];
 
 /// The messages of the failures that were stored for `odd`.
 fn failures(run: &Finished) -> String {
@@ -63,10 +63,7 @@ fn failures(run: &Finished) -> String {
 fn fails_alone(base: &str, candidate: &str, words: &[&str], text: &str) -> Finished {
     let machine = Machine::new();
     let project = with_odd(&machine, base, candidate);
-    let run = project
-        .measure_in_layouts(&["--against", "HEAD"])
-        .args(words)
-        .run();
+    let run = project.measure(&["--against", "HEAD"]).args(words).run();
     for id in ["before", "after"] {
         assert_eq!(verdict(&run, id), "regressed", "{run}");
     }
@@ -100,8 +97,11 @@ fn a_reference_that_panics_is_told_apart_from_a_candidate_that_does() {
 
 #[test]
 fn a_side_that_hangs_fails_after_the_deadline() {
-    fails_alone("", HANGS, DEADLINE, "no answer");
-    fails_alone(HANGS, "", DEADLINE, "the reference failed: no answer");
+    // Both at once: they only wait.
+    std::thread::scope(|scope| {
+        scope.spawn(|| fails_alone("", HANGS, DEADLINE, "no answer"));
+        fails_alone(HANGS, "", DEADLINE, "the reference failed: no answer");
+    });
 }
 
 #[test]

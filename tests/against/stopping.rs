@@ -72,7 +72,7 @@ pub fn statuses(project: &Project<'_>) -> Vec<String> {
 #[track_caller]
 fn next_works(project: &Project<'_>) {
     fs::write(project.machine.home().join("go"), "").expect("written");
-    let next = project.measure_in_layouts(&["--against", "HEAD"]).run();
+    let next = project.measure(&["--against", "HEAD"]).run();
     let next = next.expect_code(1);
     assert_eq!(verdict(&next, "cost"), "regressed", "{next}");
     assert_eq!(project.machine.left_behind(), [""; 0]);
@@ -156,7 +156,7 @@ fn a_signal_while_verdicts_are_computed_leaves_the_rounds_that_had_ended() {
     project.commit();
     project.takes(200);
     let words = ["--against", "HEAD", "--rounds", "5"];
-    let run = project.measure_in_layouts(&words).start();
+    let run = project.measure(&words).start();
     // Five rounds of two sides, each of one process.
     wait_for_launches(&machine, 10);
     let said =

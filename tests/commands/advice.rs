@@ -71,7 +71,15 @@ fn beside_a_revision_nothing_is_offered_to_accept() {
     let comment = machine.home().join("comment.md");
     let report = format!("markdown={}", comment.display());
     for flag in ["--against", "--against-merge-base"] {
-        let words = ["--offline", "--seed", "7", flag, "before", "cost"];
+        let words = [
+            "--offline",
+            "--as-built",
+            "--seed",
+            "7",
+            flag,
+            "before",
+            "cost",
+        ];
         let run = project
             .perfcheck(&words)
             .args(["--report", &report])

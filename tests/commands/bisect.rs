@@ -166,7 +166,7 @@ fn a_commit_planted_among_sixteen_is_found_though_its_benchmark_was_written_late
         .expect_code(4)
         .expect_stderr(&["--benches-from worktree"]);
     let words = ["cost", "--good", &good, "--benches-from", "worktree"];
-    let finished = history.bisect_in_layouts(&words).run().expect_code(0);
+    let finished = history.bisect(&words).run().expect_code(0);
     assert_eq!(
         steps(&finished),
         [
@@ -235,7 +235,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
     assert_eq!(machine.left_behind(), [""; 0]);
     // It was answered, so it is asked afresh; and a commit that is not slower is not searched for.
     let again = history
-        .bisect(&["cost", "--good", &good, "--bad", "HEAD~2"])
+        .bisect_in_layouts(&["cost", "--good", &good, "--bad", "HEAD~2"])
         .run()
         .expect_code(2);
     assert_eq!(finish(&again)["outcome"], "not-slower", "{again}");

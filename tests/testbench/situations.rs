@@ -288,7 +288,8 @@ situations! {
         silent: |target| target
             .target_failed("error: bench target `silent` of package `no_protocol`: not a supported benchmark executable: it ended (exit status 0)");
         sleeps: |target| target
-            .target_failed("error: bench target `sleeps` of package `no_protocol`: not a supported benchmark executable: no hello within 10 s");
+            .timeout("1s")
+            .target_failed("error: bench target `sleeps` of package `no_protocol`: not a supported benchmark executable: no hello within 1.0 s");
     }
     default_harness {
         default_harness: |target| target

@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "asks rustc")]
 
-use cargo_config2::{Config, ResolveOptions};
+use cargo_config2::{Config, PathAndArgs, ResolveOptions};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -69,8 +69,12 @@ impl Toolchain {
                 words
             });
         let linker = config.linker(target.as_str())?;
-        let target_flag = ["--print", "target-libdir", "--target", &target];
-        let target_libraries = run(&rustc.path, &rustc.args, &target_flag)?;
+        let target_libraries = if let Some(directory) = libraries_beside(&rustc, &target) {
+            directory
+        } else {
+            let question = ["--print", "target-libdir", "--target", &target];
+            run(&rustc.path, &rustc.args, &question)?.trim_end().into()
+        };
         Ok(Self {
             facts: BuildFacts {
                 rustc: version.lines().next().unwrap_or_default().to_owned(),
@@ -78,7 +82,7 @@ impl Toolchain {
                 profile: options.profile_name().to_owned(),
                 rustflags: rustflags.join(" "),
             },
-            target_libraries: target_libraries.trim_end().into(),
+            target_libraries,
             configured_environment: config
                 .env
                 .iter()
@@ -96,6 +100,19 @@ impl Toolchain {
         let is_rustups = sysroot.parent()?.file_name()? == "toolchains";
         is_rustups.then(|| sysroot.file_name())?
     }
+}
+
+/// Where the compiler of a toolchain has its libraries: `SYSROOT/lib/rustlib/TARGET/lib` beside `SYSROOT/bin/rustc`. `None` for a stand-in that only
+/// starts the compiler, and for a target that it keeps elsewhere: those are to be asked.
+fn libraries_beside(rustc: &PathAndArgs, target: &str) -> Option<PathBuf> {
+    let program = rustc.path.canonicalize().ok()?;
+    let found = program
+        .ancestors()
+        .nth(2)?
+        .join("lib/rustlib")
+        .join(target)
+        .join("lib");
+    (rustc.args.is_empty() && found.is_dir()).then_some(found)
 }
 
 fn run(program: &Path, first: &[OsString], then: &[&str]) -> Result<String, CargoError> {
@@ -116,5 +133,45 @@ fn run(program: &Path, first: &[OsString], then: &[&str]) -> Result<String, Carg
                 .trim_end()
                 .to_owned(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_libraries_beside_the_compiler_are_those_that_it_tells_of() {
+        let found = Toolchain::detect(&CargoOptions::default()).expect("a compiler");
+        let target = &found.facts.target;
+        let here = std::env::current_dir().expect("a directory");
+        let rustc = Config::load_with_cwd(&here)
+            .expect("readable")
+            .rustc()
+            .clone();
+        let question = ["--print", "target-libdir", "--target", target];
+        let told = run(&rustc.path, &rustc.args, &question).expect("an answer");
+        assert_eq!(found.target_libraries, Path::new(told.trim_end()));
+    }
+
+    #[test]
+    fn what_only_starts_the_compiler_is_to_be_asked() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let rustc = |args: &[&str]| {
+            let mut rustc = PathAndArgs::new(directory.path().join("bin/rustc"));
+            rustc.args(args);
+            rustc
+        };
+        let libraries = directory.path().join("lib/rustlib/some-target/lib");
+        std::fs::create_dir_all(&libraries).expect("a directory");
+        std::fs::create_dir(directory.path().join("bin")).expect("a directory");
+        std::fs::write(directory.path().join("bin/rustc"), "").expect("a file");
+        let libraries = libraries.canonicalize().expect("there");
+        assert_eq!(
+            libraries_beside(&rustc(&[]), "some-target"),
+            Some(libraries)
+        );
+        assert_eq!(libraries_beside(&rustc(&[]), "another-target"), None);
+        assert_eq!(libraries_beside(&rustc(&["rustc"]), "some-target"), None);
     }
 }

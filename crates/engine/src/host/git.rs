@@ -16,6 +16,8 @@ pub struct Checkout {
     directory: PathBuf,
     /// The repository's common directory: the same for all its work trees.
     pub common_directory: PathBuf,
+    /// The directory that holds everything that is checked out.
+    pub top: PathBuf,
     /// Where in the work tree the directory lies; empty at its top.
     pub prefix: PathBuf,
 }
@@ -23,26 +25,46 @@ pub struct Checkout {
 impl Checkout {
     /// The checkout that `directory` lies in.
     pub fn find(directory: &Path) -> Option<Self> {
-        // One question for each path: a path may have line ends of its own.
-        let path = |question: &str| {
-            let question = ["rev-parse", "--path-format=absolute", question];
-            Some(path_of(&answer(directory, &question)?))
+        const PATHS: [&str; 3] = ["--git-common-dir", "--show-toplevel", "--show-prefix"];
+        let ask = |paths: &[&str]| {
+            let question = [&["rev-parse", "--path-format=absolute"], paths].concat();
+            answer(directory, &question)
+        };
+        let all = ask(&PATHS)?;
+        let lines: Vec<&[u8]> = all.split(|byte| *byte == b'\n').collect();
+        let [common_directory, top, prefix] = if let [_, _, _] = lines[..] {
+            [lines[0], lines[1], lines[2]].map(path_of)
+        } else {
+            // A path has line ends of its own.
+            let path = |which: &str| Some(path_of(&ask(&[which])?));
+            [path(PATHS[0])?, path(PATHS[1])?, path(PATHS[2])?]
         };
         Some(Self {
             directory: directory.to_owned(),
-            common_directory: path("--git-common-dir")?.canonicalize().ok()?,
-            prefix: path("--show-prefix")?,
+            common_directory: common_directory.canonicalize().ok()?,
+            top,
+            prefix,
         })
     }
 
     /// Commit, branch and whether tracked files differ; `None` before the first commit.
     pub fn state(&self) -> Option<GitState> {
+        self.status("no")
+    }
+
+    /// Commit, branch and whether anything differs: tracked files, and untracked ones that are not ignored.
+    pub(crate) fn whole_state(&self) -> Option<GitState> {
+        self.status("normal")
+    }
+
+    fn status(&self, untracked_files: &str) -> Option<GitState> {
+        let untracked_files = format!("--untracked-files={untracked_files}");
         let question = [
             "status",
             "--porcelain=v2",
             "--branch",
             "--no-ahead-behind",
-            "--untracked-files=no",
+            &untracked_files,
         ];
         let said = answer(&self.directory, &question)?;
         let said = String::from_utf8_lossy(&said);

@@ -152,12 +152,6 @@ impl Checkout {
         }
     }
 
-    /// The directory that holds everything that is checked out.
-    pub fn top(&self) -> Result<PathBuf, GitError> {
-        let top = run(self.directory(), &[], &["rev-parse", "--show-toplevel"])?;
-        Ok(path_of(trimmed(&top)))
-    }
-
     /// The commit that `name` stands for.
     pub fn revision(&self, name: &str) -> Result<Revision, GitError> {
         match self.resolve(name) {
@@ -213,20 +207,10 @@ impl Checkout {
         Ok(listed.lines().map(str::to_owned).collect())
     }
 
-    /// Whether `HEAD` is all that is checked out: nothing modified, nothing untracked that is not ignored.
-    pub fn is_clean(&self) -> Result<bool, GitError> {
-        let status = run(
-            self.directory(),
-            &[],
-            &["status", "--porcelain", "--untracked-files=normal"],
-        )?;
-        Ok(status.is_empty())
-    }
-
     /// What is checked out now, submodules included.
     pub fn present_files(&self) -> Result<PresentFiles, GitError> {
         let mut found = PresentFiles::default();
-        list_present(&self.top()?, Path::new(""), &mut found)?;
+        list_present(&self.top, Path::new(""), &mut found)?;
         found.sources.sort();
         found.sources.dedup();
         found.ignored.sort();
@@ -249,7 +233,7 @@ impl Checkout {
                 path_of(trimmed(&git_directory)),
                 self.common_directory.clone(),
             ],
-            checked_out: self.top()?,
+            checked_out: self.top.clone(),
             directory: directory.to_owned(),
             index: index.to_owned(),
         };

@@ -4,6 +4,7 @@
 //! read the same files, and start the same programs: those that were built last. A path of the same length takes their place, in the copy that
 //! is kept; nothing else changes, and whether two sides are identical is decided before.
 
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -29,20 +30,11 @@ impl Lead {
 
     /// Puts one in the place of the other, wherever it stands.
     pub(crate) fn apply(&self, bytes: &mut [u8]) -> bool {
-        let Some((first, rest)) = self.from.split_first() else {
-            return false;
-        };
-        let mut changed = false;
-        let mut at = 0;
-        while let Some(next) = bytes[at..].iter().position(|byte| byte == first) {
-            let start = at + next;
-            if bytes[start + 1..].starts_with(rest) {
-                bytes[start..start + self.to.len()].copy_from_slice(&self.to);
-                changed = true;
-            }
-            at = start + 1;
+        let places: Vec<usize> = memmem::find_iter(bytes, &self.from).collect();
+        for start in &places {
+            bytes[*start..start + self.to.len()].copy_from_slice(&self.to);
         }
-        changed
+        !places.is_empty()
     }
 }
 

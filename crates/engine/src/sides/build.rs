@@ -366,14 +366,8 @@ impl Workbench<'_, '_> {
             spared.push(&lock_file);
         }
         self.mirror().hold(&state.wanted, &spared)?;
-        if let Some(checkout) = self.request.checkout {
-            let head = match &state.commit {
-                Some(commit) => Some(commit.commit.clone()),
-                None => checkout.resolve("HEAD"),
-            };
-            if let Some(head) = head {
-                checkout.stand_in(&self.source(), &head)?;
-            }
+        if let (Some(checkout), Some(head)) = (self.request.checkout, &state.head) {
+            checkout.stand_in(&self.source(), head)?;
         }
         self.check_interrupt()
     }

@@ -25,6 +25,8 @@ use perfcheck_analysis::model::BenchesFrom;
 /// A state of the repository.
 #[derive(Debug)]
 pub(super) struct State {
+    /// The commit that is checked out, for build scripts that ask git.
+    pub(super) head: Option<String>,
     /// `None`: the work tree with changes of its own.
     pub(super) commit: Option<Revision>,
     /// Whether this is the user's work tree, changed or not.
@@ -86,15 +88,14 @@ impl Present {
             let notes = place.directory.join(FOR_GOOD);
             fs::write(&notes, b"").map_err(about("cannot write", &notes))?;
         }
-        let commit = match &self.checkout {
-            Some(checkout) => match checkout.revision("HEAD") {
-                Ok(head) if checkout.is_clean()? => Some(head),
-                _ => None,
-            },
-            None => None,
-        };
+        let git = self.checkout.as_ref().and_then(Checkout::whole_state);
+        let commit = git.as_ref().filter(|git| !git.dirty);
         Ok(State {
-            commit,
+            commit: commit.map(|git| Revision {
+                name: "HEAD".to_owned(),
+                commit: git.commit.clone(),
+            }),
+            head: git.map(|git| git.commit),
             is_work_tree: true,
             wanted: self.wanted.clone(),
             ground: Ground {
@@ -157,6 +158,7 @@ impl Present {
                 || (is_foreign && *path == lock_file)
         })?;
         Ok(State {
+            head: Some(revision.commit.clone()),
             commit: Some(revision.clone()),
             is_work_tree: false,
             wanted,

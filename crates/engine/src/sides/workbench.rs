@@ -239,7 +239,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
 /// The top of the repository; without one, that of the workspace.
 fn repository_top(request: &SidesRequest<'_>) -> Result<PathBuf, SidesError> {
     if let Some(checkout) = request.checkout {
-        return Ok(checkout.top()?);
+        return Ok(checkout.top.clone());
     }
     let root = request.workspace.root();
     root.canonicalize().map_err(about("cannot find", root))
