@@ -100,7 +100,7 @@ impl<'m> Project<'m> {
             "Cargo.toml",
             &format!(
                 "[workspace]\n\n[package]\nname = \"planted\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\
-                 autobenches = false\n\n[lib]\nbench = false\n\n[workspace.metadata.perfcheck]\nresamples = 2000\n\n[profile.bench]\nopt-level = 0\ndebug = false\n\n\
+                 autobenches = false\n\n[lib]\nbench = false\n\n[profile.bench]\nopt-level = 0\ndebug = false\n\n\
                  [dev-dependencies]\nperfcheck = {{ path = {} }}\n",
                 json!(harness)
             ),
