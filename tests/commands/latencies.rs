@@ -227,7 +227,7 @@ fn b8_mean_and_deviation_of_all_operations_are_of_the_middles_of_counters() {
     let counters: Vec<(u64, u64)> = counters.into_iter().collect();
     import_changed(&machine, |line| {
         if line["reason"] == "series" {
-            line["latencies"]["counts"] = json!(counters);
+            line["extras"]["latencies"]["counts"] = json!(counters);
         }
     });
     let message = statistics(&machine);

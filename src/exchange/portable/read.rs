@@ -115,7 +115,7 @@ impl PortableReader<'_> {
                 run.launches.push(launch);
                 Ok(())
             }
-            PortableLine::Series(wire) => self.series(LaunchedBenchmark::try_from(*wire)?),
+            PortableLine::Series(launched) => self.series(*launched),
             PortableLine::CountsOfBenchmark(counted) => self.counted(counted),
             PortableLine::Verdict(verdict) => self.verdict(verdict),
             PortableLine::Conclusion(wire) => self.conclusion(wire),

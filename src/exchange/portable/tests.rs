@@ -256,9 +256,24 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
             "invalid type",
         ),
         (
-            good.replace("\"led\":\"100\"", "\"led\":\"12\""),
+            good.replace("\"led\":[true,", "\"led\":[2,"),
             "a:4",
-            "digits 0 and 1",
+            "invalid type",
+        ),
+        (
+            good.replace("\"measured\":", "\"mended\":"),
+            "a:4",
+            "unknown variant",
+        ),
+        (
+            good.replace("\"flat\":", "\"flatter\":"),
+            "a:4",
+            "unknown field",
+        ),
+        (
+            good.replace("\"led\":", "\"lead\":"),
+            "a:4",
+            "unknown field",
         ),
         (
             good.replace("[[5,6]]", "[[5,6],[5,1]]"),

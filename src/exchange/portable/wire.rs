@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use perfcheck_analysis::findings::Conclusion;
 use perfcheck_analysis::model::{
-    Acceptance, Allocations, Benchmark, BenchmarkKey, CountedBenchmark, Extras, Latencies,
-    LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, NewRun, Purpose, RunId,
-    Sample, SamplingSettings, Series, Side, Source, TargetFacts, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, CountedBenchmark, LaunchHead, LaunchRecord, LaunchedBenchmark,
+    NewRun, Purpose, RunId, Side, Source, TargetFacts, Timestamp, Verdict,
 };
 
 /// Counts up where a line gets a new member or meaning: earlier programs refuse it rather than lose something.
@@ -26,7 +25,7 @@ pub(super) enum PortableLine {
     /// A launch of the run begins.
     Launch(WireLaunch),
     /// What the launch gave of a benchmark.
-    Series(Box<WireBenchmark>),
+    Series(Box<LaunchedBenchmark>),
     /// What was counted of a benchmark of the run.
     CountsOfBenchmark(CountedBenchmark),
     /// What the run found of a benchmark.
@@ -115,30 +114,6 @@ pub struct PortablePair {
 pub(super) struct WireLaunch {
     pub(super) head: LaunchHead,
     pub(super) target_facts: TargetFacts,
-}
-
-/// What a launch gave of a benchmark, as a line: samples are pairs of iterations and nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WireBenchmark {
-    benchmark: Benchmark,
-    sampling: SamplingSettings,
-    noise_threshold: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    failed: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    warm_up: Option<(u64, u64)>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    linear: Vec<(u64, u64)>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    flat: Vec<(u64, u64)>,
-    /// A digit for each quad: 1 where this side led.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    led: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    allocations: Vec<Allocations>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    latencies: Option<Latencies>,
 }
 
 /// What a run found about a benchmark.
@@ -255,88 +230,6 @@ impl TryFrom<WireConclusion> for PortableConclusion {
         Ok(Self {
             concluded,
             runs: wire.runs.into_iter().collect(),
-        })
-    }
-}
-
-fn pairs(samples: &[Sample]) -> Vec<(u64, u64)> {
-    samples.iter().map(pair).collect()
-}
-
-fn pair(sample: &Sample) -> (u64, u64) {
-    (sample.iterations, sample.elapsed.0)
-}
-
-fn samples(pairs: Vec<(u64, u64)>) -> Vec<Sample> {
-    pairs.into_iter().map(sample).collect()
-}
-
-fn sample((iterations, elapsed): (u64, u64)) -> Sample {
-    Sample {
-        iterations,
-        elapsed: Nanos(elapsed),
-    }
-}
-
-impl From<&LaunchedBenchmark> for WireBenchmark {
-    fn from(launched: &LaunchedBenchmark) -> Self {
-        let (failed, series) = match &launched.outcome {
-            LaunchOutcome::Measured(series) => (None, Some(series)),
-            LaunchOutcome::Failed(message) => (Some(message.clone()), None),
-        };
-        let extras = &launched.extras;
-        Self {
-            benchmark: launched.benchmark.clone(),
-            sampling: launched.sampling,
-            noise_threshold: launched.noise_threshold,
-            failed,
-            warm_up: series.map(|series| pair(&series.warm_up)),
-            linear: series.map_or_else(Vec::new, |series| pairs(&series.linear)),
-            flat: series.map_or_else(Vec::new, |series| pairs(&series.flat)),
-            led: (extras.led.iter())
-                .map(|led| if *led { '1' } else { '0' })
-                .collect(),
-            allocations: extras.allocations.clone(),
-            latencies: extras.latencies.clone(),
-        }
-    }
-}
-
-impl TryFrom<WireBenchmark> for LaunchedBenchmark {
-    type Error = String;
-
-    fn try_from(wire: WireBenchmark) -> Result<Self, String> {
-        let outcome = match (wire.warm_up, wire.failed) {
-            (Some(warm_up), None) => LaunchOutcome::Measured(Series {
-                warm_up: sample(warm_up),
-                linear: samples(wire.linear),
-                flat: samples(wire.flat),
-            }),
-            (None, Some(message)) => LaunchOutcome::Failed(message),
-            _ => {
-                return Err(
-                    "a series has either `warm_up` and samples, or `failed` with the reason"
-                        .to_owned(),
-                );
-            }
-        };
-        let led = (wire.led.chars())
-            .map(|digit| match digit {
-                '0' => Ok(false),
-                '1' => Ok(true),
-                other => Err(format!("`led` is digits 0 and 1, not `{other}`")),
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            benchmark: wire.benchmark,
-            sampling: wire.sampling,
-            noise_threshold: wire.noise_threshold,
-            outcome,
-            extras: Extras {
-                led,
-                allocations: wire.allocations,
-                latencies: wire.latencies,
-            },
         })
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::wire::{End, FORMAT, Header, PortableLine, PortableRun, WireBenchmark, WireLaunch};
+use super::wire::{End, FORMAT, Header, PortableLine, PortableRun, WireLaunch};
 use crate::escape;
 use perfcheck_analysis::model::Work;
 
@@ -33,9 +33,7 @@ pub fn write_portable(
             for benchmark in &launch.benchmarks {
                 told.reached(done, all);
                 done += 1;
-                lines.line(&PortableLine::Series(Box::new(WireBenchmark::from(
-                    benchmark,
-                ))))?;
+                lines.line(&PortableLine::Series(Box::new(benchmark.clone())))?;
             }
         }
         for counted in &run.counted {

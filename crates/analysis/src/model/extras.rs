@@ -6,14 +6,24 @@ use super::Nanos;
 use perfcheck_stats::{HdrHistogram, HdrPrecision};
 
 /// What a launch measured of a benchmark besides its samples; each part is empty where it was not asked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Extras {
     /// In A/B, for each quad (two flat samples) whether this side was sampled first, as in ABBA.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub led: Vec<bool>,
     /// What single iterations of an untimed pass allocated, in the order run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocations: Vec<Allocations>,
     /// What single operations took, of benchmarks that time each one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latencies: Option<Latencies>,
+}
+
+impl Extras {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What one iteration allocated. Set-up, tear-down and the harness are not part of it.

@@ -56,7 +56,8 @@ pub struct Harness {
 }
 
 /// One benchmark in one launch.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LaunchedBenchmark {
     /// The benchmark as announced.
     pub benchmark: Benchmark,
@@ -67,11 +68,13 @@ pub struct LaunchedBenchmark {
     /// What came of it.
     pub outcome: LaunchOutcome,
     /// What was measured besides the samples.
+    #[serde(default, skip_serializing_if = "Extras::is_empty")]
     pub extras: Extras,
 }
 
 /// What came of a benchmark in a launch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LaunchOutcome {
     /// It was measured.
     Measured(Series),

@@ -31,13 +31,29 @@ impl From<Nanos> for Duration {
     }
 }
 
-/// One timed window: the body ran `iterations` times in `elapsed`.
+/// One timed window: the body ran `iterations` times in `elapsed`. In files it is the pair of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, Nanos)", into = "(u64, Nanos)")]
 pub struct Sample {
     /// How often the body ran, at least 1.
     pub iterations: u64,
     /// The time of the whole window.
     pub elapsed: Nanos,
+}
+
+impl From<(u64, Nanos)> for Sample {
+    fn from((iterations, elapsed): (u64, Nanos)) -> Self {
+        Self {
+            iterations,
+            elapsed,
+        }
+    }
+}
+
+impl From<Sample> for (u64, Nanos) {
+    fn from(sample: Sample) -> Self {
+        (sample.iterations, sample.elapsed)
+    }
 }
 
 impl Sample {
@@ -61,12 +77,15 @@ impl Sample {
 
 /// What one launch measured of one benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Series {
     /// Total of the warm-up rounds; never part of the samples.
     pub warm_up: Sample,
     /// The linear phase: d, 2d, ..., Nd iterations. May be empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linear: Vec<Sample>,
     /// The flat phase: the same number of iterations in every sample. May be empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flat: Vec<Sample>,
 }
 
