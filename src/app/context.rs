@@ -301,7 +301,7 @@ pub(super) fn resolve_reference(
 
 /// A part of a suite is no reference.
 pub(super) fn refuse_part(run: &Run) -> Result<(), AppError> {
-    match &run.partition {
+    match &run.begun.partition {
         Some(Partition { part, .. }) => Err(AppError::Usage(format!(
             "run {} is part {part} of a suite, which is no reference\n  help: `cargo perfcheck merge` puts the parts together to one run, which can be one",
             run.id

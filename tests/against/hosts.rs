@@ -22,13 +22,13 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
     let run = NewRun {
         build: None,
         partition: None,
-        started: like.run.started,
-        git: like.run.git,
-        environment: like.run.environment,
+        started: like.run.begun.started,
+        git: like.run.begun.git,
+        environment: like.run.begun.environment,
         load: None,
         seed: 1,
-        decision: like.run.decision,
-        tool_version: like.run.tool_version,
+        decision: like.run.begun.decision,
+        tool_version: like.run.begun.tool_version,
     };
     let measured = store.measurements(number, None).expect("reads");
     let cost = measured

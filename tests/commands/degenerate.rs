@@ -68,13 +68,13 @@ fn store(
     let mut run = NewRun {
         build: None,
         partition: None,
-        started: summary.run.started,
-        git: summary.run.git,
-        environment: summary.run.environment,
+        started: summary.run.begun.started,
+        git: summary.run.begun.git,
+        environment: summary.run.begun.environment,
         load: None,
         seed: 1,
-        decision: summary.run.decision,
-        tool_version: summary.run.tool_version,
+        decision: summary.run.begun.decision,
+        tool_version: summary.run.begun.tool_version,
     };
     let measured = store.measurements(like, None).expect("reads").remove(0);
     let mut benchmark = measured.benchmark;

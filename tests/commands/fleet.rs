@@ -115,12 +115,12 @@ impl<'m> Fleet<'m> {
 
     fn new_run(&mut self, machine: usize, commit: usize) -> NewRun {
         self.runs += 1;
-        let mut environment = self.like.environment.clone();
+        let mut environment = self.like.begun.environment.clone();
         MACHINES[machine].1.clone_into(&mut environment.host.cpu);
         NewRun {
             build: None,
             partition: None,
-            started: Timestamp(self.like.started.0 + self.runs * 60_000_000_000),
+            started: Timestamp(self.like.begun.started.0 + self.runs * 60_000_000_000),
             git: Some(GitState {
                 commit: format!("{commit:040x}"),
                 branch: Some("fleet".to_owned()),
@@ -129,8 +129,8 @@ impl<'m> Fleet<'m> {
             environment,
             load: None,
             seed: self.runs.cast_unsigned(),
-            decision: self.like.decision,
-            tool_version: self.like.tool_version.clone(),
+            decision: self.like.begun.decision,
+            tool_version: self.like.begun.tool_version.clone(),
         }
     }
 

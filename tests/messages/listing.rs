@@ -44,7 +44,7 @@ fn runs() -> Vec<RunLine> {
     let line = |id: i64, git: Option<GitState>, acceptance| {
         let mut run = recorded.run.clone();
         run.id = RunId(id);
-        run.git = git;
+        run.begun.git = git;
         run.acceptance = acceptance;
         RunLine {
             run,

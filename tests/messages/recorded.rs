@@ -24,7 +24,7 @@ use perfcheck_analysis::findings::{
 use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts,
     CountsOfBenchmark, DecisionSettings, Environment, Extras, Failure, GitState, HostFacts,
-    Latencies, LaunchSeries, Measurement, Metric, Nanos, Run, RunId, RunStatus, Sample,
+    Latencies, LaunchSeries, Measurement, Metric, Nanos, NewRun, Run, RunId, RunStatus, Sample,
     SamplingSettings, Series, Statistic, TargetFacts, Test, Throughput, Timestamp, Verdict,
 };
 
@@ -443,40 +443,42 @@ fn decision() -> DecisionSettings {
 
 fn run() -> Run {
     Run {
-        build: None,
-        partition: None,
         id: RUN,
-        started: Timestamp(1_767_225_600_000_000_000),
         finished: Some(Timestamp(1_767_225_660_000_000_000)),
         status: RunStatus::Complete,
         acceptance: Acceptance::Pending,
-        git: Some(GitState {
-            commit: "0123456789abcdef0123456789abcdef01234567".into(),
-            branch: Some("topic".into()),
-            dirty: true,
-        }),
-        environment: Environment {
-            host: HostFacts {
-                cpu: "A processor".into(),
-                architecture: "x86_64".into(),
-                os: "linux".into(),
-                cores: 8,
-                kernel: "6.1.1".into(),
-                governor: Some("performance".into()),
-                microcode: None,
-                shared: false,
+        begun: NewRun {
+            build: None,
+            partition: None,
+            started: Timestamp(1_767_225_600_000_000_000),
+            git: Some(GitState {
+                commit: "0123456789abcdef0123456789abcdef01234567".into(),
+                branch: Some("topic".into()),
+                dirty: true,
+            }),
+            environment: Environment {
+                host: HostFacts {
+                    cpu: "A processor".into(),
+                    architecture: "x86_64".into(),
+                    os: "linux".into(),
+                    cores: 8,
+                    kernel: "6.1.1".into(),
+                    governor: Some("performance".into()),
+                    microcode: None,
+                    shared: false,
+                },
+                build: BuildFacts {
+                    rustc: "rustc 1.95.0 (59807616e 2026-04-14)".into(),
+                    target: "x86_64-unknown-linux-gnu".into(),
+                    profile: "bench".into(),
+                    rustflags: String::new(),
+                },
             },
-            build: BuildFacts {
-                rustc: "rustc 1.95.0 (59807616e 2026-04-14)".into(),
-                target: "x86_64-unknown-linux-gnu".into(),
-                profile: "bench".into(),
-                rustflags: String::new(),
-            },
+            load: Some(0.25),
+            seed: SEED,
+            decision: decision(),
+            tool_version: "0.1.0".into(),
         },
-        load: Some(0.25),
-        seed: SEED,
-        decision: decision(),
-        tool_version: "0.1.0".into(),
         pair: None,
         plan: None,
         source: None,

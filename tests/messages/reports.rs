@@ -62,11 +62,11 @@ fn hostile(at: usize) -> String {
 /// Every verdict, and everything that somebody else may have written is hostile.
 fn hostile_runs() -> Recorded {
     let mut recorded = Recorded::all_verdicts();
-    if let Some(git) = &mut recorded.run.git {
+    if let Some(git) = &mut recorded.run.begun.git {
         git.branch = Some(hostile(0));
     }
-    recorded.run.environment.host.cpu = hostile(0);
-    recorded.run.environment.build.rustflags = hostile(0);
+    recorded.run.begun.environment.host.cpu = hostile(0);
+    recorded.run.begun.environment.build.rustflags = hostile(0);
     for measurement in &mut recorded.measurements {
         for failure in &mut measurement.failures {
             failure.message = hostile(0);
@@ -226,12 +226,12 @@ fn markdown_of_many_benchmarks_fits_into_a_comment_and_counts_what_it_leaves_out
 fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
     let mut recorded = Recorded::counted(500);
     for text in ["\u{1f980}", "|", "@a", "\u{e0041}", "`"].map(|sign| sign.repeat(300)) {
-        if let Some(git) = &mut recorded.run.git {
+        if let Some(git) = &mut recorded.run.begun.git {
             git.branch = Some(text.clone());
             git.commit = text.clone();
         }
-        recorded.run.environment.host.cpu = text.clone();
-        recorded.run.environment.build.rustflags = text.clone();
+        recorded.run.begun.environment.host.cpu = text.clone();
+        recorded.run.begun.environment.build.rustflags = text.clone();
         let mut findings = recorded.findings_with_limits();
         rename(&mut findings, |at| format!("{text}{at}"));
         for (needed, row) in (0..).zip(&mut findings.rows) {

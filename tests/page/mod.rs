@@ -32,8 +32,9 @@ fn written_with(
     let findings = recorded.findings();
     let run = findings.run;
     let side = |measurement: &'_ Measurement| -> Option<(BenchmarkRecord, Shape)> {
-        let summary = summarize_by(measurement, &run.decision, run.seed)?;
-        let record = BenchmarkRecord::of(measurement, &summary, &run.decision, run.seed)?;
+        let summary = summarize_by(measurement, &run.begun.decision, run.begun.seed)?;
+        let record =
+            BenchmarkRecord::of(measurement, &summary, &run.begun.decision, run.begun.seed)?;
         Some((
             record,
             Shape::of(measurement, &ShapeDetail::reduced(points))?,
@@ -70,7 +71,7 @@ fn written_with(
                 base: base.and_then(|base| page_side(base, RunId(41))),
                 change: candidate
                     .zip(base)
-                    .and_then(|(candidate, base)| ChangeShape::of(candidate, base, run.seed)),
+                    .and_then(|(candidate, base)| ChangeShape::of(candidate, base, run.begun.seed)),
                 history: histories.iter().find(|history| history.key == row.key),
                 sentences: vec![(
                     "verdict",

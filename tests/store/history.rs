@@ -212,7 +212,7 @@ fn the_list_of_benchmarks_shows_the_newest_run_of_each() {
     assert_eq!(list[0].throughput.bytes, Some(u64::MAX));
     assert_eq!(
         list[0].last_started,
-        store.run(first).expect("reads").started
+        store.run(first).expect("reads").begun.started
     );
 }
 

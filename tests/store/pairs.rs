@@ -44,7 +44,7 @@ fn both_sides_name_each_other_and_keep_the_plan_and_their_launches() {
         assert_eq!(head.pair, Some(Pair { partner, side }));
         assert_eq!(head.plan.as_deref(), Some(PLAN));
         assert_eq!(head.status, RunStatus::Complete);
-        assert_eq!(head.git.expect("in git").commit, commit);
+        assert_eq!(head.begun.git.expect("in git").commit, commit);
         let rounds: Vec<u32> = store.measurements(run, None).expect("reads")[0]
             .launches
             .iter()

@@ -26,15 +26,18 @@ fn the_head_of_a_run_comes_back_as_it_was() {
         (RunStatus::Complete, Acceptance::Automatic)
     );
     assert_eq!(
-        (run.started, run.finished),
+        (run.begun.started, run.finished),
         (new.started, Some(end.finished))
     );
-    assert_eq!((run.git, run.environment), (new.git, new.environment));
     assert_eq!(
-        (run.load, run.seed, run.decision),
+        (run.begun.git, run.begun.environment),
+        (new.git, new.environment)
+    );
+    assert_eq!(
+        (run.begun.load, run.begun.seed, run.begun.decision),
         (new.load, new.seed, new.decision)
     );
-    assert_eq!(run.tool_version, new.tool_version);
+    assert_eq!(run.begun.tool_version, new.tool_version);
 }
 
 #[test]
@@ -45,7 +48,7 @@ fn a_run_outside_of_git_has_no_checkout() {
     new.load = None;
     let id = store.begin_run(workspace, &new).expect("begins");
     let run = store.run(id).expect("reads");
-    assert_eq!((run.git, run.load), (None, None));
+    assert_eq!((run.begun.git, run.begun.load), (None, None));
 }
 
 #[test]

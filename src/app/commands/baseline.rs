@@ -80,9 +80,9 @@ fn list(
             lines.push(BaselineLine {
                 name: baseline.name,
                 run: baseline.run,
-                started: host::to_rfc3339(run.started),
-                ago: host::ago(run.started),
-                git: run.git,
+                started: host::to_rfc3339(run.begun.started),
+                ago: host::ago(run.begun.started),
+                git: run.begun.git,
                 pair: run.pair,
             });
         }

@@ -231,7 +231,8 @@ impl<'s> Transfer<'s> {
     /// Complete runs that are not there, oldest first; both sides of an A/B measurement together.
     fn waiting(&self, runs: &[Run]) -> Vec<Vec<RunId>> {
         // A part of a suite goes with the run that it is merged to.
-        let is_whole = |run: &&Run| run.status == RunStatus::Complete && run.partition.is_none();
+        let is_whole =
+            |run: &&Run| run.status == RunStatus::Complete && run.begun.partition.is_none();
         let whole: HashMap<RunId, &Run> = (runs.iter().filter(is_whole))
             .map(|run| (run.id, run))
             .collect();

@@ -160,7 +160,7 @@ impl Delivery<'_> {
         let is_wanted = |line: &RunLine| {
             let run = &line.run;
             let side = run.pair.map(|pair| pair.side);
-            let of_branch = run.git.as_ref().and_then(|git| git.branch.as_ref());
+            let of_branch = run.begun.git.as_ref().and_then(|git| git.branch.as_ref());
             run.status == RunStatus::Complete
                 && side != Some(Side::Base)
                 && (branch.is_none() || of_branch == branch.as_ref())

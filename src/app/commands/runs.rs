@@ -47,8 +47,8 @@ pub(super) fn run_lines(
         let of_run = baselines.iter().filter(|baseline| baseline.run == run);
         lines.push(RunLine {
             accepted_benchmarks: accepted.remove(&run).unwrap_or_default(),
-            started: host::to_rfc3339(summary.run.started),
-            ago: host::ago(summary.run.started),
+            started: host::to_rfc3339(summary.run.begun.started),
+            ago: host::ago(summary.run.begun.started),
             names: of_run.map(|baseline| baseline.name.clone()).collect(),
             benchmarks: summary.benchmarks,
             tally: summary.tally,

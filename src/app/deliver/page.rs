@@ -63,7 +63,7 @@ impl PageSubject {
             .collect();
         let mut head = findings.run.clone();
         let changes = if let Some(verdicts) = &findings.verdicts {
-            head.decision = verdicts.decision;
+            head.begun.decision = verdicts.decision;
             BTreeMap::new()
         } else {
             let columns = store.verdicts(head.id)?.into_iter();
@@ -156,7 +156,7 @@ impl PageSubject {
         let Some(limit) = runs_of_each(self.rows.len()) else {
             return Ok(BTreeMap::new());
         };
-        let git = self.head.git.as_ref();
+        let git = self.head.begun.git.as_ref();
         let request = HistoryRequest {
             branch: git.map_or(BranchFilter::Any, |git| {
                 BranchFilter::Only(git.branch.as_deref())
@@ -228,11 +228,11 @@ impl GatheredPage {
                 .filter_map(|run| self.heads.get(&run))
                 .map(|(head, signs)| PageRun {
                     head,
-                    started: host::to_rfc3339(head.started),
+                    started: host::to_rfc3339(head.begun.started),
                     signs: *signs,
                 })
                 .collect(),
-            confidence_level: subject.head.decision.confidence_level,
+            confidence_level: subject.head.begun.decision.confidence_level,
             warnings: if subject.warnings.is_empty() {
                 self.warnings(&benchmarks)
             } else {
@@ -293,7 +293,7 @@ impl GatheredPage {
         let metric = candidate
             .or(base)
             .map_or(&Metric::Time, |found| &found.benchmark.metric);
-        let seed = self.subject.head.seed;
+        let seed = self.subject.head.begun.seed;
         PageBenchmark {
             row,
             metric,
@@ -322,11 +322,16 @@ impl GatheredPage {
         points: usize,
     ) -> Option<PageSide<'a>> {
         let (head, _) = self.heads.get(&run)?;
-        let summary = summarize_by(measurement, &head.decision, head.seed)?;
+        let summary = summarize_by(measurement, &head.begun.decision, head.begun.seed)?;
         Some(PageSide {
             run,
             measurement,
-            record: BenchmarkRecord::of(measurement, &summary, &head.decision, head.seed)?,
+            record: BenchmarkRecord::of(
+                measurement,
+                &summary,
+                &head.begun.decision,
+                head.begun.seed,
+            )?,
             shape: Shape::of(measurement, &ShapeDetail::reduced(points))?,
         })
     }
@@ -376,7 +381,7 @@ fn differing<'a>(sides: impl Iterator<Item = [(&'a Run, &'a Measurement); 2]>) -
     let mut found: Vec<Difference> = Vec::new();
     for both in sides {
         let [candidate, base] = both.map(|(run, measurement)| Circumstances {
-            environment: &run.environment,
+            environment: &run.begun.environment,
             target: &measurement.target_facts,
             version: measurement.benchmark.version.as_deref(),
             metric: &measurement.benchmark.metric,

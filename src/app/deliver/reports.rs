@@ -270,7 +270,7 @@ impl Reporting<'_> {
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
         let job = world.variables.job.clone();
-        let started = host::to_rfc3339(findings.run.started);
+        let started = host::to_rfc3339(findings.run.begun.started);
         let sources = self.context.bench_sources();
         let source_place = |key: &BenchmarkKey| {
             let found = sources

@@ -173,8 +173,8 @@ impl CacheBuild<'_> {
 /// The names that the builds of two runs are kept under.
 fn names<'r>(runs: &BySide<&'r Run>) -> BySide<Option<&'r str>> {
     BySide {
-        base: runs.base.build.as_deref(),
-        candidate: runs.candidate.build.as_deref(),
+        base: runs.base.begun.build.as_deref(),
+        candidate: runs.candidate.begun.build.as_deref(),
     }
 }
 

@@ -81,7 +81,7 @@ impl WorkTree {
             Err(reason) => return Ok(Err(reason.clone())),
         };
         let mut is_alike = self.is_comparable_with(earlier, request);
-        let kept = match &earlier.build {
+        let kept = match &earlier.begun.build {
             Some(name) if is_alike => {
                 cache_build(request.context, request.common).kept(name, world)?
             }
@@ -98,17 +98,17 @@ impl WorkTree {
             let built = PreparedSides::of(base, candidate.clone(), facts);
             let both = BothBuilds::of(built, false, request, world)?;
             return Ok(Ok(BothBuilds {
-                base_git: earlier.git.clone(),
+                base_git: earlier.begun.git.clone(),
                 words: words.to_owned(),
                 ..both
             }));
         }
-        let reason = match (&earlier.build, is_alike) {
+        let reason = match (&earlier.begun.build, is_alike) {
             (None, _) => format!("the build of {words} was not kept"),
             (Some(_), true) => format!("the build of {words} is not kept any more"),
             (Some(_), false) => format!("{words} was built in another way"),
         };
-        let clean = earlier.git.as_ref().filter(|git| !git.dirty);
+        let clean = earlier.begun.git.as_ref().filter(|git| !git.dirty);
         let (Some(git), Some(checkout)) = (clean, &request.context.checkout) else {
             return Ok(Err(format!(
                 "{reason}, and its sources are not a commit that could be built again"
@@ -142,7 +142,7 @@ impl WorkTree {
         };
         differences(
             &circumstances(&self.environment),
-            &circumstances(&earlier.environment),
+            &circumstances(&earlier.begun.environment),
         )
         .allowing(&request.comparison.allow_different)
         .comparable()
@@ -155,7 +155,7 @@ pub(in crate::app) fn could_launch(
     request: &Request<'_>,
     world: &mut World<'_>,
 ) -> bool {
-    let clean = earlier.git.as_ref().filter(|git| !git.dirty);
+    let clean = earlier.begun.git.as_ref().filter(|git| !git.dirty);
     let checkout = request.context.checkout.as_ref();
     let is_there = |(git, checkout): (&GitState, &Checkout)| checkout.revision(&git.commit);
     if clean
@@ -165,7 +165,11 @@ pub(in crate::app) fn could_launch(
         return true;
     }
     let builds = cache_build(request.context, request.common);
-    let kept = earlier.build.as_ref().map(|name| builds.kept(name, world));
+    let kept = earlier
+        .begun
+        .build
+        .as_ref()
+        .map(|name| builds.kept(name, world));
     matches!(kept, Some(Ok(Some(_))))
 }
 

@@ -144,12 +144,12 @@ impl StoredComparison<'_> {
         let BySide { base, candidate } = &both.heads;
         let decision = DecisionSettings {
             analysis: self.options.analysis.said(),
-            ..candidate.decision
+            ..candidate.begun.decision
         };
         let then = conclusion_of(self.store, candidate.id)?;
         let wanted = |row: &Row<'_>| self.filter.wants(&row.key.id);
         if let (Some(then), None) = (&then, self.options.noise_threshold)
-            && decision == candidate.decision
+            && decision == candidate.begun.decision
         {
             let measured = &both.measured.candidate;
             let then = then.clone().with_measurements(measured, candidate, told);
@@ -196,7 +196,7 @@ impl StoredComparison<'_> {
             settled: &settled,
             seconds: None,
         };
-        let host = self.context.host_class(&candidate.environment);
+        let host = self.context.host_class(&candidate.begun.environment);
         let basis = evidence.basis(format!("run {}", base.id), host);
         Ok((evidence.rows(), basis))
     }
@@ -216,7 +216,7 @@ impl StoredComparison<'_> {
             store: self.store,
             workspace: self.workspace,
             checkout: self.context.checkout.as_ref(),
-            environment: &candidate.environment,
+            environment: &candidate.begun.environment,
             allowed: &self.options.allow_different,
             candidate: Some(candidate.id),
         };
@@ -229,9 +229,9 @@ impl StoredComparison<'_> {
         );
         let rules = Rules {
             decision: options.decision(&self.context.tables.workspace),
-            host: self.context.host_class(&candidate.environment),
+            host: self.context.host_class(&candidate.begun.environment),
             // A comparison of stored runs is always the same: the seed is stored too.
-            seed: options.seed.unwrap_or(candidate.seed),
+            seed: options.seed.unwrap_or(candidate.begun.seed),
         };
         // A threshold that was in force with the conventions of one system is none of another's.
         let has_other_conventions = self.options.analysis.test().is_none()
@@ -240,7 +240,7 @@ impl StoredComparison<'_> {
                 .decision(&self.context.tables.workspace)
                 .analysis
                 .test
-                != candidate.decision.analysis.test;
+                != candidate.begun.decision.analysis.test;
         let unmeasured = self.same_code(candidate)?;
         let in_scope = |key: &BenchmarkKey| self.filter.wants(&key.id) && !unmeasured.contains(key);
         let evidence = StoredEvidence {

@@ -106,12 +106,12 @@ fn judged_again<'m>(
         base: &base,
         candidate: measured,
         plan: &plan,
-        decision: &run.decision,
+        decision: &run.begun.decision,
         noise_threshold: None,
         settled: &settled,
         seconds: None,
     };
-    let host = context.host_class(&run.environment);
+    let host = context.host_class(&run.begun.environment);
     let verdicts = evidence.basis(format!("run {}", pair.partner), host);
     Ok(Some((evidence.rows(), verdicts)))
 }
@@ -156,7 +156,7 @@ fn rows_of_columns<'m>(
         .into_iter()
         .map(|known| (known.key.clone(), known))
         .collect();
-    let summaries = summarize_all(measured, &run.decision, run.seed, told);
+    let summaries = summarize_all(measured, &run.begun.decision, run.begun.seed, told);
     let mut rows: Vec<Row<'m>> = measured
         .iter()
         .zip(summaries)

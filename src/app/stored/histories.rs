@@ -94,7 +94,7 @@ fn chronological<'h>(
     history: &'h History,
     since: Option<Timestamp>,
 ) -> Vec<&'h PastMeasurement> {
-    let started = |past: &PastMeasurement| history.runs[&past.run].started;
+    let started = |past: &PastMeasurement| history.runs[&past.run].begun.started;
     let of_key = history.benchmarks.get(key).into_iter().flatten();
     let mut past: Vec<&PastMeasurement> = of_key
         .filter(|past| since.is_none_or(|since| started(past) >= since))

@@ -91,7 +91,11 @@ impl Chooser<'_> {
         let candidate = self.candidate.map(|candidate| self.store.run(candidate));
         let is_in_turn = candidate.transpose()?.is_some_and(|run| run.pair.is_some());
         // What came after the candidate does not change what is said of it.
-        let branch = named.git.as_ref().and_then(|git| git.branch.as_deref());
+        let branch = named
+            .begun
+            .git
+            .as_ref()
+            .and_then(|git| git.branch.as_deref());
         let branch = BranchFilter::Only(branch);
         let history = self.history(&keys, branch, self.candidate, BRANCH_HORIZON)?;
         let mut chosen = BTreeMap::new();
@@ -100,7 +104,7 @@ impl Chooser<'_> {
                 None => Chosen::New,
                 Some((head, base)) => {
                     let circumstances = Circumstances {
-                        environment: &head.environment,
+                        environment: &head.begun.environment,
                         target: &base.target_facts,
                         version: base.benchmark.version.as_deref(),
                         metric: &base.benchmark.metric,
@@ -330,7 +334,7 @@ impl Chooser<'_> {
 
     fn of_past(&self, subject: &Wanting, past: &PastMeasurement, history: &History) -> Differences {
         let circumstances = Circumstances {
-            environment: &history.runs[&past.run].environment,
+            environment: &history.runs[&past.run].begun.environment,
             target: &past.target_facts,
             version: past.version.as_deref(),
             metric: &past.metric,
@@ -450,13 +454,13 @@ pub(in crate::app) fn branches_of(history: &History) -> BTreeSet<&str> {
 
 /// Whether `HEAD` contains the commit of a run.
 pub(in crate::app) fn is_ancestor(checkout: &Checkout, run: &Run) -> bool {
-    let commit = run.git.as_ref().map(|git| &git.commit);
+    let commit = run.begun.git.as_ref().map(|git| &git.commit);
     commit.is_some_and(|commit| checkout.is_ancestor(commit))
 }
 
 /// Whether the repository had no commit yet, so that no branch was known.
 pub(super) fn is_before_commits(run: &Run) -> bool {
-    run.git.is_none()
+    run.begun.git.is_none()
 }
 
 /// The runs of `branch` whose commit `HEAD` contains.
@@ -468,7 +472,7 @@ fn ancestors(checkout: &Checkout, branch: &str, history: &History) -> BTreeSet<R
         .values()
         .filter(|run| branch_of(run) == Some(branch))
     {
-        let Some(git) = &run.git else { continue };
+        let Some(git) = &run.begun.git else { continue };
         let is_ancestor = *known
             .entry(&git.commit)
             .or_insert_with(|| checkout.is_ancestor(&git.commit));
@@ -480,11 +484,11 @@ fn ancestors(checkout: &Checkout, branch: &str, history: &History) -> BTreeSet<R
 }
 
 fn branch_of(run: &Run) -> Option<&str> {
-    run.git.as_ref()?.branch.as_deref()
+    run.begun.git.as_ref()?.branch.as_deref()
 }
 
 fn same_clean_commit(a: &Run, b: &Run) -> bool {
-    match (&a.git, &b.git) {
+    match (&a.begun.git, &b.begun.git) {
         (Some(a), Some(b)) => a.commit == b.commit && !a.dirty && !b.dirty,
         _ => false,
     }

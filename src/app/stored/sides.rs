@@ -37,8 +37,8 @@ pub(in crate::app) fn measured_side(head: &Run, measurement: &Measurement) -> Me
     let counts: Vec<usize> = samples.filter(|samples| *samples > 0).collect();
     MeasuredSide {
         run: head.id,
-        started: host::to_rfc3339(head.started),
-        git: head.git.clone(),
+        started: host::to_rfc3339(head.begun.started),
+        git: head.begun.git.clone(),
         launches: counts.len(),
         samples: counts.iter().sum(),
     }

@@ -58,7 +58,7 @@ impl HistorySubject<'_> {
             .collect();
         let differing: Vec<Vec<Difference>> =
             past.iter().map(|one| self.differing(newest, one)).collect();
-        let decision = &self.history.runs[&newest.run].decision;
+        let decision = &self.history.runs[&newest.run].begun.decision;
         let measured = self.runs.iter().rev().flatten().next();
         let rules = CourseRules {
             noise_threshold: measured.map_or(decision.noise_threshold, |run| run.noise_threshold),
@@ -117,8 +117,8 @@ impl HistorySubject<'_> {
                 let since = first_of_newest.filter(|_| left_out.is_none());
                 HistoryPoint {
                     run: past.run,
-                    started: host::to_rfc3339(head.started),
-                    git: head.git.clone(),
+                    started: host::to_rfc3339(head.begun.started),
+                    git: head.begun.git.clone(),
                     acceptance: head.acceptance,
                     accepted: past.accepted || is_accepted(head),
                     verdict: past.verdict,
@@ -151,7 +151,7 @@ impl HistorySubject<'_> {
 
     /// What makes a run incomparable with the newest one.
     fn differing(&self, newest: &PastMeasurement, one: &PastMeasurement) -> Vec<Difference> {
-        let of = |past: &PastMeasurement| &self.history.runs[&past.run].environment;
+        let of = |past: &PastMeasurement| &self.history.runs[&past.run].begun.environment;
         let differences = differences(
             &circumstances(newest, of(newest)),
             &circumstances(one, of(one)),
@@ -344,5 +344,5 @@ fn is_accepted(run: &Run) -> bool {
 
 /// The branch of a run; `None`: of a detached `HEAD` or outside of git.
 fn branch(run: &Run) -> Option<&str> {
-    run.git.as_ref()?.branch.as_deref()
+    run.begun.git.as_ref()?.branch.as_deref()
 }

@@ -57,7 +57,7 @@ pub(in crate::app) fn team_baseline(
     let Some(found) = baselines.iter().find(|found| found.name == name) else {
         return Ok(None);
     };
-    match team.run(found.run)?.git.filter(|git| !git.dirty) {
+    match team.run(found.run)?.begun.git.filter(|git| !git.dirty) {
         Some(git) => Ok(Some(TeamBaseline {
             run: found.run,
             commit: git.commit,

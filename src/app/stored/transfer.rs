@@ -63,7 +63,7 @@ fn portable(
         conclusion_of(store, id)?.map(|concluded| portable_conclusion(concluded, &mut named));
     Ok(PortableRun {
         head: PortableHead {
-            begun: run.begun(),
+            begun: run.begun.elsewhere(),
             finished,
             acceptance: run.acceptance,
             exit_code,
@@ -92,8 +92,8 @@ fn portable(
 /// What names a run in every store.
 pub(in crate::app) fn reference_to(run: &Run) -> PortableReference {
     PortableReference {
-        started: run.started,
-        seed: run.seed,
+        started: run.begun.started,
+        seed: run.begun.seed,
         side: run.pair.map(|pair| pair.side),
     }
 }

@@ -15,7 +15,7 @@ pub fn write_benchstat(
     run: &ExportedRun,
     told: &Work<'_>,
 ) -> io::Result<()> {
-    let host = &run.run.environment.host;
+    let host = &run.run.begun.environment.host;
     let facts = [
         ("goos", &host.os),
         ("goarch", &host.architecture),

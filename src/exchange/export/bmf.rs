@@ -26,7 +26,7 @@ pub fn write_bmf(writer: &mut dyn Write, run: &ExportedRun, told: &Work<'_>) -> 
         let resampling = Resampling {
             resamples: RESAMPLES,
             stream: Stream {
-                seed: run.run.seed,
+                seed: run.run.begun.seed,
                 name: &name,
             },
         };

@@ -194,7 +194,7 @@ fn estimates(
     let slope = is_linear.then(|| slope_through_origin(&x, &y)).flatten();
     let clusters: Vec<&[(f64, f64)]> = points.chunks(1).collect();
     let stream = Stream {
-        seed: run.run.seed,
+        seed: run.run.begun.seed,
         name: id,
     };
     let sd = described.sd.unwrap_or(0.0);

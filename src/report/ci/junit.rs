@@ -203,7 +203,7 @@ fn write_properties(
 ) -> io::Result<()> {
     let mut properties = vec![
         ("run".to_owned(), findings.run.id.to_string()),
-        ("seed".to_owned(), findings.run.seed.to_string()),
+        ("seed".to_owned(), findings.run.begun.seed.to_string()),
     ];
     if let Some(sentence) = sentences::incomplete(findings.run) {
         properties.push(("incomplete".to_owned(), sentence));

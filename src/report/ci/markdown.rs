@@ -84,7 +84,7 @@ fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<
     );
     line(text, "");
     let run = findings.run;
-    let commit = run.git.as_ref().map_or_else(String::new, |git| {
+    let commit = run.begun.git.as_ref().map_or_else(String::new, |git| {
         let commit = sentences::shortened(&git.commit, LONGEST_NAME);
         let commit = first_digits(&commit, 12);
         let branch = git
@@ -98,7 +98,7 @@ fn add_head(text: &mut String, findings: &Findings<'_>, context: &ReportContext<
         .verdicts
         .as_ref()
         .map_or_else(String::new, |verdicts| compared_with(findings, verdicts));
-    let part = run.partition.as_ref();
+    let part = run.begun.partition.as_ref();
     let part = part.map_or_else(String::new, |found| {
         format!(" (part {}: `merge` decides about all)", found.part)
     });
@@ -433,12 +433,12 @@ fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
 /// Where and how it was measured.
 fn add_circumstances(text: &mut String, findings: &Findings<'_>, context: &ReportContext<'_>) {
     let run = findings.run;
-    let build = &run.environment.build;
+    let build = &run.begun.environment.build;
     open(text, "Machine and build");
     let host = if run.source.is_some() {
         "imported numbers: machine and build are what their source says".to_owned()
     } else {
-        units::host(&run.environment.host)
+        units::host(&run.begun.environment.host)
     };
     let flags = match &build.rustflags[..] {
         "" => String::new(),
@@ -452,7 +452,7 @@ fn add_circumstances(text: &mut String, findings: &Findings<'_>, context: &Repor
         ),
         format!(
             "cargo-perfcheck {}, began {}, seed {}",
-            run.tool_version, context.started, run.seed
+            run.begun.tool_version, context.started, run.begun.seed
         ),
     ];
     for fact in facts {

@@ -12,7 +12,7 @@ use perfcheck_analysis::model::{Observations, Statistic, Test, Thresholds, Verdi
 
 /// The statements from the observations to what decided.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
-    let thresholds = &explanation.run.decision.thresholds;
+    let thresholds = &explanation.run.begun.decision.thresholds;
     let mut statements = failures(explanation.failures);
     if let Some(tested) = comparison.published() {
         statements.push(observations(tested));

@@ -29,7 +29,7 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
     {
         statements.push(reference(explanation));
     }
-    let environment = &explanation.run.environment;
+    let environment = &explanation.run.begun.environment;
     let host = &environment.host;
     let text = match &explanation.run.source {
         Some(imported) => format!(
@@ -50,7 +50,7 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
         Numbers::Place {
             cores: host.cores,
             shared: host.shared,
-            load: explanation.run.load,
+            load: explanation.run.begun.load,
             clock_step_ns: explanation.signs.clock_step,
             jitter: explanation.signs.jitter,
             control_range: explanation.signs.control_range,

@@ -61,7 +61,7 @@ pub(super) fn meaning(explanation: &Explanation<'_>) -> &'static str {
 }
 
 fn changed(explanation: &Explanation<'_>) -> String {
-    let subject = explanation.run.decision.analysis.subject;
+    let subject = explanation.run.begun.decision.analysis.subject;
     let comparison = explanation.comparison();
     let values = comparison
         .and_then(|found| sentences::values_of(found, subject, explanation.metric))
@@ -107,7 +107,7 @@ fn compared_with(explanation: &Explanation<'_>) -> String {
 }
 
 fn certainty(explanation: &Explanation<'_>) -> String {
-    let decision = &explanation.run.decision;
+    let decision = &explanation.run.begun.decision;
     let change = explanation.comparison().and_then(|found| found.change);
     let known = change.filter(|change| change.lower.is_finite() || change.upper.is_finite());
     if let Some(change) = known {

@@ -57,7 +57,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = vec![verdict(explanation)];
     statements.extend(measured::sides(explanation));
     statements.extend(explanation.code.map(changed_code));
-    let subject = explanation.run.decision.analysis.subject;
+    let subject = explanation.run.begun.decision.analysis.subject;
     match (explanation.method, explanation.comparison()) {
         (Some(method), Some(comparison)) if explanation.verdict != Verdict::Failed => {
             statements.extend(match method {

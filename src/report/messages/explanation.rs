@@ -322,7 +322,7 @@ impl<'a> ExplanationMessage<'a> {
     pub fn of(explanation: &Explanation<'a>, sentences: &'a [Statement]) -> Self {
         let compared = explanation.comparison();
         let method = explanation.method.filter(|_| compared.is_some());
-        let subject = explanation.run.decision.analysis.subject;
+        let subject = explanation.run.begun.decision.analysis.subject;
         Self {
             run: explanation.run.id,
             benchmark: explanation.key,

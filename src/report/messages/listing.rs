@@ -103,15 +103,15 @@ impl<'a> From<&'a RunLine> for ListedRun<'a> {
             status: run.status,
             acceptance: run.acceptance,
             baselines: &line.names,
-            git: run.git.as_ref(),
-            environment: &run.environment,
-            seed: run.seed,
+            git: run.begun.git.as_ref(),
+            environment: &run.begun.environment,
+            seed: run.begun.seed,
             benchmarks: line.benchmarks,
             verdicts: (&line.tally).into(),
             accepted_benchmarks: &line.accepted_benchmarks,
             source: run.source.as_ref(),
             pair: run.pair,
-            part: run.partition.as_ref().map(|found| found.part),
+            part: run.begun.partition.as_ref().map(|found| found.part),
         }
     }
 }

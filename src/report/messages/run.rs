@@ -163,17 +163,17 @@ impl<'a> From<&'a Findings<'_>> for RunFinished<'a> {
             code: code.collect(),
             limits_exceeded: verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len()),
             thresholds: (&findings.thresholds()).into(),
-            seed: run.seed,
-            git: run.git.as_ref(),
-            environment: &run.environment,
-            load: run.load,
+            seed: run.begun.seed,
+            git: run.begun.git.as_ref(),
+            environment: &run.begun.environment,
+            load: run.begun.load,
             clock_step_ns: signs.clock_step,
             control_ns: signs.control_ns,
             control_range: signs.control_range,
             jitter: signs.jitter,
-            tool_version: &run.tool_version,
+            tool_version: &run.begun.tool_version,
             source: run.source.as_ref(),
-            part: run.partition.as_ref().map(|found| found.part),
+            part: run.begun.partition.as_ref().map(|found| found.part),
         }
     }
 }

@@ -81,7 +81,7 @@ fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
         places: &places,
         timeline: &timeline,
         confidence_level: page.confidence_level,
-        subject: page.run.decision.analysis.subject,
+        subject: page.run.begun.decision.analysis.subject,
     };
     for (index, one) in page.benchmarks.iter().enumerate() {
         if index > 0 {
@@ -175,7 +175,7 @@ impl<'a> HeadData<'a> {
             run: page.run.id,
             reference: page.reference.as_deref().map(one_line),
             level: page.confidence_level,
-            significance: page.run.decision.significance_level,
+            significance: page.run.begun.decision.significance_level,
             verdicts: verdicts
                 .clone()
                 .map(|verdict| (*verdict, tally.count(*verdict)))
@@ -210,7 +210,7 @@ fn lines(sentences: impl Iterator<Item = String>) -> Vec<String> {
 
 impl<'a> From<&'a PageRun<'_>> for RunData<'a> {
     fn from(run: &'a PageRun<'_>) -> Self {
-        let git = run.head.git.as_ref();
+        let git = run.head.begun.git.as_ref();
         Self {
             id: run.head.id,
             started: &run.started,
@@ -245,7 +245,7 @@ fn notes(page: &Page<'_>) -> Vec<String> {
 
 /// How the verdicts were reached, where any was.
 fn how(page: &Page<'_>) -> Option<String> {
-    let decision = &page.run.decision;
+    let decision = &page.run.begun.decision;
     let method = page.benchmarks.iter().find_map(|one| one.method)?;
     if decision.analysis.subject != Statistic::Time {
         return Some(format!("about {}", decision.analysis.subject));

@@ -59,6 +59,7 @@ const LINES: [EnvironmentFact; 20] = [
     }),
     line("load at the start", None, |run| {
         run.head
+            .begun
             .load
             .map(|load| format!("{load:.2}"))
             .unwrap_or_default()
@@ -70,19 +71,21 @@ const LINES: [EnvironmentFact; 20] = [
     }),
     line("control workload", None, control),
     line("rustc", Some(Fact::Rustc), |run| {
-        run.head.environment.build.rustc.clone()
+        run.head.begun.environment.build.rustc.clone()
     }),
     line("target", Some(Fact::Target), |run| {
-        run.head.environment.build.target.clone()
+        run.head.begun.environment.build.target.clone()
     }),
     line("profile", Some(Fact::Profile), |run| {
-        run.head.environment.build.profile.clone()
+        run.head.begun.environment.build.profile.clone()
     }),
     line("rustflags", Some(Fact::Rustflags), |run| {
-        run.head.environment.build.rustflags.clone()
+        run.head.begun.environment.build.rustflags.clone()
     }),
-    line("seed", None, |run| run.head.seed.to_string()),
-    line("cargo-perfcheck", None, |run| run.head.tool_version.clone()),
+    line("seed", None, |run| run.head.begun.seed.to_string()),
+    line("cargo-perfcheck", None, |run| {
+        run.head.begun.tool_version.clone()
+    }),
 ];
 
 const fn line(
@@ -94,11 +97,11 @@ const fn line(
 }
 
 fn of_git(run: &Run, pick: impl Fn(&GitState) -> String) -> String {
-    run.git.as_ref().map(pick).unwrap_or_default()
+    run.begun.git.as_ref().map(pick).unwrap_or_default()
 }
 
 fn host(run: &PageRun<'_>, pick: impl Fn(&HostFacts) -> String) -> String {
-    pick(&run.head.environment.host)
+    pick(&run.head.begun.environment.host)
 }
 
 fn control(run: &PageRun<'_>) -> String {

@@ -42,7 +42,7 @@ pub fn write_run_index(writer: &mut dyn Write, title: &str, lines: &[RunLine]) -
 fn write_run(writer: &mut dyn Write, line: &RunLine) -> io::Result<()> {
     let run = line.run.id;
     let began = html(&line.started);
-    let commit = line.run.git.as_ref().map_or_else(String::new, |git| {
+    let commit = line.run.begun.git.as_ref().map_or_else(String::new, |git| {
         let changes = if git.dirty { ", modified" } else { "" };
         let short: String = git.commit.chars().take(12).collect();
         format!("<code>{}</code>{changes}", html(&short))

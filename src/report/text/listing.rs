@@ -143,7 +143,7 @@ fn runs_table(lines: &[RunLine], columns: usize) -> Table {
     let cells = cells_of(lines);
     let checkouts = lines.iter().map(|line| {
         let run = &line.run;
-        checkout(run.git.as_ref(), run.pair, columns)
+        checkout(run.begun.git.as_ref(), run.pair, columns)
     });
     let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
     // In a narrow terminal they are left out before anything takes several lines.
@@ -218,7 +218,7 @@ fn state(line: &RunLine, columns: usize) -> String {
     let base = line.run.pair.filter(|pair| pair.side == Side::Base);
     let own = match (base, line.run.status) {
         (Some(pair), RunStatus::Complete) => format!("base of {}", pair.partner),
-        (None, RunStatus::Complete) if let Some(found) = &line.run.partition => {
+        (None, RunStatus::Complete) if let Some(found) = &line.run.begun.partition => {
             format!("part {}", found.part)
         }
         _ => own.to_owned(),

@@ -11,7 +11,7 @@ use perfcheck_analysis::model::{Run, RunStatus, first_digits};
 
 /// Where and how a run was measured.
 pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> io::Result<()> {
-    let git = run.git.as_ref().map_or_else(String::new, |git| {
+    let git = run.begun.git.as_ref().map_or_else(String::new, |git| {
         let branch = git.branch.as_deref().unwrap_or("detached");
         let dirty = if git.dirty { ", modified" } else { "" };
         let commit = first_digits(&git.commit, 12);
@@ -21,7 +21,7 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
         RunStatus::Complete => "",
         RunStatus::Incomplete => ", incomplete",
     };
-    let part = run.partition.as_ref();
+    let part = run.begun.partition.as_ref();
     let part = part.map_or_else(String::new, |found| format!(", part {}", found.part));
     writeln!(
         writer,
@@ -31,7 +31,7 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
     if let Some(source) = &run.source {
         return write_source(writer, run, source);
     }
-    let (host, build) = (&run.environment.host, &run.environment.build);
+    let (host, build) = (&run.begun.environment.host, &run.begun.environment.build);
     let line = |writer: &mut dyn Write, text: &str| {
         let text = escape::one_line(text);
         writeln!(writer, "{}", prose(&text, units::terminal_width(), ""))
@@ -48,7 +48,7 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
     };
     let build = format!(
         "{}, profile {}, {}{flags}, seed {}",
-        build.rustc, build.profile, build.target, run.seed
+        build.rustc, build.profile, build.target, run.begun.seed
     );
     line(writer, &build)?;
     writeln!(writer)

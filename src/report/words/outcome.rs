@@ -61,7 +61,7 @@ impl RunOutcome {
             (exceeded > 0).then(|| format!("{} exceeded", units::counted(exceeded, "limit"))),
         ];
         outcome.reasons = reasons.into_iter().flatten().collect();
-        outcome.is_part = findings.run.partition.is_some();
+        outcome.is_part = findings.run.begun.partition.is_some();
         outcome.reference = reference.map(|verdicts| theme::printable(&verdicts.reference));
         if let (Some(_), [Some(run)]) = (&reference, &runs.into_iter().collect::<Vec<_>>()[..]) {
             outcome.reference_run = Some(format!("run {run}"));

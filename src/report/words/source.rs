@@ -45,7 +45,7 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
             source.rows_skipped
         )?;
     }
-    writeln!(writer, "{}\n", plain(circumstances(&run.environment)))
+    writeln!(writer, "{}\n", plain(circumstances(&run.begun.environment)))
 }
 
 /// What is known of where the values of an imported run were measured.

@@ -167,7 +167,7 @@ impl Conclusion<'static> {
         run: &Run,
         told: &Work<'_>,
     ) -> Conclusion<'m> {
-        let summaries = summarize_all(measurements, &run.decision, run.seed, told);
+        let summaries = summarize_all(measurements, &run.begun.decision, run.begun.seed, told);
         let mut known: BTreeMap<_, _> = measurements
             .iter()
             .zip(summaries)

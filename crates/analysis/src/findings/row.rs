@@ -209,7 +209,7 @@ impl Findings<'_> {
     /// The settings of the decision in force.
     pub fn decision(&self) -> &DecisionSettings {
         let decision = self.verdicts.as_ref().map(|verdicts| &verdicts.decision);
-        decision.unwrap_or(&self.run.decision)
+        decision.unwrap_or(&self.run.begun.decision)
     }
 
     /// How many benchmarks were compared, and the geometric mean of their changes, a fraction; `None` where fewer than three were, or none was called:

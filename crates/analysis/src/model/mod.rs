@@ -19,7 +19,6 @@ mod partition;
 mod quantity;
 mod round;
 mod run;
-mod run_ends;
 mod series;
 mod settings;
 mod side;
@@ -51,10 +50,9 @@ pub use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, Words, worded
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use round::Round;
 pub use run::{
-    Acceptance, BASE_FAILED, Conduct, Control, Failure, LaunchSeries, Measurement, Pair, Purpose,
-    Run, RunId, RunPoint, RunStatus, TargetFacts, Timestamp,
+    Acceptance, BASE_FAILED, Conduct, Control, Failure, LaunchSeries, Measurement, NewRun, Pair,
+    Purpose, Run, RunEnd, RunId, RunPoint, RunStatus, RunVerdict, TargetFacts, Timestamp,
 };
-pub use run_ends::{NewRun, RunEnd, RunVerdict};
 pub use series::{Nanos, Sample, Series};
 pub use settings::{
     AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,

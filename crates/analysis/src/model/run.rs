@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Benchmark, CountsOfBenchmark, DecisionSettings, DescribedSamples, Environment, Extras,
-    GitState, Nanos, Partition, SamplingSettings, Series, Side, Source, Verdict,
+    Benchmark, BenchmarkKey, CountsOfBenchmark, DecisionSettings, DescribedSamples, Environment,
+    Extras, GitState, Nanos, Partition, SamplingSettings, Series, Side, Source, Verdict,
 };
 
 /// Number of a run in its store.
@@ -74,19 +74,12 @@ pub struct Pair {
     pub side: Side,
 }
 
-/// The head of a run, without its series.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// Its number.
-    pub id: RunId,
+/// What is known when a run begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewRun {
     /// When it began.
     pub started: Timestamp,
-    /// When it ended, if it did.
-    pub finished: Option<Timestamp>,
-    /// How far it came.
-    pub status: RunStatus,
-    /// Whether it may be a reference.
-    pub acceptance: Acceptance,
     /// The checkout, where there is one.
     pub git: Option<GitState>,
     /// Machine and build.
@@ -99,16 +92,75 @@ pub struct Run {
     pub decision: DecisionSettings,
     /// Version of cargo-perfcheck.
     pub tool_version: String,
+    /// The name of its build in the cache of this machine, if it was built there.
+    pub build: Option<String>,
+    /// Which part of a suite it measures, if it is one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<Partition>,
+}
+
+impl NewRun {
+    /// The same for another store: without its build, which lies in the cache of one machine.
+    #[must_use]
+    pub fn elsewhere(&self) -> Self {
+        Self {
+            build: None,
+            ..self.clone()
+        }
+    }
+}
+
+/// The head of a run, without its series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Its number.
+    pub id: RunId,
+    /// What was known when it began.
+    pub begun: NewRun,
+    /// When it ended, if it did.
+    pub finished: Option<Timestamp>,
+    /// How far it came.
+    pub status: RunStatus,
+    /// Whether it may be a reference.
+    pub acceptance: Acceptance,
     /// The other side, if this run is one side of an A/B measurement.
     pub pair: Option<Pair>,
     /// The sequential plan of an A/B measurement as it was written down when it began.
     pub plan: Option<String>,
     /// Where its numbers come from, if another program measured them.
     pub source: Option<Source>,
-    /// The name of its build in the cache of this machine, if it was built there.
-    pub build: Option<String>,
-    /// Which part of a suite it measured, if it was one of several.
-    pub partition: Option<Partition>,
+}
+
+/// What is known when a run ends by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunEnd {
+    /// When it ended.
+    pub finished: Timestamp,
+    /// Whether it may serve as a reference from now on.
+    pub acceptance: Acceptance,
+    /// The exit code that it ends with.
+    pub exit_code: u8,
+    /// What was found, also about benchmarks that the run did not measure.
+    pub verdicts: Vec<RunVerdict>,
+    /// What was concluded of the run, in bytes that the store keeps without reading them.
+    pub conclusion: Option<Vec<u8>>,
+}
+
+/// What a run found about one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunVerdict {
+    /// The benchmark.
+    pub key: BenchmarkKey,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The run's value: nanoseconds of one iteration, for lists and for the spread between runs.
+    pub typical_ns: Option<f64>,
+    /// Relative change against the reference, a fraction.
+    pub change: Option<f64>,
+    /// Standard error of ln(1 + change); `None` where the data do not give one.
+    pub standard_error: Option<f64>,
+    /// The run that it was compared with. That run may since have been deleted.
+    pub reference: Option<RunId>,
 }
 
 /// Facts of one bench target in a run.

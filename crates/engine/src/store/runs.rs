@@ -300,21 +300,23 @@ pub(super) fn run_at(row: &StoredRow<'_>) -> rusqlite::Result<Run> {
     };
     Ok(Run {
         id: RunId(row.get(0)?),
-        started: Timestamp(row.get(1)?),
+        begun: NewRun {
+            started: Timestamp(row.get(1)?),
+            git,
+            load: row.get(8)?,
+            seed: row.get::<Unsigned>(9)?.0,
+            decision: row.get::<Json<_>>(10)?.0,
+            tool_version: row.get(11)?,
+            environment: row.get::<Json<_>>(12)?.0,
+            build: row.get(17)?,
+            partition: row.get::<Option<Json<_>>>(18)?.map(|Json(part)| part),
+        },
         finished: row.get::<Option<_>>(2)?.map(Timestamp),
         status: row.get::<WordColumn<_>>(3)?.0,
         acceptance: row.get::<WordColumn<_>>(4)?.0,
-        git,
-        load: row.get(8)?,
-        seed: row.get::<Unsigned>(9)?.0,
-        decision: row.get::<Json<_>>(10)?.0,
-        tool_version: row.get(11)?,
-        environment: row.get::<Json<_>>(12)?.0,
         pair,
         plan: row.get(15)?,
         source: row.get::<Option<Json<_>>>(16)?.map(|Json(source)| source),
-        build: row.get(17)?,
-        partition: row.get::<Option<Json<_>>>(18)?.map(|Json(part)| part),
     })
 }
 

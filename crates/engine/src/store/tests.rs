@@ -246,7 +246,7 @@ fn a_store_of_version_1_opens_with_what_it_holds() {
             .expect("reads")
             .expect("named");
         let head = store.run(run).expect("reads");
-        assert_eq!((head.seed, head.pair, head.plan), (7, None, None));
+        assert_eq!((head.begun.seed, head.pair, head.plan), (7, None, None));
         store.check().expect("whole");
         let version: u32 = store
             .connection()

@@ -214,7 +214,7 @@ fn lines(asked: &Asked<'_>, sides: &[ComparedRun], shown: Shown, order: Order) -
         .collect();
     // One seed for a line: the parts that a figure draws are then the same in all columns.
     let said = asked.options.comparison.seed;
-    let seed = said.unwrap_or(sides[0].head.seed);
+    let seed = said.unwrap_or(sides[0].head.begun.seed);
     let mut lines: Vec<ColumnsLine> = keys
         .into_iter()
         .map(|key| line(sides, key, &shown.figures(), shown, (seed, said)))
@@ -350,7 +350,7 @@ fn behind_gate(
     let rules = Rules {
         decision: verdicts.decision,
         host: verdicts.host,
-        seed: said.unwrap_or(side.head.seed),
+        seed: said.unwrap_or(side.head.begun.seed),
     };
     let base = sides[0].measurements.get(key)?;
     let reference = Reference {

@@ -5,7 +5,7 @@ use perfcheck_analysis::model::{BenchmarkKey, GitState, Run};
 
 /// That the build of `run` is gone. `base` is the run whose state can be built again.
 pub(super) fn not_kept(run: &Run, key: &BenchmarkKey, base: &Run) -> AppError {
-    let clean = base.git.as_ref().filter(|git| !git.dirty);
+    let clean = base.begun.git.as_ref().filter(|git| !git.dirty);
     let against = clean.map(GitState::short);
     AppError::NothingToLookInto(format!(
         "no executable of the bench target `{}` is kept of run {}\n  help: `cargo perfcheck --against {}` builds and measures both sides again, and keeps them",

@@ -79,7 +79,10 @@ fn last_values(history: &History, key: &BenchmarkKey) -> Vec<Option<f64>> {
         return Vec::new();
     };
     let branch = |found: &PastMeasurement| {
-        let git = history.runs.get(&found.run).map(|head| head.git.as_ref());
+        let git = history
+            .runs
+            .get(&found.run)
+            .map(|head| head.begun.git.as_ref());
         git.map(|git| git.and_then(|git| git.branch.as_deref()))
     };
     let alike = past

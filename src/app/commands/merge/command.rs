@@ -114,7 +114,7 @@ fn known(
     let found = store.runs_begun(workspace, begun.started, begun.seed, side)?;
     for run in found {
         // A part may be in the same store, which began with the whole.
-        if store.run(run)?.partition.is_none() {
+        if store.run(run)?.begun.partition.is_none() {
             return Ok(Some(run).filter(|_| suite.missing.is_empty()));
         }
     }

@@ -58,8 +58,8 @@ fn of_benchmark(past: &[PastMeasurement], history: &History) -> Vec<RunId> {
         .filter(|one| one.verdict != Some(Verdict::Failed))
     {
         let run = &history.runs[&one.run];
-        let branch = run.git.as_ref().and_then(|git| git.branch.as_deref());
-        let place = (branch, run.environment.host.cpu.as_str());
+        let branch = run.begun.git.as_ref().and_then(|git| git.branch.as_deref());
+        let place = (branch, run.begun.environment.host.cpu.as_str());
         places.entry(place).or_default().push(one);
     }
     let mut found = Vec::new();

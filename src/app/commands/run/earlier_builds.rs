@@ -97,12 +97,12 @@ pub(super) fn earlier_builds(
 
 /// A run as the user calls it, by `name` or number, and what about its sources a user may have forgotten: another branch, or changes that are in no commit.
 fn called(run: &Run, name: Option<&str>, own: Option<&str>) -> String {
-    let branch = run.git.as_ref().and_then(|git| git.branch.as_deref());
+    let branch = run.begun.git.as_ref().and_then(|git| git.branch.as_deref());
     let branch = branch.filter(|branch| Some(*branch) != own);
     let branch = branch.map(|branch| format!("of `{branch}`"));
-    let is_dirty = run.git.as_ref().is_some_and(|git| git.dirty);
+    let is_dirty = run.begun.git.as_ref().is_some_and(|git| git.dirty);
     let changes = is_dirty.then(|| "with uncommitted changes".to_owned());
-    let is_first = run.git.is_none() && own.is_some();
+    let is_first = run.begun.git.is_none() && own.is_some();
     let first = is_first.then(|| "before the first commit".to_owned());
     let forgotten: Vec<String> = branch.into_iter().chain(changes).chain(first).collect();
     let number = match name {

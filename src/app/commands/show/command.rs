@@ -75,8 +75,8 @@ pub fn show(
     }
     let head = store.run(run)?;
     let decision = DecisionSettings {
-        analysis: options.described().unwrap_or(head.decision.analysis),
-        ..head.decision
+        analysis: options.described().unwrap_or(head.begun.decision.analysis),
+        ..head.begun.decision
     };
     let shown = DescribedAs {
         is_shown: &is_shown,
@@ -141,7 +141,7 @@ fn table(
     let summary = store.run_summary(run)?;
     let head = &summary.run;
     let summaries = working("Describing", measurements.len(), world, |told| {
-        summarize_all(measurements, &head.decision, head.seed, told)
+        summarize_all(measurements, &head.begun.decision, head.begun.seed, told)
     });
     let mut rows: Vec<Row<'_>> = measurements
         .iter()
@@ -211,17 +211,17 @@ fn statistics(
                 key: &row.key,
                 measurement,
                 record: summary.and_then(|found| {
-                    BenchmarkRecord::of(measurement, found, &shown.decision, head.seed)
+                    BenchmarkRecord::of(measurement, found, &shown.decision, head.begun.seed)
                 }),
                 bootstrap: LatencyBootstrap::of(
                     measurement,
-                    head.decision.confidence_level,
-                    head.seed,
+                    head.begun.decision.confidence_level,
+                    head.begun.seed,
                 ),
                 verdict: measurement.verdict,
                 change: columns.get(&row.key).and_then(|known| known.change),
                 p_value: row.comparison.as_ref().and_then(|found| found.p_value),
-                thresholds: head.decision.thresholds,
+                thresholds: head.begun.decision.thresholds,
             })
         })
         .collect();
@@ -230,7 +230,7 @@ fn statistics(
     if common.output.format == MessageFormat::Human {
         write_run_head(world.stdout, head, &HostSigns::of(measured.iter()))?;
     }
-    let level = head.decision.confidence_level;
+    let level = head.begun.decision.confidence_level;
     write_statistics(world.stdout, run, &all, level, common.output.format)?;
     Ok(ExitCode::Clean)
 }

@@ -38,7 +38,13 @@ pub(in crate::app) fn draw(
         )));
     };
     let key = &measurement.benchmark.key;
-    let summary = summarize_all(measurements, &run.decision, run.seed, &Work::silent()).pop();
+    let summary = summarize_all(
+        measurements,
+        &run.begun.decision,
+        run.begun.seed,
+        &Work::silent(),
+    )
+    .pop();
     let drawn = summary
         .flatten()
         .zip(Shape::of(measurement, &ShapeDetail::FULL));
@@ -50,12 +56,12 @@ pub(in crate::app) fn draw(
             run.id
         )));
     };
-    let latencies = LatencySummary::of(measurement, run.decision.confidence_level);
+    let latencies = LatencySummary::of(measurement, run.begun.decision.confidence_level);
     let picture = Picture {
         key,
         metric: &measurement.benchmark.metric,
         run: run.id,
-        confidence_level: run.decision.confidence_level,
+        confidence_level: run.begun.decision.confidence_level,
         summary: &summary,
         shape: &shape,
         operations: latencies

@@ -179,7 +179,7 @@ impl Whole {
         };
         let whole = Self {
             launches: store.launch_records(id)?,
-            run: run.begun(),
+            run: run.begun.elsewhere(),
             end,
         };
         Ok((whole, workspace.key))

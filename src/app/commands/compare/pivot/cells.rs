@@ -453,13 +453,13 @@ fn incomparable(
     let (candidate_version, base_version) = (version(candidate), version(base));
     differences(
         &Circumstances {
-            environment: &sides[candidate.run].head.environment,
+            environment: &sides[candidate.run].head.begun.environment,
             target: &candidate_target,
             version: candidate_version.as_deref(),
             metric: &candidate.measurement.benchmark.metric,
         },
         &Circumstances {
-            environment: &sides[base.run].head.environment,
+            environment: &sides[base.run].head.begun.environment,
             target: &base_target,
             version: base_version.as_deref(),
             metric: &base.measurement.benchmark.metric,

@@ -51,7 +51,7 @@ pub(in crate::app) fn pivot(
             .nothing_to_compare(sides[0].head.id, sides[0].head.id));
     }
     let allowed = &options.comparison.allow_different;
-    let seed = options.comparison.seed.unwrap_or(sides[0].head.seed);
+    let seed = options.comparison.seed.unwrap_or(sides[0].head.begun.seed);
     let decision = options
         .comparison
         .decision(&asked.stored.context.tables.workspace);
