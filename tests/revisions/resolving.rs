@@ -1,5 +1,7 @@
 //! Which commit a name stands for, and what is said where it stands for none.
 
+use std::fs;
+
 use perfcheck_engine::host::Checkout;
 
 use crate::revisions::repository::Repository;
@@ -111,4 +113,40 @@ fn the_commits_of_a_range_come_oldest_first_and_only_forwards() {
     assert_eq!(found, between);
     let said = text(checkout.commits_between("HEAD", &good));
     assert!(said.contains("no ancestor"), "{said}");
+}
+
+#[test]
+fn a_checkout_differs_from_its_commit_where_tracked_or_new_files_do() {
+    let made = Repository::new();
+    let checkout = made.checkout();
+    let state = || checkout.whole_state().expect("an answer");
+    let head = made.git(&["rev-parse", "HEAD"]);
+    let clean = state().expect("a commit");
+    assert_eq!((&clean.commit, clean.dirty), (&head, false));
+    assert_eq!(clean.branch.as_deref(), Some("main"));
+    // An ignored file is none that a commit lacks.
+    let exclude = made.root.join(".git/info/exclude");
+    fs::write(exclude, "ignored.txt\n").expect("written");
+    fs::write(made.root.join("ignored.txt"), "").expect("written");
+    assert!(!state().expect("a commit").dirty);
+    // A new one is, though `state` minds tracked ones alone.
+    let new = made.root.join("new.txt");
+    fs::write(&new, "").expect("written");
+    assert!(state().expect("a commit").dirty);
+    assert!(!checkout.state().expect("a commit").dirty);
+    fs::remove_file(new).expect("there");
+    made.git(&["switch", "--quiet", "--detach"]);
+    assert_eq!(state().expect("a commit").branch, None);
+    made.git(&["switch", "--quiet", "--orphan", "empty"]);
+    assert_eq!(state(), None, "before the first commit");
+}
+
+#[test]
+fn a_repository_without_files_is_refused_with_the_words_of_git() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let bare = directory.path().join("bare");
+    let made = Repository::new();
+    made.git(&["init", "--quiet", "--bare", &bare.display().to_string()]);
+    let said = text(Checkout::require(&bare));
+    assert!(said.contains("must be run in a work tree"), "{said}");
 }

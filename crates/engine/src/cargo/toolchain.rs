@@ -103,16 +103,20 @@ impl Toolchain {
 }
 
 /// Where the compiler of a toolchain has its libraries: `SYSROOT/lib/rustlib/TARGET/lib` beside `SYSROOT/bin/rustc`. `None` for a stand-in that only
-/// starts the compiler, and for a target that it keeps elsewhere: those are to be asked.
+/// starts the compiler, and where they lie elsewhere: then the compiler is to be asked.
 fn libraries_beside(rustc: &PathAndArgs, target: &str) -> Option<PathBuf> {
+    if !rustc.path.is_absolute() || !rustc.args.is_empty() {
+        return None;
+    }
     let program = rustc.path.canonicalize().ok()?;
-    let found = program
-        .ancestors()
-        .nth(2)?
-        .join("lib/rustlib")
-        .join(target)
-        .join("lib");
-    (rustc.args.is_empty() && found.is_dir()).then_some(found)
+    let directory = program.parent()?;
+    let sysroot = directory.parent()?;
+    let libraries = sysroot.join("lib/rustlib").join(target).join("lib");
+    let is_usual = program.file_stem()? == "rustc"
+        && directory.file_name()? == "bin"
+        && !sysroot.join("lib64/rustlib").exists()
+        && libraries.is_dir();
+    is_usual.then_some(libraries)
 }
 
 fn run(program: &Path, first: &[OsString], then: &[&str]) -> Result<String, CargoError> {
@@ -157,21 +161,28 @@ mod tests {
     #[test]
     fn what_only_starts_the_compiler_is_to_be_asked() {
         let directory = tempfile::tempdir().expect("a directory");
-        let rustc = |args: &[&str]| {
-            let mut rustc = PathAndArgs::new(directory.path().join("bin/rustc"));
+        let place = |path: &str| directory.path().join(path);
+        let beside = |path: PathBuf, args: &[&str]| {
+            let mut rustc = PathAndArgs::new(path);
             rustc.args(args);
-            rustc
+            libraries_beside(&rustc, "some-target")
         };
-        let libraries = directory.path().join("lib/rustlib/some-target/lib");
+        let libraries = place("lib/rustlib/some-target/lib");
         std::fs::create_dir_all(&libraries).expect("a directory");
-        std::fs::create_dir(directory.path().join("bin")).expect("a directory");
-        std::fs::write(directory.path().join("bin/rustc"), "").expect("a file");
+        std::fs::create_dir(place("bin")).expect("a directory");
+        let rustc = place("bin/rustc");
+        std::fs::write(&rustc, "").expect("a file");
         let libraries = libraries.canonicalize().expect("there");
-        assert_eq!(
-            libraries_beside(&rustc(&[]), "some-target"),
-            Some(libraries)
-        );
-        assert_eq!(libraries_beside(&rustc(&[]), "another-target"), None);
-        assert_eq!(libraries_beside(&rustc(&["rustc"]), "some-target"), None);
+        assert_eq!(beside(rustc.clone(), &[]), Some(libraries));
+        // A wrapper that is told which compiler to start; a compiler that the shell finds.
+        assert_eq!(beside(rustc.clone(), &["rustc"]), None);
+        assert_eq!(beside(PathBuf::from("rustc"), &[]), None);
+        std::fs::create_dir_all(place("lib64/rustlib")).expect("a directory");
+        assert_eq!(beside(rustc.clone(), &[]), None);
+        std::fs::remove_dir(place("lib64/rustlib")).expect("removed");
+        // Rustup's stand-in, in a directory that has libraries of another compiler.
+        std::fs::rename(&rustc, place("bin/rustup")).expect("renamed");
+        std::os::unix::fs::symlink("rustup", &rustc).expect("a link");
+        assert_eq!(beside(rustc, &[]), None);
     }
 }

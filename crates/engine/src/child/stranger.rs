@@ -18,7 +18,7 @@ use super::pipes::{Incoming, read_lines, read_pieces};
 use super::printed::{Printer, printer_of};
 use super::running::{Either, Running, Wait, quote};
 
-/// How long a child may take to say hello, unless it may take less for anything.
+/// How long a child may take to say hello.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
 /// What old versions of Criterion say before anything else, and of nothing that is of interest here.
 const OF_PLOTS: &[u8] = b"Gnuplot not found";
@@ -36,7 +36,6 @@ pub(super) struct Stranger<'a> {
     pub(super) running: Running<'a>,
     pub(super) requests: ChildStdin,
     pub(super) frames: Receiver<Incoming>,
-    patience: Duration,
 }
 
 impl<'a> Stranger<'a> {
@@ -62,7 +61,6 @@ impl<'a> Stranger<'a> {
             running: Running::new(group, stderr, launcher),
             requests,
             frames: read_lines(stdout),
-            patience: launcher.timeout.min(HELLO_DEADLINE),
         })
     }
 
@@ -71,12 +69,10 @@ impl<'a> Stranger<'a> {
         &mut self,
         door: &Receiver<T>,
     ) -> Result<Greeting<T>, ChildError> {
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now().checked_add(HELLO_DEADLINE);
         let mut first_line = None;
         loop {
-            let waited = self
-                .running
-                .wait_for_either(&self.frames, door, Some(deadline));
+            let waited = self.running.wait_for_either(&self.frames, door, deadline);
             match waited {
                 Wait::Came(Either::Second(incoming)) => return Ok(Greeting::Runner(incoming)),
                 Wait::Came(Either::First(Incoming::Line(line))) => {
@@ -122,7 +118,7 @@ impl<'a> Stranger<'a> {
                         return Ok(found);
                     }
                     return Err(ChildError::NoHello {
-                        what: format!("no hello within {:.1} s", self.patience.as_secs_f64()),
+                        what: format!("no hello within {} s", HELLO_DEADLINE.as_secs()),
                         first_line,
                     });
                 }

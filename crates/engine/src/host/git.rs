@@ -35,7 +35,7 @@ impl Checkout {
         let [common_directory, top, prefix] = if let [_, _, _] = lines[..] {
             [lines[0], lines[1], lines[2]].map(path_of)
         } else {
-            // A path has line ends of its own.
+            // One of the paths has a line end in it: one question each.
             let path = |which: &str| Some(path_of(&ask(&[which])?));
             [path(PATHS[0])?, path(PATHS[1])?, path(PATHS[2])?]
         };
@@ -49,33 +49,8 @@ impl Checkout {
 
     /// Commit, branch and whether tracked files differ; `None` before the first commit.
     pub fn state(&self) -> Option<GitState> {
-        self.status("no")
-    }
-
-    /// Commit, branch and whether anything differs: tracked files, and untracked ones that are not ignored.
-    pub(crate) fn whole_state(&self) -> Option<GitState> {
-        self.status("normal")
-    }
-
-    fn status(&self, untracked_files: &str) -> Option<GitState> {
-        let untracked_files = format!("--untracked-files={untracked_files}");
-        let question = [
-            "status",
-            "--porcelain=v2",
-            "--branch",
-            "--no-ahead-behind",
-            &untracked_files,
-        ];
-        let said = answer(&self.directory, &question)?;
-        let said = String::from_utf8_lossy(&said);
-        let head = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
-        let commit = head("# branch.oid ")?;
-        let branch = head("# branch.head ")?;
-        (commit != "(initial)").then(|| GitState {
-            commit: commit.to_owned(),
-            branch: (branch != "(detached)").then(|| branch.to_owned()),
-            dirty: said.lines().any(|line| !line.starts_with('#')),
-        })
+        let question = [&STATUS[..], &["--untracked-files=no"]].concat();
+        state_of(&answer(&self.directory, &question)?)
     }
 
     /// The full hash that a revision stands for.
@@ -133,6 +108,22 @@ impl Checkout {
     pub(super) fn ask(&self, arguments: &[&str]) -> Option<String> {
         git(&self.directory, arguments)
     }
+}
+
+/// A question for the state of a checkout; which untracked files count as changes is to be added.
+pub(super) const STATUS: [&str; 4] = ["status", "--porcelain=v2", "--branch", "--no-ahead-behind"];
+
+/// What the answer to [`STATUS`] says.
+pub(super) fn state_of(said: &[u8]) -> Option<GitState> {
+    let said = String::from_utf8_lossy(said);
+    let head = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
+    let commit = head("# branch.oid ")?;
+    let branch = head("# branch.head ")?;
+    (commit != "(initial)").then(|| GitState {
+        commit: commit.to_owned(),
+        branch: (branch != "(detached)").then(|| branch.to_owned()),
+        dirty: said.lines().any(|line| !line.starts_with('#')),
+    })
 }
 
 /// What git tells its hooks about their repository: in a hook, other directories are to be found as everywhere.

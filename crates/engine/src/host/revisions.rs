@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::git::{Checkout, git_command, path_of, trimmed};
+use super::git::{Checkout, STATUS, git_command, path_of, state_of, trimmed};
 use perfcheck_analysis::model::GitState;
 
 /// A commit, and the words that the user chose for it.
@@ -142,8 +142,8 @@ impl Checkout {
         if let Some(found) = Self::find(directory) {
             return Ok(found);
         }
-        match run(directory, &[], &["rev-parse", "--git-dir"]) {
-            // There is one, but git will not work in it, e.g. because it is somebody else's.
+        match run(directory, &[], &["rev-parse", "--show-toplevel"]) {
+            // There is one, but git will not work in it, e.g. because it is somebody else's, or because it has no files.
             Err(GitError::Failed { command, said }) if !said.contains("not a git repository") => {
                 Err(GitError::Failed { command, said })
             }
@@ -205,6 +205,12 @@ impl Checkout {
         )?;
         let listed = String::from_utf8_lossy(&listed);
         Ok(listed.lines().map(str::to_owned).collect())
+    }
+
+    /// Commit, branch and whether anything differs: tracked files, or untracked ones that are not ignored. `None` before the first commit.
+    pub fn whole_state(&self) -> Result<Option<GitState>, GitError> {
+        let question = [&STATUS[..], &["--untracked-files=normal"]].concat();
+        Ok(state_of(&run(self.directory(), &[], &question)?))
     }
 
     /// What is checked out now, submodules included.

@@ -18,14 +18,14 @@ pub(crate) struct Lead {
 }
 
 impl Lead {
-    /// `None` where the lengths differ.
+    /// `None` where the lengths differ, or where there is nothing to find.
     pub(crate) fn new(from: &Path, to: &Path) -> Option<Self> {
         let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
         let lead = Self {
             from: bytes(from),
             to: bytes(to),
         };
-        (lead.from.len() == lead.to.len()).then_some(lead)
+        (!lead.from.is_empty() && lead.from.len() == lead.to.len()).then_some(lead)
     }
 
     /// Puts one in the place of the other, wherever it stands.
@@ -75,5 +75,6 @@ mod tests {
     #[test]
     fn paths_of_other_lengths_are_left_alone() {
         assert!(Lead::new(Path::new("/a"), Path::new("/bc")).is_none());
+        assert!(Lead::new(Path::new(""), Path::new("")).is_none());
     }
 }

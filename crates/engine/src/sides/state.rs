@@ -88,7 +88,10 @@ impl Present {
             let notes = place.directory.join(FOR_GOOD);
             fs::write(&notes, b"").map_err(about("cannot write", &notes))?;
         }
-        let git = self.checkout.as_ref().and_then(Checkout::whole_state);
+        let git = match &self.checkout {
+            Some(checkout) => checkout.whole_state()?,
+            None => None,
+        };
         let commit = git.as_ref().filter(|git| !git.dirty);
         Ok(State {
             commit: commit.map(|git| Revision {
