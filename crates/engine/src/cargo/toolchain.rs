@@ -102,13 +102,14 @@ impl Toolchain {
     }
 }
 
-/// Where the compiler of a toolchain has its libraries: `SYSROOT/lib/rustlib/TARGET/lib` beside `SYSROOT/bin/rustc`. `None` for a stand-in that only
-/// starts the compiler, and where they lie elsewhere: then the compiler is to be asked.
+/// Where the compiler of a toolchain has its libraries: `SYSROOT/lib/rustlib/TARGET/lib` beside `SYSROOT/bin/rustc`, which wrappers are told last. `None`
+/// for a stand-in that only starts the compiler, and where they lie elsewhere: then the compiler is to be asked.
 fn libraries_beside(rustc: &PathAndArgs, target: &str) -> Option<PathBuf> {
-    if !rustc.path.is_absolute() || !rustc.args.is_empty() {
+    let compiler = rustc.args.last().map_or(rustc.path.as_path(), Path::new);
+    if !compiler.is_absolute() {
         return None;
     }
-    let program = rustc.path.canonicalize().ok()?;
+    let program = compiler.canonicalize().ok()?;
     let directory = program.parent()?;
     let sysroot = directory.parent()?;
     let libraries = sysroot.join("lib/rustlib").join(target).join("lib");
@@ -173,8 +174,11 @@ mod tests {
         let rustc = place("bin/rustc");
         std::fs::write(&rustc, "").expect("a file");
         let libraries = libraries.canonicalize().expect("there");
-        assert_eq!(beside(rustc.clone(), &[]), Some(libraries));
-        // A wrapper that is told which compiler to start; a compiler that the shell finds.
+        assert_eq!(beside(rustc.clone(), &[]), Some(libraries.clone()));
+        // A wrapper is told which compiler to start.
+        let told = rustc.display().to_string();
+        assert_eq!(beside(PathBuf::from("wrapper"), &[&told]), Some(libraries));
+        // A compiler that is looked for in `PATH`.
         assert_eq!(beside(rustc.clone(), &["rustc"]), None);
         assert_eq!(beside(PathBuf::from("rustc"), &[]), None);
         std::fs::create_dir_all(place("lib64/rustlib")).expect("a directory");
