@@ -20,15 +20,9 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
     let number = RunId(number.expect("a number"));
     let like = store.run_summary(number).expect("reads");
     let run = NewRun {
-        build: None,
-        partition: None,
-        started: like.run.begun.started,
-        git: like.run.begun.git,
-        environment: like.run.begun.environment,
         load: None,
         seed: 1,
-        decision: like.run.begun.decision,
-        tool_version: like.run.begun.tool_version,
+        ..like.run.begun.elsewhere()
     };
     let measured = store.measurements(number, None).expect("reads");
     let cost = measured

@@ -235,11 +235,19 @@ fn an_interrupted_search_goes_on_where_it_was() {
     assert_eq!(machine.left_behind(), [""; 0]);
     // It was answered, so it is asked afresh; and a commit that is not slower is not searched for.
     let again = history
-        .bisect_in_layouts(&["cost", "--good", &good, "--bad", "HEAD~2"])
+        .bisect(&["cost", "--good", &good, "--bad", "HEAD~2"])
         .run()
         .expect_code(2);
     assert_eq!(finish(&again)["outcome"], "not-slower", "{again}");
     assert!(!again.stderr.contains("Going on"), "{again}");
+    // Executables that are linked anew for each round, which is what users get.
+    let in_layouts = history
+        .bisect_in_layouts(&["cost", "--good", &hashes[1], "--bad", &hashes[2]])
+        .run()
+        .expect_code(0);
+    let said = finish(&in_layouts);
+    assert_eq!(said["outcome"], "found", "{in_layouts}");
+    assert_eq!(said["commits"][0]["commit"]["hash"], hashes[2].as_str());
 }
 
 #[test]

@@ -66,15 +66,9 @@ fn store(
     let like = RunId(1);
     let summary = store.run_summary(like).expect("reads");
     let mut run = NewRun {
-        build: None,
-        partition: None,
-        started: summary.run.begun.started,
-        git: summary.run.begun.git,
-        environment: summary.run.begun.environment,
         load: None,
         seed: 1,
-        decision: summary.run.begun.decision,
-        tool_version: summary.run.begun.tool_version,
+        ..summary.run.begun.elsewhere()
     };
     let measured = store.measurements(like, None).expect("reads").remove(0);
     let mut benchmark = measured.benchmark;

@@ -118,8 +118,6 @@ impl<'m> Fleet<'m> {
         let mut environment = self.like.begun.environment.clone();
         MACHINES[machine].1.clone_into(&mut environment.host.cpu);
         NewRun {
-            build: None,
-            partition: None,
             started: Timestamp(self.like.begun.started.0 + self.runs * 60_000_000_000),
             git: Some(GitState {
                 commit: format!("{commit:040x}"),
@@ -129,8 +127,7 @@ impl<'m> Fleet<'m> {
             environment,
             load: None,
             seed: self.runs.cast_unsigned(),
-            decision: self.like.begun.decision,
-            tool_version: self.like.begun.tool_version.clone(),
+            ..self.like.begun.elsewhere()
         }
     }
 

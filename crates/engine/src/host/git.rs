@@ -32,8 +32,8 @@ impl Checkout {
         };
         let all = ask(&PATHS)?;
         let lines: Vec<&[u8]> = all.split(|byte| *byte == b'\n').collect();
-        let [common_directory, top, prefix] = if let [_, _, _] = lines[..] {
-            [lines[0], lines[1], lines[2]].map(path_of)
+        let [common_directory, top, prefix] = if let Ok(lines) = <[_; 3]>::try_from(lines) {
+            lines.map(path_of)
         } else {
             // One of the paths has a line end in it: one question each.
             let path = |which: &str| Some(path_of(&ask(&[which])?));
