@@ -144,10 +144,15 @@ impl Context {
         Ok(self.store()?)
     }
 
-    /// The kind of host that a run was measured on: as the workspace says, else as the machine looked.
+    /// The kind of machine that a run was measured on: as the workspace says, else as the machine looked.
     pub(super) fn host_class(&self, environment: &Environment) -> HostClass {
-        let said = self.tables.workspace.shared_host;
-        HostClass::of(said.unwrap_or(environment.host.shared))
+        HostClass::from_shared(self.is_shared(environment))
+    }
+
+    /// Whether others use the machine that a run was measured on; `None` where neither the workspace nor the run says so.
+    pub(super) fn is_shared(&self, environment: &Environment) -> Option<bool> {
+        let configured = self.tables.workspace.shared_host;
+        configured.or(environment.host.shared)
     }
 
     /// That a run is wanted where none was stored yet.

@@ -392,7 +392,7 @@ fn four_digits(value: f64) -> String {
 
 /// What people read of a machine.
 pub(super) fn host(host: &HostFacts) -> String {
-    let shared = if host.shared {
+    let shared = if host.shared == Some(true) {
         ", shared or virtual"
     } else {
         ""

@@ -10,4 +10,6 @@ mod values;
 
 pub use layer::{Layer, Layers};
 pub use table::{SettingsError, Tables, WorkspaceOnly};
-pub use values::{confidence_level, fraction_below_one, positive_duration, significance_level};
+pub use values::{
+    confidence_level, fraction_below_one, parse_shared_host, positive_duration, significance_level,
+};

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::layer::{Layer, Layers};
-use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
+use super::values::{
+    confidence_level, fraction_below_one, parse_shared_host, positive_duration, significance_level,
+};
 use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{
     Correction, Nanos, System, Thresholds, Verdict, WarmUpGoal, limits, parse_duration,
@@ -267,11 +269,6 @@ impl<'a> TablePlace<'a> {
                 Ok(text.to_owned())
             }
         };
-        let host = |text: &str| match text {
-            "dedicated" => Ok(false),
-            "shared" => Ok(true),
-            _ => Err(format!("`{text}` is neither `dedicated` nor `shared`")),
-        };
         let fail_on = match table.get("fail-on") {
             None => None,
             Some(Value::String(word)) if word == "none" => Some(Vec::new()),
@@ -294,7 +291,7 @@ impl<'a> TablePlace<'a> {
             team_store: self.word(table, "team-store", |text| Ok(text.to_owned()))?,
             method: self.word(table, "method", str::parse)?,
             correction: self.word(table, "correction", str::parse)?,
-            shared_host: self.word(table, "host", host)?,
+            shared_host: self.word(table, "host", parse_shared_host)?,
             significance_level: self.number_or_text(
                 table,
                 "significance-level",

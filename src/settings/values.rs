@@ -27,6 +27,15 @@ pub fn fraction_below_one(text: &str) -> Result<f64, String> {
     Err(format!("`{text}` is not below 100 %{meant}"))
 }
 
+/// Reads whether others use a machine, too: `dedicated` or `shared`. The error says what was expected.
+pub fn parse_shared_host(text: &str) -> Result<bool, String> {
+    match text {
+        "dedicated" => Ok(false),
+        "shared" => Ok(true),
+        _ => Err(format!("`{text}` is neither `dedicated` nor `shared`")),
+    }
+}
+
 /// Reads a level of a one-sided test, more than 0 and less than 50 %. The error says what was expected.
 pub fn significance_level(text: &str) -> Result<f64, String> {
     let level = parse_fraction(text)?;

@@ -177,6 +177,49 @@ fn sessions_are_launches_and_then_the_usual_test_decides() {
 }
 
 #[test]
+fn imports_of_an_unknown_host_are_taken_for_a_shared_machine_until_the_user_says_otherwise() {
+    let machine = Machine::new();
+    let sessions = |around: f64, words: &str| {
+        let files: Vec<PathBuf> = (0..3)
+            .map(|day| {
+                let text = table(noise(40, around * (1.0 + 0.001 * f64::from(day))));
+                file(&machine, &format!("{around}-{day}.csv"), &text)
+            })
+            .collect();
+        let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        import(&machine, &paths, "id=name,value=ns", words)
+            .run()
+            .expect_code(0);
+    };
+    // Eight percent: the drift of a shared machine explains them, that of a dedicated one does not.
+    for words in ["--unit ns", "--unit ns --fact host=dedicated"] {
+        for around in [1e3, 1.08e3] {
+            sessions(around, words);
+        }
+    }
+    let compare = |base: &str, new: &str| stored(&machine, &["compare", base, new]).args(FEW).run();
+    let unknown = compare("1", "2").expect_code(0);
+    assert!(
+        unknown.stdout.contains("--fact host=dedicated"),
+        "{unknown}"
+    );
+    let dedicated = compare("3", "4").expect_code(1);
+    assert!(!dedicated.stdout.contains("--fact host"), "{dedicated}");
+    let refused = import(
+        &machine,
+        &[&file(&machine, "log.csv", &table(noise(20, 1e3)))],
+        "id=name,value=ns",
+        "--unit ns --fact host=mine",
+    )
+    .run()
+    .expect_code(2);
+    assert!(
+        refused.stderr.contains("`dedicated` nor `shared`"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn degenerate_tables_get_no_verdict_and_no_crash() {
     let machine = Machine::new();
     for (name, text) in [

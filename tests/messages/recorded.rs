@@ -465,7 +465,7 @@ fn run() -> Run {
                     kernel: "6.1.1".into(),
                     governor: Some("performance".into()),
                     microcode: None,
-                    shared: false,
+                    shared: Some(false),
                 },
                 build: BuildFacts {
                     rustc: "rustc 1.95.0 (59807616e 2026-04-14)".into(),

@@ -75,7 +75,7 @@ pub fn new_run(commit: &str, branch: &str) -> NewRun {
                 kernel: "6.1.0".into(),
                 governor: Some("performance".into()),
                 microcode: None,
-                shared: true,
+                shared: Some(true),
             },
             build: BuildFacts {
                 rustc: "rustc 1.95.0".into(),

@@ -14,7 +14,7 @@ use perfcheck_analysis::findings::{
     Conclusion, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, DecisionSettings, Measurement, Pair, Run, RunId, RunStatus, Side,
+    BenchmarkKey, BySide, DecisionSettings, Measurement, Pair, Run, RunId, RunStatus, Side, Test,
     Verdict, Work,
 };
 use perfcheck_engine::measure::Filter;
@@ -265,8 +265,14 @@ impl StoredComparison<'_> {
             references: &references,
         };
         let rows = evidence.rows(told);
+        let is_unknown_host = rules.decision.analysis.test == Test::BootstrapT
+            && self
+                .context
+                .is_shared(&candidate.begun.environment)
+                .is_none();
         let remarks = remarks_on_imports(base, candidate)
             .into_iter()
+            .chain(is_unknown_host.then_some(RunRemark::HostUnknown))
             .chain(sampled_differently(base, candidate))
             // The table says it of the candidate.
             .chain(incomplete(base))

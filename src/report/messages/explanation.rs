@@ -78,8 +78,8 @@ pub(crate) enum Numbers {
     Place {
         /// How many logical processors there were.
         cores: u32,
-        /// Whether the machine was shared with others.
-        shared: bool,
+        /// Whether the machine was shared with others; null where nobody knows.
+        shared: Option<bool>,
         /// The one-minute load average at the start; null where the system does not tell.
         load: Option<f64>,
         /// The largest step of the benches' clocks, nanoseconds; null where no clock is known.

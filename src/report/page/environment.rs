@@ -54,7 +54,12 @@ const LINES: [EnvironmentFact; 20] = [
     }),
     line("shared host", None, |run| {
         host(run, |host| {
-            if host.shared { "yes" } else { "no" }.to_owned()
+            match host.shared {
+                Some(true) => "yes",
+                Some(false) => "no",
+                None => "unknown",
+            }
+            .to_owned()
         })
     }),
     line("load at the start", None, |run| {

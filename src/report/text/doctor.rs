@@ -307,7 +307,7 @@ mod tests {
                 kernel: "6.1.0".into(),
                 governor: None,
                 microcode: None,
-                shared: false,
+                shared: Some(false),
             },
             state: MachineState::default(),
             happenings: Happenings {

@@ -232,6 +232,7 @@ pub fn run_remark(remark: &RunRemark) -> String {
             "run {run} is described by what its import left, {}; the test is of all but warm-up",
             left_out.in_words()
         ),
+        RunRemark::HostUnknown => "nobody said on which machine these values were measured, so it is taken for a shared one, whose runs differ by a few percent; if nobody else uses it, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),
         RunRemark::LaunchesUnknown => "nothing tells launches apart in an imported side, so that repetitions count as if they were independent: what differs between two sessions shows as a change, too".to_owned(),
         RunRemark::SampledDifferently { in_turn, alone } => format!(
             "run {in_turn} was measured side by side with another build, in many short rounds, run {alone} alone: small changes may come from that"

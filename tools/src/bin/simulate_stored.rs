@@ -1,7 +1,7 @@
 //! How often the comparison of stored runs alarms without cause, and what it finds: a seeded simulation of the whole procedure.
 //!
-//! Five launches a run, log-normal or disturbed upwards only; the value of a run drifts with the prior standard deviation of a shared
-//! host, each benchmark for itself; the reference is the mean of m runs, which are also the spread. A false alarm is a run of identical code, with a family
+//! Five launches a run, log-normal or disturbed upwards only; the value of a run drifts, mostly with the prior standard deviation of a shared
+//! host, each benchmark for itself; the last lines are imported pairs of an unknown host, and the same taken for a dedicated one; the reference is the mean of m runs, which are also the spread. A false alarm is a run of identical code, with a family
 //! of benchmarks, in which any of them is `regressed`. For power one benchmark of the family is slower.
 //! `cargo run --release -p perfcheck-tools --bin simulate_stored [-- RUNS]` prints a table; RUNS (2000) is the number of simulated runs per line.
 
@@ -20,8 +20,6 @@ const LAUNCHES: usize = 5;
 
 /// Enough for the low quantile to be compared; all are equal, as the noise within a launch is not the subject.
 const SAMPLES: usize = 20;
-
-const HOST: HostClass = HostClass::Shared;
 
 /// How launches differ within a run, in logarithms.
 #[derive(Clone, Copy)]
@@ -45,13 +43,14 @@ struct Case {
     runs: usize,
     /// Benchmarks in the family.
     family: usize,
+    host: HostClass,
 }
 
 fn main() {
     let argument = std::env::args().nth(1);
     let simulated: u64 = argument.and_then(|text| text.parse().ok()).unwrap_or(2_000);
     println!(
-        "decider    drift launches              m family | false alarms of {simulated} runs, 95 % interval | power at +20 % +50 %"
+        "decider    drift launches              m family host      | false alarms of {simulated} runs, 95 % interval | power at +20 % +50 %"
     );
     for case in cases() {
         let alarms = case.alarms(simulated, 1.0);
@@ -61,7 +60,7 @@ fn main() {
         });
         let (low, high) = exact_interval(alarms, simulated);
         println!(
-            "{:9} {:4.0} % {:18} {:4} {:6} | {alarms:4} = {:5.2} % [{:.2}, {:.2}] | {:5.1} {:5.1}",
+            "{:9} {:4.0} % {:18} {:4} {:6} {:9} | {alarms:4} = {:5.2} % [{:.2}, {:.2}] | {:5.1} {:5.1}",
             match case.test {
                 Test::BootstrapT => "run level",
                 Test::TScore => "t-score",
@@ -71,6 +70,10 @@ fn main() {
             case.noise.to_string(),
             case.runs,
             case.family,
+            match case.host {
+                HostClass::Dedicated => "dedicated",
+                HostClass::Shared => "shared",
+            },
             100.0 * alarms as f64 / simulated as f64,
             100.0 * low,
             100.0 * high,
@@ -81,13 +84,14 @@ fn main() {
 }
 
 fn cases() -> Vec<Case> {
-    let prior = HOST.prior_sd();
+    let prior = HostClass::Shared.prior_sd();
     let case = |test, drift, noise, runs, family| Case {
         test,
         drift,
         noise,
         runs,
         family,
+        host: HostClass::Shared,
     };
     let mut cases = Vec::new();
     for launches in [0.01, 0.03, 0.1] {
@@ -112,6 +116,15 @@ fn cases() -> Vec<Case> {
         for family in [1, 20] {
             let noise = Noise::Normal(0.03);
             cases.push(case(Test::TScore, drift, noise, runs, family));
+        }
+    }
+    for host in [HostClass::from_shared(None), HostClass::Dedicated] {
+        for drift in [0.01, 0.02, 0.04] {
+            let noise = Noise::Normal(0.01);
+            cases.push(Case {
+                host,
+                ..case(Test::BootstrapT, drift, noise, 1, 1)
+            });
         }
     }
     cases
@@ -190,7 +203,7 @@ impl Case {
                 analysis: self.test.into(),
                 ..DecisionSettings::default()
             },
-            host: HOST,
+            host: self.host,
             seed: 1,
         };
         let of_interest = if factor == 1.0 { self.family } else { 1 };

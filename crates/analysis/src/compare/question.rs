@@ -16,12 +16,12 @@ pub enum HostClass {
 }
 
 impl HostClass {
-    /// The class of a machine that is shared, or is not.
-    pub fn of(is_shared: bool) -> Self {
-        if is_shared {
-            Self::Shared
-        } else {
-            Self::Dedicated
+    /// Classifies a machine of which it is known, or not, whether others use it. An unknown machine counts as shared:
+    /// to take it for a quiet one would call its drift a change.
+    pub fn from_shared(shared: Option<bool>) -> Self {
+        match shared {
+            Some(false) => Self::Dedicated,
+            Some(true) | None => Self::Shared,
         }
     }
 

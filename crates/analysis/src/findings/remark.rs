@@ -118,6 +118,8 @@ pub enum RunRemark {
     },
     /// Nothing tells the launches of an imported side apart.
     LaunchesUnknown,
+    /// Nobody said where an imported side was measured, so it counts as a shared machine.
+    HostUnknown,
     /// One run was measured in turn with another build, the other one alone.
     SampledDifferently {
         /// The run that was measured in turn.

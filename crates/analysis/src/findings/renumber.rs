@@ -73,6 +73,7 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
         | RunRemark::Stolen { .. }
         | RunRemark::Imported
         | RunRemark::LaunchesUnknown
+        | RunRemark::HostUnknown
         | RunRemark::RoundsAsLaunches
         | RunRemark::AsBuilt { .. }
         | RunRemark::SmallChanges

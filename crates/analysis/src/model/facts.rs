@@ -20,8 +20,8 @@ pub struct HostFacts {
     pub governor: Option<String>,
     /// Microcode revision, where the system tells.
     pub microcode: Option<String>,
-    /// Shared with others: a virtual machine, a container host or a CI runner.
-    pub shared: bool,
+    /// Whether others use the machine, too: a virtual machine, a container host or a CI runner. `None` where nobody said so of imported values.
+    pub shared: Option<bool>,
 }
 
 /// How the executables were built. Any difference makes runs incomparable.

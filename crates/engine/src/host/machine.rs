@@ -22,7 +22,7 @@ pub fn detect(ci: bool) -> HostFacts {
         kernel: uname.release().to_string_lossy().into_owned(),
         governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         microcode: field(&cpu_info, "microcode"),
-        shared: ci || virtual_machine,
+        shared: Some(ci || virtual_machine),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::options::StatedFact;
 use crate::app::error::AppError;
+use crate::settings::parse_shared_host;
 use perfcheck_analysis::model::Environment;
 
 /// The facts that the user states; all others are unknown.
@@ -15,6 +16,11 @@ pub(super) fn environment(facts: &[StatedFact]) -> Result<Environment, AppError>
             "architecture" => host.architecture = value,
             "os" => host.os = value,
             "kernel" => host.kernel = value,
+            "host" => {
+                let shared = parse_shared_host(&value);
+                host.shared =
+                    Some(shared.map_err(|why| AppError::Usage(format!("`--fact host`: {why}")))?);
+            }
             "governor" => host.governor = Some(value),
             "microcode" => host.microcode = Some(value),
             "cores" => {
@@ -28,7 +34,7 @@ pub(super) fn environment(facts: &[StatedFact]) -> Result<Environment, AppError>
             "rustflags" => build.rustflags = value,
             other => {
                 return Err(AppError::Usage(format!(
-                    "`{other}` is no fact that comparisons know; those are cpu, architecture, os, kernel, governor, microcode, cores, rustc, target, profile, rustflags"
+                    "`{other}` is no fact that comparisons know; those are host, cpu, architecture, os, kernel, governor, microcode, cores, rustc, target, profile, rustflags"
                 )));
             }
         }

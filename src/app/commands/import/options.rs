@@ -92,7 +92,7 @@ pub struct ImportOptions {
     /// Store the benchmarks under this package and bench target; compared runs need the same ones [default: imported/FMT]
     #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
     pub place: Option<(String, String)>,
-    /// State where the values were measured, e.g. cpu=NAME or profile=release; runs with other facts are not comparable
+    /// State where the values were measured, e.g. cpu=NAME, profile=release or host=dedicated (nobody else used the machine); runs with other facts are not comparable
     #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
     pub facts: Vec<StatedFact>,
     /// Name the imported run
