@@ -23,7 +23,7 @@ use crate::settings::AnnouncedBenchmark;
 use crate::slowdown::{self, Slowdown};
 use crate::suite::Visitor;
 use crate::throughput::Throughput;
-use crate::walk::{BenchFunction, Catalogue, Missing, duplicate_message, walk};
+use crate::walk::{BenchFunction, Catalogue, Declared, walk};
 use crate::warm_up::warm_up;
 use crate::{counting, descriptors, panics, shift};
 
@@ -192,10 +192,6 @@ impl Child<'_> {
     fn list(&mut self) {
         let catalogue = listed_once(&mut self.catalogue, self.functions);
         let frames = &mut self.opened.wire.frames;
-        if let Some(id) = catalogue.duplicate() {
-            frames.error(Some(id), &duplicate_message(id));
-            return;
-        }
         for entry in &catalogue.entries {
             frames.benchmark(&entry.announcement);
         }
@@ -208,24 +204,24 @@ impl Child<'_> {
     /// Walks the function that declares `id` and runs its closure.
     fn start(&mut self, id: &str) {
         let catalogue = listed_once(&mut self.catalogue, self.functions);
-        let found = match catalogue.find(id) {
-            Ok(entry) => Ok(self.functions[entry.function]),
-            Err(Missing::Ambiguous) => Err(duplicate_message(id)),
-            Err(Missing::Unknown) => Err([format!("there is no benchmark {id:?}")]
+        let Some(entry) = catalogue.find(id) else {
+            let message = [format!("there is no benchmark {id:?}")]
                 .iter()
                 .chain(&catalogue.broken)
                 .map(String::as_str)
                 .collect::<Vec<_>>()
-                .join("; ")),
+                .join("; ");
+            return self.opened.wire.frames.error(Some(id), &message);
         };
-        let function = match found {
-            Ok(function) => function,
-            Err(message) => return self.opened.wire.frames.error(Some(id), &message),
-        };
+        let function = self.functions[entry.function];
+        let declaration = entry.declaration.clone();
         panics::set_under_way(Some(id));
-        let mut starter = self.opened.starter(id);
-        let result = walk(function, &mut starter);
-        let outcome = starter.outcome;
+        let mut addressed = AddressedBenchmark {
+            declaration,
+            starter: self.opened.starter(id),
+        };
+        let result = walk(function, &mut addressed);
+        let outcome = addressed.starter.outcome;
         let frames = &mut self.opened.wire.frames;
         match (result, outcome) {
             (Err(payload), _) => frames.error(Some(id), &panics::message(&*payload)),
@@ -265,13 +261,25 @@ pub(crate) struct Starter<'s> {
     outcome: Option<RoutineEnding>,
 }
 
-impl Visitor for Starter<'_> {
+/// A benchmark on a walk of its function, which may give others the same id.
+struct AddressedBenchmark<'s> {
+    /// `before` counts down to 0 where it comes next.
+    declaration: Declared,
+    starter: Starter<'s>,
+}
+
+impl Visitor for AddressedBenchmark<'_> {
     fn visit(&mut self, announcement: AnnouncedBenchmark, body: &mut dyn FnMut(&mut Bencher<'_>)) {
-        if announcement.id == self.id && self.outcome.is_none() {
-            let throughput = announcement.settings.throughput;
-            drop(announcement);
-            self.outcome = Some(Bencher::run(body, throughput, self));
+        if announcement.id != self.declaration.id || self.starter.outcome.is_some() {
+            return;
         }
+        if self.declaration.before > 0 {
+            self.declaration.before -= 1;
+            return;
+        }
+        let throughput = announcement.settings.throughput;
+        drop(announcement);
+        self.starter.outcome = Some(Bencher::run(body, throughput, &mut self.starter));
     }
 }
 

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use crate::args::{Args, ExecutableMode};
-use crate::output::{fail, note, print};
-use crate::walk::{BenchFunction, Catalogue, DeclaredBenchmark, duplicate_message};
+use crate::output::{note, print};
+use crate::walk::{BenchFunction, Catalogue, DeclaredBenchmark};
 use crate::{child, listing, smoke, table};
 
 const HELP: &str = "\
@@ -50,9 +50,6 @@ pub fn run(functions: &[BenchFunction]) -> ExitCode {
         note(&format!("error: {message}"));
     }
     let broken = !catalogue.broken.is_empty();
-    if let Some(id) = catalogue.duplicate() {
-        return fail(2, &duplicate_message(id));
-    }
     let all = catalogue.entries.len();
     let wanted: Vec<DeclaredBenchmark> = catalogue
         .entries

@@ -8,7 +8,7 @@ use crate::driver::SampleDriver;
 use crate::panics;
 use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::suite::Visitor;
-use crate::walk::{BenchFunction, DeclaredBenchmark, walk};
+use crate::walk::{BenchFunction, Declared, DeclaredBenchmark, walk};
 
 /// How one benchmark ended.
 pub(crate) enum Ending {
@@ -44,7 +44,12 @@ pub(crate) fn run_selected(
         if !wanted.iter().any(|entry| entry.function == index) {
             continue;
         }
-        let mut selected = Selected { wanted, caller };
+        let mut selected = Selected {
+            wanted,
+            caller,
+            function: index,
+            declared: Vec::new(),
+        };
         if let Err(payload) = walk(*function, &mut selected) {
             result = Err(format!(
                 "the function `{}` panicked outside its benchmarks: {}",
@@ -59,15 +64,25 @@ pub(crate) fn run_selected(
 struct Selected<'s, C> {
     wanted: &'s [DeclaredBenchmark],
     caller: &'s mut C,
+    function: usize,
+    /// The ids that the function has given so far.
+    declared: Vec<String>,
 }
 
 impl<C: Caller> Visitor for Selected<'_, C> {
     fn visit(&mut self, announcement: AnnouncedBenchmark, body: &mut dyn FnMut(&mut Bencher<'_>)) {
         let AnnouncedBenchmark { id, settings } = announcement;
-        if !self.wanted.iter().any(|entry| entry.announcement.id == id) {
+        let before = self.declared.iter().filter(|other| **other == id).count();
+        self.declared.push(id.clone());
+        let declaration = Declared { id, before };
+        let mut wanted = self.wanted.iter();
+        let Some(entry) = wanted
+            .find(|entry| entry.function == self.function && entry.declaration == declaration)
+        else {
             return;
-        }
-        let mut driver = self.caller.driver(&id, &settings);
+        };
+        let id = &entry.announcement.id;
+        let mut driver = self.caller.driver(id, &settings);
         let throughput = settings.throughput;
         let result = catch_unwind(AssertUnwindSafe(|| {
             Bencher::run(body, throughput, &mut driver)
@@ -78,6 +93,6 @@ impl<C: Caller> Visitor for Selected<'_, C> {
             Ok(RoutineEnding::Misused(message)) => Ending::Failed(message.to_owned()),
             Err(payload) => Ending::Failed(format!("panicked: {}", panics::text(&*payload))),
         };
-        self.caller.ended(&id, driver, ending);
+        self.caller.ended(id, driver, ending);
     }
 }

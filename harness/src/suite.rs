@@ -33,20 +33,15 @@ pub struct Group<'s> {
 /// The ways to declare a benchmark that [`Suite`] and [`Group`] share; both have `visitor`, `settings` and `id`.
 macro_rules! declaring_methods {
     () => {
-        /// Declares a benchmark. `body` must call exactly one of the methods `iter*` or `skip` of its [`Bencher`].
-        ///
-        /// # Panics
-        /// If `name` is empty.
-        #[track_caller]
+        /// Declares a benchmark. `body` must call exactly one of the methods `iter*` or `skip` of its [`Bencher`]. The second benchmark
+        /// of an executable that is called `x` has the id `x #2`. One without a name fails.
         pub fn bench(
             &mut self,
             name: impl AsRef<str>,
             body: impl FnOnce(&mut Bencher<'_>),
         ) -> &mut Self {
-            let name = name.as_ref();
-            assert!(!name.is_empty(), "a benchmark needs a name");
             let announcement = AnnouncedBenchmark {
-                id: self.id(name),
+                id: self.id(name.as_ref()),
                 settings: self.settings.clone(),
             };
             let mut body = Some(body);
@@ -59,10 +54,6 @@ macro_rules! declaring_methods {
         }
 
         /// Declares a benchmark of one borrowed input, which takes no part in the id.
-        ///
-        /// # Panics
-        /// If `name` is empty.
-        #[track_caller]
         pub fn bench_input<I: ?Sized>(
             &mut self,
             name: impl AsRef<str>,
@@ -74,10 +65,6 @@ macro_rules! declaring_methods {
 
         /// Declares a benchmark for each input; the input's text, or its label, is the last part of the id.
         /// See [`matrix`](crate::matrix) for several parameters and [`labelled`](crate::labelled) for labels of your own.
-        ///
-        /// # Panics
-        /// If `name` is empty.
-        #[track_caller]
         pub fn bench_inputs<I: IntoInputs>(
             &mut self,
             name: impl AsRef<str>,
@@ -85,7 +72,6 @@ macro_rules! declaring_methods {
             mut body: impl FnMut(&mut Bencher<'_>, I::Value),
         ) -> &mut Self {
             let name = name.as_ref();
-            assert!(!name.is_empty(), "a benchmark needs a name");
             for (label, input) in inputs.into_inputs() {
                 self.bench(format!("{name}/{label}"), |bencher| body(bencher, input));
             }
@@ -180,11 +166,5 @@ mod tests {
     #[should_panic(expected = "samples: at least 2 are needed, not 1")]
     fn a_setting_that_makes_no_sense_is_refused() {
         Suite::new(&mut Ids::default()).samples(1);
-    }
-
-    #[test]
-    #[should_panic(expected = "a benchmark needs a name")]
-    fn a_benchmark_without_a_name_is_refused() {
-        Suite::new(&mut Ids::default()).bench("", |_| ());
     }
 }

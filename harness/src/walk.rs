@@ -35,12 +35,21 @@ pub(crate) fn walk(function: BenchFunction, visitor: &mut dyn Visitor) -> Result
     }))
 }
 
-/// A benchmark and the function that declares it.
+/// A benchmark and where it is declared.
 #[derive(Debug, Clone)]
 pub(crate) struct DeclaredBenchmark {
+    /// Its id is the only one of the executable.
     pub(crate) announcement: AnnouncedBenchmark,
     /// Index of the function that declares it.
     pub(crate) function: usize,
+    pub(crate) declaration: Declared,
+}
+
+/// The id that a function gives a benchmark, and how many it has given that id before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Declared {
+    pub(crate) id: String,
+    pub(crate) before: usize,
 }
 
 /// All benchmarks of the executable, in program order.
@@ -66,6 +75,10 @@ impl Catalogue {
                 _: &mut dyn FnMut(&mut Bencher<'_>),
             ) {
                 self.entries.push(DeclaredBenchmark {
+                    declaration: Declared {
+                        id: announcement.id.clone(),
+                        before: 0,
+                    },
                     announcement,
                     function: self.function,
                 });
@@ -86,51 +99,39 @@ impl Catalogue {
                 )),
             }
         }
+        catalogue.number_equal_ids();
         catalogue
     }
 
-    /// An id that two benchmarks share.
-    pub(crate) fn duplicate(&self) -> Option<&str> {
+    /// Lets the second benchmark that is called `x` be `x #2`, as Criterion does.
+    fn number_equal_ids(&mut self) {
         // A heap sort: hash tables and slice sorts would each be a tenth of the code that every bench crate compiles.
-        let ids: BinaryHeap<&str> = self
-            .entries
-            .iter()
-            .map(|entry| entry.announcement.id.as_str())
+        let ids = self.entries.iter().enumerate();
+        let ids: BinaryHeap<(&str, usize)> = ids
+            .map(|(place, entry)| (entry.announcement.id.as_str(), place))
             .collect();
         let ids = ids.into_sorted_vec();
-        ids.windows(2)
-            .find(|pair| pair[0] == pair[1])
-            .map(|pair| pair[0])
-    }
-
-    /// The only benchmark called `id`.
-    pub(crate) fn find(&self, id: &str) -> Result<&DeclaredBenchmark, Missing> {
-        let mut found = self
-            .entries
-            .iter()
-            .filter(|entry| entry.announcement.id == id);
-        match (found.next(), found.next()) {
-            (None, _) => Err(Missing::Unknown),
-            (Some(entry), None) => Ok(entry),
-            (Some(_), Some(_)) => Err(Missing::Ambiguous),
+        let pairs = ids.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+        let mut doubled: Vec<(usize, usize)> = pairs.map(|pair| (pair[0].1, pair[1].1)).collect();
+        doubled.sort_unstable_by_key(|pair| pair.1);
+        for (previous, place) in doubled {
+            let before = &self.entries[previous];
+            if before.function == self.entries[place].function {
+                self.entries[place].declaration.before = before.declaration.before + 1;
+            }
+            let id = &self.entries[place].declaration.id;
+            let mut numbered = (2_usize..).map(|number| format!("{id} #{number}"));
+            if let Some(unique) = numbered.find(|numbered| self.find(numbered).is_none()) {
+                self.entries[place].announcement.id = unique;
+            }
         }
     }
-}
 
-/// Why an id names no benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// No benchmark is called so.
-    Unknown,
-    /// Several are.
-    Ambiguous,
-}
-
-/// The explanation of a duplicate id, for all callers.
-pub(crate) fn duplicate_message(id: &str) -> String {
-    format!(
-        "two benchmarks have the id {id:?}; ids must be unique in an executable: rename one, or put it in a group"
-    )
+    /// The benchmark called `id`.
+    pub(crate) fn find(&self, id: &str) -> Option<&DeclaredBenchmark> {
+        let mut entries = self.entries.iter();
+        entries.find(|entry| entry.announcement.id == id)
+    }
 }
 
 impl BenchFunction {
@@ -170,16 +171,25 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_id_is_found_across_functions() {
+    fn equal_ids_are_numbered_across_functions() {
+        fn declares_twice(suite: &mut Suite<'_>) {
+            suite.bench("b", |_| ()).bench("b #2", |_| ());
+            suite.bench("b", |_| ()).bench("b", |_| ());
+        }
         let functions = [
             BenchFunction::new("declares", declares),
-            BenchFunction::new("declares_b_again", declares_b_again),
+            BenchFunction::new("declares_twice", declares_twice),
         ];
         let catalogue = Catalogue::list(&functions);
-        assert_eq!(catalogue.duplicate(), Some("b"));
-        assert_eq!(catalogue.find("b").err(), Some(Missing::Ambiguous));
-        assert_eq!(catalogue.find("x").err(), Some(Missing::Unknown));
-        assert!(catalogue.find("a").is_ok());
+        let entries = catalogue.entries.iter();
+        let found: Vec<_> = entries
+            .skip(3)
+            .map(|entry| (entry.announcement.id.as_str(), entry.declaration.before))
+            .collect();
+        let expected = [("b #3", 0), ("b #2", 0), ("b #4", 1), ("b #5", 2)];
+        assert_eq!(found, expected);
+        assert!(catalogue.find("x").is_none());
+        assert_eq!(catalogue.find("a").map(|entry| entry.function), Some(0));
     }
 
     #[test]
@@ -193,7 +203,7 @@ mod tests {
             BenchFunction::new("declares_b_again", declares_b_again),
         ]);
         assert_eq!(catalogue.entries.len(), 1);
-        assert!(catalogue.find("b").is_ok());
+        assert!(catalogue.find("b").is_some());
         assert_eq!(
             catalogue.broken,
             ["the function `panics_half_way`, outside its benchmarks, panicked: no corpus"]

@@ -282,17 +282,22 @@ fn the_end_of_requests_ends_the_child_whatever_it_does() {
 }
 
 #[test]
-fn two_benchmarks_of_one_id_are_an_error_that_names_it() {
+fn the_second_of_two_benchmarks_of_one_id_is_numbered_and_runs() {
     let mut child = Conversation::start_with(command().env("SUBJECT_DUPLICATES", "1"));
-    let error = child.ask("list");
-    assert!(
-        error.starts_with(r#"{"type":"error","id":"twin","message":""#),
-        "{error}"
-    );
-    let error = child.ask("start twin");
-    assert!(error.starts_with(r#"{"type":"error","id":"twin","#));
-    let started = child.ask("start sum");
-    assert!(started.starts_with(r#"{"type":"started","id":"sum","#));
+    let mut frame = child.ask("list");
+    let mut twins = Vec::new();
+    while frame.starts_with(r#"{"type":"benchmark","#) {
+        twins.extend(frame.contains("twin").then_some(frame));
+        frame = child.frame();
+    }
+    assert_eq!(twins.len(), 2, "{twins:?}");
+    assert!(twins[1].contains(r#""id":"twin #2""#), "{twins:?}");
+    for id in ["twin #2", "twin"] {
+        let started = child.ask(&format!("start {id}"));
+        let expected = format!(r#"{{"type":"started","id":"{id}","#);
+        assert!(started.starts_with(&expected), "{started}");
+        child.ask("finish");
+    }
 }
 
 #[test]

@@ -282,16 +282,20 @@ fn d5_times_that_are_no_times_fail_their_benchmark_and_never_enter_a_sample() {
 }
 
 #[test]
-fn d17_an_id_that_is_there_twice_is_an_error_before_anything_is_measured() {
+fn d17_the_second_of_two_equal_ids_is_numbered_and_one_without_a_name_fails_alone() {
     let machine = Machine::new();
-    machine
+    let run = machine
         .perfcheck()
         .testbench("")
-        .args(["-p", "duplicate_ids"])
+        .args(["-p", "duplicate_ids", "--message-format", "json"])
         .args(QUICK)
         .run()
         .expect_code(4)
-        .expect_stderr(&["two benchmarks have the id", "nothing was measured"]);
+        .expect_stderr(&["benchmark `` is refused: its id is empty"]);
+    let measured = run.messages("benchmark-measured");
+    let ids = measured.iter().map(|one| &one["benchmark"]["id"]);
+    let ids: Vec<_> = ids.filter_map(|id| id.as_str()).collect();
+    assert_eq!(ids, ["group/same", "group/same #2", "other"]);
 }
 
 #[test]

@@ -182,9 +182,9 @@ fn what_a_bench_prints_is_harmless_where_it_is_shown_and_as_it_is_in_a_file() {
 #[test]
 fn a_bench_target_that_failed_as_a_whole_is_annotated_though_all_others_are_fine() {
     let machine = Machine::new();
-    let both = quick(&machine, "duplicate_ids").args(["-p", "sequential"]);
+    let both = quick(&machine, "unknown_version").args(["-p", "sequential"]);
     let run = in_job(both, &machine).run().expect_code(4);
-    let head = "::error file=testbench/duplicate_ids/benches/duplicate_ids.rs,line=1,title=failed%3A duplicate_ids/duplicate_ids::";
+    let head = "::error file=testbench/unknown_version/benches/unknown_version.rs,line=1,title=failed%3A unknown_version/unknown_version::";
     assert!(
         commands(&run)
             .iter()

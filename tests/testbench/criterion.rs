@@ -222,3 +222,21 @@ fn criterion_in_whole_seconds_keeps_its_authors_shorter_times_and_tells_them_bef
     let update = "Criterion 0.3.6 takes times in whole seconds alone, Criterion 0.4 and later do not: an update would save 22 s of 63 s";
     run.expect_stderr(&[beforehand, update]);
 }
+
+#[test]
+fn one_benchmark_is_measured_of_a_bench_that_needs_all_of_them_to_run() {
+    for package in ["fakes_criterion", "needs_all"] {
+        let run = Machine::new()
+            .perfcheck()
+            .testbench("")
+            .args(["-p", package, "--bench", "needs_all", "--rounds", "2"])
+            .args(["--warm-up-time", "1ms", "--measurement-time", "5ms"])
+            .args(["--exact", "after", "--message-format", "json"])
+            .run()
+            .expect_code(0)
+            .expect_stderr(&["a filter saves no time"]);
+        let measured = run.messages("benchmark-measured");
+        assert_eq!(measured.len(), 1, "{run}");
+        assert_eq!(measured[0]["benchmark"]["id"], "after", "{run}");
+    }
+}

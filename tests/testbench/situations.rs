@@ -41,6 +41,11 @@ situations! {
             "sort/lines/100/stable", "sort/lines/100/unstable", "sort/lines/1000/stable", "sort/lines/1000/unstable",
         ]);
     }
+    needs_all {
+        needs_all: |target| target
+            .measured(["small", "large", "after"])
+            .said("warning: bench target `needs_all` of package `needs_all` needs all its benchmarks to run, so each of its processes runs all of them");
+    }
     for_criterion {
         for_criterion: |target| target
             .measured(["sum/fold/100", "sum/fold/1000", "after", "steps"])
@@ -169,8 +174,8 @@ situations! {
     }
     duplicate_ids {
         duplicate_ids: |target| target
-            .target_failed("error: bench target `duplicate_ids` of package `duplicate_ids`: two benchmarks have the id \"group/same\"")
-            .said("error: nothing was measured");
+            .measured(["group/same", "group/same #2", "other"])
+            .target_failed("error: bench target `duplicate_ids` of package `duplicate_ids`: benchmark `` is refused: its id is empty");
     }
     bad_frames {
         answers: |target| target
@@ -204,7 +209,8 @@ situations! {
         bad_list: |target| target
             .target_failed("error: bench target `bad_list` of package `bad_frames`: it broke the bench protocol: it announced 1 benchmarks and counts 2");
         twice_listed: |target| target
-            .target_failed("error: bench target `twice_listed` of package `bad_frames`: two benchmarks have the id `fine`");
+            .measured(["fine"])
+            .target_failed("error: bench target `twice_listed` of package `bad_frames`: a second benchmark has the id `fine` and is not measured; rename one of them");
         endless_list: |target| target
             .target_failed("error: bench target `endless_list` of package `bad_frames`: it broke the bench protocol: it announced more than 100000 benchmarks");
         slow_list: |target| target
@@ -255,6 +261,9 @@ situations! {
             .target_failed("error: bench target `half_a_greeting` of package `fakes_criterion`: it broke the bench protocol: its greeting on the runner's socket is not Criterion's: `Crite`");
         other_protocol: |target| target
             .target_failed("error: bench target `other_protocol` of package `fakes_criterion`: it broke the bench protocol: its Criterion 1.0.0 speaks protocol 2 in format 1");
+        needs_all: |target| target
+            .measured(["small", "large", "after"])
+            .said("warning: bench target `needs_all` of package `fakes_criterion` needs all its benchmarks to run, so each of its processes runs all of them");
         comes_once: |target| target
             .timeout("1s")
             .target_failed("error: bench target `comes_once` of package `fakes_criterion`: no answer to `connect to its runner` within 1.0 s");

@@ -1,4 +1,4 @@
-//! The id `group/same` is given twice, in two ways; `other` is fine.
+//! The id `group/same` is given twice, in two ways; one benchmark has no name; `other` is fine.
 
 use perfcheck::{Suite, black_box};
 
@@ -8,6 +8,7 @@ fn duplicate_ids(suite: &mut Suite) {
     suite
         .group("group")
         .bench("same", |b| b.iter(|| black_box(2) + 2));
+    suite.bench("", |b| b.iter(|| black_box(3) + 3));
 }
 
 perfcheck::main!(duplicate_ids);

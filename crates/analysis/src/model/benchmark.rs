@@ -109,6 +109,16 @@ pub struct Benchmark {
     pub metric: Metric,
 }
 
+/// Whether a bench bears that a process passes over benchmarks, as with a filter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Skipping {
+    /// Most do.
+    #[default]
+    Works,
+    /// Its code around the benchmarks needs all of them to have run, so each process runs all.
+    Breaks,
+}
+
 impl Benchmark {
     /// What of it lies beyond the limits, in words; `None`: nothing does.
     pub fn beyond_limits(&self) -> Option<String> {
@@ -126,10 +136,12 @@ impl Benchmark {
             let why = limits::name(text?).err()?;
             Some(format!("its {what} {why}"))
         });
+        let nameless = || self.key.id.is_empty().then(|| "its id is empty".to_owned());
         let Throughput { bytes, elements } = self.throughput;
         let large = [bytes, elements].into_iter().flatten();
         let large = large.max().filter(|count| *count >= limits::BEYOND_NUMBERS);
-        long.or(large.map(|count| format!("its throughput of {count} is not below 2^63")))
+        long.or_else(nameless)
+            .or(large.map(|count| format!("its throughput of {count} is not below 2^63")))
             .or_else(|| self.settings.beyond_limits())
     }
 }

@@ -30,7 +30,7 @@ mod verdict;
 mod work;
 
 pub use analysis::{Analysis, Observations, Outliers, Test};
-pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
+pub use benchmark::{Benchmark, BenchmarkKey, Skipping, Throughput, in_natural_order};
 pub use counts::{
     CountedBenchmark, CountsOfBenchmark, FunctionCount, InstructionCount, StackCounts, TimeSamples,
 };

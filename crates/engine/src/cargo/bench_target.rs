@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use perfcheck_analysis::model::TargetFacts;
+use perfcheck_analysis::model::{Skipping, TargetFacts};
 
 /// A bench executable, ready to be launched.
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub struct BenchTarget {
     pub variables: BTreeMap<String, Option<OsString>>,
     /// Facts for comparability.
     pub facts: TargetFacts,
+    /// Whether its processes may pass over benchmarks; discovery finds out.
+    pub skipping: Skipping,
 }
 
 impl BenchTarget {

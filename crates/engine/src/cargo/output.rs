@@ -15,7 +15,7 @@ use super::library_path::{Binary, LaunchSurroundings, directory, variables};
 use super::metadata::Workspace;
 use super::options::is_library;
 use super::toolchain::Toolchain;
-use perfcheck_analysis::model::TargetFacts;
+use perfcheck_analysis::model::{Skipping, TargetFacts};
 
 /// The parts of cargo's messages that matter for launching bench executables.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -252,6 +252,7 @@ fn bench_target(
         directory: directory(package),
         variables: variables(surroundings, package, executable),
         facts: TargetFacts { features },
+        skipping: Skipping::Works,
     }
 }
 

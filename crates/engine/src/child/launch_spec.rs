@@ -14,6 +14,7 @@ use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 use super::error::ChildError;
 use super::launcher::Launcher;
 use crate::process::{Leftovers, ProcessGroup};
+use perfcheck_analysis::model::Skipping;
 
 /// The variable that makes a bench slower (docs/src/protocol.md, section 8).
 pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
@@ -36,6 +37,8 @@ pub struct LaunchSpec {
     pub launch: u32,
     /// Bytes by which the environment is made larger.
     pub padding: u32,
+    /// Whether it may pass over benchmarks.
+    pub skipping: Skipping,
 }
 
 /// The command that starts the executable, its outputs piped, as far as all kinds of benches are alike.

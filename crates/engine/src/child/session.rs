@@ -25,7 +25,7 @@ use super::printed::Printer;
 use super::running::{PATIENCE, Running, quote};
 use super::stranger::{Greeting, Stranger};
 use perfcheck_analysis::model::{
-    Allocations, Latencies, Nanos, Sample, Throughput, WarmUpGoal, limits,
+    Allocations, Latencies, Nanos, Sample, Skipping, Throughput, WarmUpGoal, limits,
 };
 
 /// What `start` and `run` lead to.
@@ -77,6 +77,7 @@ pub struct Session<'a> {
     /// Time from requests to their answers.
     asked: Duration,
     walk: SequentialWalk,
+    skipping: Skipping,
     /// Iterations of all samples of the benchmark under way.
     sampled: u64,
     /// When the last request was sent.
@@ -101,7 +102,9 @@ impl<'a> Session<'a> {
     ) -> Result<Self, ChildError> {
         let mut stranger = Stranger::spawn(&mut command(spec), spec, launcher, started)?;
         match stranger.wait_for_greeting(&never::<Infallible>())? {
-            Greeting::Hello(hello) => Self::greeted(stranger, hello, launcher.timeout),
+            Greeting::Hello(hello) => {
+                Self::greeted(stranger, hello, launcher.timeout, spec.skipping)
+            }
             Greeting::Printed(_, line) => Err(ChildError::NoHello {
                 what: "it is a bench of another kind by now".to_owned(),
                 first_line: Some(line),
@@ -122,7 +125,7 @@ impl<'a> Session<'a> {
             Stranger::spawn(&mut command, spec, launcher, |leader| door.admit(leader))?;
         match stranger.wait_for_greeting(door.incoming())? {
             Greeting::Hello(hello) => {
-                let session = Self::greeted(stranger, hello, launcher.timeout)?;
+                let session = Self::greeted(stranger, hello, launcher.timeout, spec.skipping)?;
                 Ok(Recognised::Ours(Box::new(session)))
             }
             Greeting::Printed(printer, _) => Ok(Recognised::Printed(printer)),
@@ -137,6 +140,7 @@ impl<'a> Session<'a> {
         stranger: Stranger<'a>,
         hello: Hello,
         timeout: Duration,
+        skipping: Skipping,
     ) -> Result<Self, ChildError> {
         if hello.protocol != PROTOCOL_VERSION {
             return Err(ChildError::Version {
@@ -158,6 +162,7 @@ impl<'a> Session<'a> {
             answered: 0,
             announced: 0,
             walk: SequentialWalk::NotBegun,
+            skipping,
         })
     }
 
@@ -218,17 +223,32 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Passes over the benchmark that a sequential child has announced; gives the next.
-    pub fn skip(&mut self) -> Result<Option<Announcement>, ChildError> {
-        self.announced(&ChildRequest::Skip)
+    /// Passes over the benchmark `id` that a sequential child has announced; gives the next. A bench that needs all benchmarks to have run
+    /// runs this one for an iteration.
+    pub fn skip(&mut self, id: &str) -> Result<Option<Announcement>, ChildError> {
+        if self.skipping == Skipping::Works {
+            return self.announced(&ChildRequest::Skip);
+        }
+        match self.run_once(id) {
+            Err(error) if !error.child_goes_on() => Err(error),
+            _ => self.advance(),
+        }
+    }
+
+    fn run_once(&mut self, id: &str) -> Result<(), ChildError> {
+        if let Started::Ready(_) = self.run_announced(id)? {
+            self.warm_up_for(Nanos(0))?;
+            self.finish(id)?;
+        }
+        Ok(())
     }
 
     /// Lets a sequential child come to its end, past all benchmarks that are left: what it does there may fail, too.
     pub fn run_out(&mut self) -> Result<(), ChildError> {
         if self.hello.capability() == Some(Capability::Sequential) {
             let mut next = self.advance()?;
-            while next.is_some() {
-                next = self.skip()?;
+            while let Some(announcement) = next {
+                next = self.skip(&announcement.id)?;
             }
         }
         Ok(())

@@ -428,7 +428,8 @@ mod tests {
     use crate::measure::plan::RoundSettings;
     use crate::process::{Interrupt, Supervisor};
     use perfcheck_analysis::model::{
-        AuthorSettings, Metric, SamplingSettings, Silence, TargetFacts, Throughput, Verdict,
+        AuthorSettings, Metric, SamplingSettings, Silence, Skipping, TargetFacts, Throughput,
+        Verdict,
     };
 
     fn found(ids: &[&str]) -> DiscoveredTarget {
@@ -453,6 +454,7 @@ mod tests {
                 directory: "/".into(),
                 variables: std::collections::BTreeMap::new(),
                 facts: TargetFacts::default(),
+                skipping: Skipping::Works,
             },
             benchmarks: ids.iter().map(benchmark).collect(),
             capabilities: Vec::new(),

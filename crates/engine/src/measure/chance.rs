@@ -53,7 +53,7 @@ pub(super) fn order_of_round(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perfcheck_analysis::model::TargetFacts;
+    use perfcheck_analysis::model::{Skipping, TargetFacts};
     use std::collections::BTreeMap;
 
     #[test]
@@ -66,6 +66,7 @@ mod tests {
             directory: "/".into(),
             variables: BTreeMap::new(),
             facts: TargetFacts::default(),
+            skipping: Skipping::Works,
         };
         let of = |round| order_of_round(7, "sides", &target, round);
         for pair in 0..20 {

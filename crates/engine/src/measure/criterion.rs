@@ -26,8 +26,8 @@ use crate::child::{
     Reported, Said, TooLong, USUAL_WARM_UP,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, LaunchOutcome, LaunchedBenchmark, Nanos, Sample, SamplingSettings, Series,
-    Side, Throughput, Turns,
+    AuthorSettings, Event, LaunchOutcome, LaunchedBenchmark, Nanos, Sample, SamplingSettings,
+    Series, Side, Skipping, Throughput, Turns,
 };
 
 /// The launch that finds out how long iterations take.
@@ -53,6 +53,15 @@ const ABOUT_UNSET: RangeInclusive<Duration> =
 const MOSTLY_SET_UP: f64 = 0.5;
 /// A warm-up of fewer iterations says nothing of the rest: the first ones are slow.
 const WARM: u64 = 8;
+
+/// How benchmarks are sampled of which nothing is kept.
+pub(super) fn briefest(version: CriterionVersion) -> Said {
+    if version.takes_whole_seconds() {
+        GLANCE_AT_AUTHORS
+    } else {
+        GLANCE
+    }
+}
 
 impl Pace {
     fn of(reported: &Reported) -> Self {
@@ -85,6 +94,14 @@ fn iteration_of(series: &Series) -> (f64, f64) {
     }
 }
 
+/// Tells that a target's processes run all of its benchmarks, as one that passed over some ended with `error`.
+pub(super) fn needs_all_benchmarks(target: &BenchTarget, error: &ChildError) -> String {
+    format!(
+        "bench target `{}` of package `{}` needs all its benchmarks to run, so each of its processes runs all of them and a filter saves no time; a process that skipped some failed: {error}",
+        target.target, target.package
+    )
+}
+
 /// Short launches that tell how long the benchmarks `ids` take and what their authors fixed in code. What goes wrong in them goes wrong
 /// again where it counts.
 fn glance(
@@ -94,7 +111,7 @@ fn glance(
     launcher: Launcher<'_>,
 ) -> Vec<(String, Pace, AuthorSettings)> {
     let is_whole = version.takes_whole_seconds();
-    let said = if is_whole { GLANCE_AT_AUTHORS } else { GLANCE };
+    let said = briefest(version);
     let mut left: Vec<(&str, Said)> = ids.iter().map(|id| (id.as_str(), said)).collect();
     let mut paces = Vec::new();
     while let Some((_, said)) = left.first().copied() {
@@ -243,11 +260,35 @@ impl<'c> Campaign<'c> {
             Err(StepError { side, error, .. }) if chosen.is_empty() => {
                 self.warn_of_end(launch, side, &error.to_string());
             }
+            Err(failure) if self.may_need_all(launch.index, began, &failure) => {
+                self.run_all_benchmarks(launch.index, &failure.error);
+                launch.wanted.extend(chosen);
+            }
             Err(failure) => {
                 let progress = chosen.len() < began;
                 self.step_failed(launch, chosen, progress, &failure);
             }
         }
+    }
+
+    /// Whether a process may have died because it ran only some benchmarks, `run` of them: between two, and nobody has tried to run all.
+    fn may_need_all(&self, index: usize, run: usize, failure: &StepError) -> bool {
+        let target = &self.targets[index];
+        failure.under_way.is_none()
+            && matches!(failure.error, ChildError::Exited { .. })
+            && run < target.subjects.len()
+            && target.executables.candidate.skipping == Skipping::Works
+    }
+
+    /// Lets each further process of a target run all of its benchmarks.
+    fn run_all_benchmarks(&mut self, index: usize, error: &ChildError) {
+        let target = &mut self.targets[index];
+        for side in Side::BOTH {
+            target.executables.of_mut(side).skipping = Skipping::Breaks;
+            target.built.of_mut(side).skipping = Skipping::Breaks;
+        }
+        let message = needs_all_benchmarks(&target.executables.candidate, error);
+        self.launcher.observer.observe(&Event::Warning(&message));
     }
 
     /// The benchmark that was under way has failed, and the others that were `chosen` have another launch.

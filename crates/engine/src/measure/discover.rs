@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::criterion::{briefest, needs_all_benchmarks};
 use super::driver::Driver;
 use super::launch::launch_spec;
 use crate::cargo::BenchTarget;
@@ -11,8 +12,8 @@ use crate::child::{
     Launcher, Listing, Recognised, Session,
 };
 use perfcheck_analysis::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, Observer, Silence, Throughput,
-    limits,
+    AuthorSettings, Benchmark, BenchmarkKey, Event, Metric, Nanos, Observer, Silence, Skipping,
+    Throughput, limits,
 };
 
 /// Characters of an id that is refused: it may be too long.
@@ -93,6 +94,12 @@ pub fn discover(
             },
         ) {
             Ok(announced) => {
+                if let Some(error) = &announced.broke_off
+                    && !beside.is_some_and(|beside| beside.candidate.runs_all_of(&target))
+                {
+                    let message = needs_all_benchmarks(&target, error);
+                    launcher.observer.observe(&Event::Warning(&message));
+                }
                 for message in announced.broken {
                     tell(&message);
                     found.fail(&target, message);
@@ -125,6 +132,14 @@ impl Discovered {
         }
     }
 
+    /// Whether each process of `target` runs all benchmarks.
+    fn runs_all_of(&self, target: &BenchTarget) -> bool {
+        let found = self.targets.iter().map(|found| &found.target);
+        found
+            .filter(|found| found.package == target.package && found.target == target.target)
+            .any(|found| found.skipping == Skipping::Breaks)
+    }
+
     fn failures_of(&self, target: &BenchTarget) -> Vec<&str> {
         let failures = self.failures.iter();
         failures
@@ -147,6 +162,19 @@ struct Announced {
     target: DiscoveredTarget,
     /// What is wrong with benchmarks that were left out of it.
     broken: Vec<String>,
+    /// How a process ended that passed over its benchmarks.
+    broke_off: Option<ChildError>,
+}
+
+impl Announced {
+    /// It told all its benchmarks.
+    fn whole(target: DiscoveredTarget) -> Self {
+        Self {
+            target,
+            broken: Vec::new(),
+            broke_off: None,
+        }
+    }
 }
 
 /// A target that told nothing but its benchmarks.
@@ -162,7 +190,7 @@ fn plain(target: &BenchTarget, driver: Driver, benchmarks: Vec<Benchmark>) -> Di
 
 /// A benchmark that is beyond the limits is as good as one that cannot tell what it is: the others are measured.
 fn refuse_beyond_limits(announced: &mut Announced) {
-    let Announced { target, broken } = announced;
+    let Announced { target, broken, .. } = announced;
     target.benchmarks.retain(|benchmark| {
         let why = benchmark.beyond_limits();
         if let Some(why) = &why {
@@ -174,61 +202,108 @@ fn refuse_beyond_limits(announced: &mut Announced) {
 }
 
 fn announcements(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announced, ChildError> {
+    let mut announced = list(target, launcher)?;
+    if let Some(error) = announced.broke_off.take() {
+        announced = list_by_running(target, launcher, announced, error)?;
+    }
+    refuse_beyond_limits(&mut announced);
+    refuse_doubled(&mut announced);
+    Ok(announced)
+}
+
+fn list(target: &BenchTarget, launcher: Launcher<'_>) -> Result<Announced, ChildError> {
     let spec = launch_spec(target, 0, 0);
-    let mut announced = match Session::recognise(&spec, &launcher)? {
-        Recognised::Ours(session) => of_ours(target, *session)?,
+    match Session::recognise(&spec, &launcher)? {
+        Recognised::Ours(session) => of_ours(target, *session),
         Recognised::Criterion(version) => {
-            let nothing = CriterionRequest {
+            let runs_all = target.skipping == Skipping::Breaks;
+            let request = CriterionRequest {
                 version: Some(version),
-                said: None,
+                said: runs_all.then(|| briefest(version)),
                 longest: None,
                 ids: Some(&[]),
             };
-            let session = CriterionSession::start(&spec, &nothing, &launcher)?;
-            Announced {
-                target: of_criterion(target, version, session)?,
-                broken: Vec::new(),
-            }
+            let session = CriterionSession::start(&spec, &request, &launcher)?;
+            of_criterion(target, version, session)
         }
         Recognised::Printed(printer) => {
             let harness = printer.list(&target.target, &spec, &launcher)?;
             let ids = harness.ids().iter();
             let benchmarks = ids.map(|id| bare(target, id.clone())).collect();
             let driver = Driver::Printed(Arc::new(harness));
-            Announced {
-                target: plain(target, driver, benchmarks),
-                broken: Vec::new(),
-            }
-        }
-    };
-    refuse_beyond_limits(&mut announced);
-    let mut ids = BTreeSet::new();
-    for benchmark in &announced.target.benchmarks {
-        if !ids.insert(&benchmark.key.id) {
-            let message = format!("two benchmarks have the id `{}`", benchmark.key.id);
-            return Err(ChildError::bench(message));
+            Ok(Announced::whole(plain(target, driver, benchmarks)))
         }
     }
-    Ok(announced)
+}
+
+/// Lists a bench again that ended with `error` while it passed over its benchmarks, and runs each of them for a moment. Where it fails then,
+/// too, the benchmarks count that were `announced` before.
+fn list_by_running(
+    target: &BenchTarget,
+    launcher: Launcher<'_>,
+    mut announced: Announced,
+    error: ChildError,
+) -> Result<Announced, ChildError> {
+    let runs_all = BenchTarget {
+        skipping: Skipping::Breaks,
+        ..target.clone()
+    };
+    match list(&runs_all, launcher) {
+        Err(ChildError::Interrupted) => Err(ChildError::Interrupted),
+        Ok(ran) if ran.broke_off.is_none() => Ok(Announced {
+            broke_off: Some(error),
+            ..ran
+        }),
+        Ok(_) | Err(_) => {
+            let last = announced.target.benchmarks.last();
+            let last = last.map_or("", |last| last.key.id.as_str());
+            announced.broken.push(format!(
+                "its benchmarks after `{last}` are not known: {error}\n  help: a process that lists benchmarks skips all of them, as with a filter (`cargo bench --bench {} -- nothing`), and the code around them fails then; it fails, too, if all of them run",
+                target.target
+            ));
+            Ok(announced)
+        }
+    }
+}
+
+/// A benchmark whose id another one has cannot be told from it: the first one counts.
+fn refuse_doubled(announced: &mut Announced) {
+    let Announced { target, broken, .. } = announced;
+    let mut ids = BTreeSet::new();
+    target.benchmarks.retain(|benchmark| {
+        let id = &benchmark.key.id;
+        let is_new = ids.insert(id.clone());
+        if !is_new {
+            broken.push(format!(
+                "a second benchmark has the id `{id}` and is not measured; rename one of them"
+            ));
+        }
+        is_new
+    });
 }
 
 fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, ChildError> {
-    let listing = match session.hello().capability() {
-        Some(Capability::Addressable) => session.list()?,
-        Some(Capability::Sequential) => {
-            let mut listing = Listing::default();
-            let mut next = session.advance()?;
-            while let Some(announcement) = next {
-                listing.benchmarks.push(announcement);
-                next = session.skip()?;
-            }
-            listing
-        }
-        None => return Err(ChildError::Capability),
-    };
     let capabilities = session.hello().capabilities.clone();
     let clock_step = Some(session.hello().quantum_ns);
-    session.bye()?;
+    let mut listing = Listing::default();
+    let listed = match session.hello().capability() {
+        Some(Capability::Addressable) => {
+            listing = session.list()?;
+            Ok(())
+        }
+        Some(Capability::Sequential) => pass_over_all(&mut session, &mut listing),
+        None => return Err(ChildError::Capability),
+    };
+    let broke_off = match listed {
+        Ok(()) => {
+            session.bye()?;
+            None
+        }
+        Err(error) => Some(unless_nothing_was_found(
+            error,
+            listing.benchmarks.is_empty(),
+        )?),
+    };
     let benchmarks = listing.benchmarks.into_iter();
     let benchmarks = benchmarks.map(|announcement| benchmark(target, announcement));
     let found = DiscoveredTarget {
@@ -239,7 +314,27 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
     Ok(Announced {
         target: found,
         broken: listing.broken,
+        broke_off,
     })
+}
+
+/// Lists the benchmarks of a sequential child.
+fn pass_over_all(session: &mut Session<'_>, listing: &mut Listing) -> Result<(), ChildError> {
+    let mut next = session.advance()?;
+    while let Some(announcement) = next {
+        let id = announcement.id.clone();
+        listing.benchmarks.push(announcement);
+        next = session.skip(&id)?;
+    }
+    Ok(())
+}
+
+/// The error of a listing that broke off, if benchmarks were found before it: else there is nothing to measure.
+fn unless_nothing_was_found(error: ChildError, is_empty: bool) -> Result<ChildError, ChildError> {
+    match error {
+        ChildError::Exited { .. } | ChildError::Bench(_) if !is_empty => Ok(error),
+        _ => Err(error),
+    }
 }
 
 /// Every benchmark of a Criterion bench, passed over.
@@ -247,9 +342,14 @@ fn of_criterion(
     target: &BenchTarget,
     version: CriterionVersion,
     mut session: CriterionSession<'_>,
-) -> Result<DiscoveredTarget, ChildError> {
+) -> Result<Announced, ChildError> {
     let mut benchmarks = Vec::new();
-    while let Some(reported) = session.next_report()? {
+    let broke_off = loop {
+        let reported = match session.next_report() {
+            Ok(Some(reported)) => reported,
+            Ok(None) => break None,
+            Err(error) => break Some(unless_nothing_was_found(error, benchmarks.is_empty())?),
+        };
         if benchmarks.len() == limits::MOST_BENCHMARKS {
             let what = format!("it has more than {} benchmarks", limits::MOST_BENCHMARKS);
             return Err(ChildError::protocol(what));
@@ -259,8 +359,11 @@ fn of_criterion(
             other_throughput: reported.throughput_words,
             ..bare(target, reported.id)
         });
-    }
-    Ok(plain(target, Driver::Criterion(version), benchmarks))
+    };
+    Ok(Announced {
+        broke_off,
+        ..Announced::whole(plain(target, Driver::Criterion(version), benchmarks))
+    })
 }
 
 /// A benchmark of which nothing is known but its id: it measures time, as most do.

@@ -58,6 +58,7 @@ pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> La
         variables: target.variables.clone(),
         launch,
         padding,
+        skipping: target.skipping,
     }
 }
 

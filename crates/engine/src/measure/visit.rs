@@ -216,7 +216,7 @@ pub(super) fn reach(session: &mut Session<'_>, id: &str) -> Result<Option<Starte
         if announcement.id == id {
             return session.run_announced(id).map(Some);
         }
-        next = session.skip()?;
+        next = session.skip(&announcement.id)?;
     }
     Ok(None)
 }

@@ -10,7 +10,7 @@ use crate::app::error::AppError;
 use crate::app::measuring::recorded::Recorded;
 use crate::report::{NoiseFindings, Progress, Resolvable};
 use perfcheck_analysis::compare::{Demand, PairedSeries, Plan, Resolution};
-use perfcheck_analysis::model::{DecisionSettings, LaunchRecord, TargetFacts};
+use perfcheck_analysis::model::{DecisionSettings, LaunchRecord, Skipping, TargetFacts};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::Launcher;
 use perfcheck_engine::measure::{
@@ -113,6 +113,7 @@ fn own_bench() -> Result<BenchTarget, AppError> {
         directory: "/".into(),
         variables: BTreeMap::new(),
         facts: TargetFacts::default(),
+        skipping: Skipping::Works,
     })
 }
 

@@ -237,7 +237,7 @@ impl<'a> Rehearsal<'a> {
 mod tests {
     use super::*;
     use crate::process::{Interrupt, Supervisor};
-    use perfcheck_analysis::model::Silence;
+    use perfcheck_analysis::model::{Silence, Skipping};
     use std::collections::BTreeMap;
     use std::sync::LazyLock;
 
@@ -252,6 +252,7 @@ mod tests {
             variables: BTreeMap::new(),
             launch: 0,
             padding: 0,
+            skipping: Skipping::Works,
         };
         let interrupt = Interrupt::never();
         let launcher = Launcher::new(&SUPERVISOR, &interrupt, &Silence, Duration::from_secs(1));

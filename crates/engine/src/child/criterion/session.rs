@@ -23,7 +23,7 @@ use crate::child::launcher::Launcher;
 use crate::child::pipes::read_pieces_of;
 use crate::child::running::{PATIENCE, Running};
 use perfcheck_analysis::model::{
-    AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Throughput,
+    AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Skipping, Throughput,
 };
 
 /// A benchmark that the bench passed over, or measured.
@@ -100,7 +100,11 @@ impl<'a> CriterionSession<'a> {
     ) -> Result<Self, ChildError> {
         let mut connection = Connection::listen().map_err(|source| spec.not_started(source))?;
         let mut command = bench_command(spec);
-        command.args(arguments(request)).stdin(Stdio::null());
+        let request = CriterionRequest {
+            ids: request.ids.filter(|_| spec.skipping == Skipping::Works),
+            ..*request
+        };
+        command.args(arguments(&request)).stdin(Stdio::null());
         connection.invite(&mut command);
         let Spawned {
             mut group,

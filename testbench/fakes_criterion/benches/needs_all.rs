@@ -1,0 +1,14 @@
+//! Sums up what two benchmarks did, as if both always ran; one comes after that.
+
+use fakes_criterion::{greeted, wanted};
+
+fn main() {
+    let mut runner = greeted();
+    let mut ran = Vec::new();
+    for id in ["small", "large"] {
+        ran.extend(wanted(id).then_some(id));
+        runner.measure(id);
+    }
+    assert_eq!(ran, ["small", "large"], "the table needs both");
+    runner.measure("after");
+}

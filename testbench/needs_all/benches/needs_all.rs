@@ -1,0 +1,24 @@
+//! Sums up what two benchmarks did, as if both always ran; one comes after that.
+
+use std::cell::Cell;
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+
+fn table(c: &mut Criterion) {
+    let ran = Cell::new(0);
+    for id in ["small", "large"] {
+        c.bench_function(id, |b| {
+            ran.set(ran.get() + 1);
+            b.iter(|| black_box(1));
+        });
+    }
+    assert_eq!(ran.get(), 2, "the table needs both");
+}
+
+fn after(c: &mut Criterion) {
+    c.bench_function("after", |b| b.iter(|| black_box(1)));
+}
+
+criterion_group!(benches, table, after);
+criterion_main!(benches);
