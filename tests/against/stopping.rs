@@ -165,3 +165,48 @@ fn a_signal_while_verdicts_are_computed_leaves_the_rounds_that_had_ended() {
     assert_eq!(machine.left_behind(), [""; 0]);
     assert_eq!(statuses(&project), ["incomplete", "incomplete"]);
 }
+
+/// One benchmark is decided at the first look; the other one, whose times are all over the place, then waits for ever.
+const ONE_IS_DECIDED: &str = r#"
+    let home = std::path::Path::new(HOME);
+    suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
+    suite.bench("open", move |b| {
+        let runs = home.join("runs");
+        let before = std::fs::read(&runs).map_or(0, |bytes| bytes.len());
+        std::fs::write(&runs, "x".repeat(before + 1)).expect("written");
+        while before >= 40 {
+            std::fs::write(home.join("waits"), "").expect("written");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        takes(b, planted::NANOSECONDS << (before * 7 % 5));
+    });
+"#;
+
+#[test]
+fn an_interrupted_measurement_shows_and_explains_what_it_has_decided() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.benchmarks(&ONE_IS_DECIDED.replace("HOME", &json!(machine.home()).to_string()));
+    project.commit();
+    project.takes(200);
+    let words = ["--against", "HEAD", "--message-format", "json"];
+    let mut run = project.measure(&words).start();
+    run.wait_for_file(&machine.home().join("waits"));
+    run.signal(Signal::INT);
+    let run = run.finish().expect_code(130).expect_stderr(&[
+        "error: interrupted with 1 of 2 benchmarks decided; runs 1 and 2 are stored as incomplete with the rounds that had ended",
+    ]);
+    assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
+    assert_eq!(run.messages("benchmark-compared").len(), 1, "{run}");
+    assert_eq!(run.messages("run-finished")[0]["exit_code"], 130, "{run}");
+    assert_eq!(statuses(&project), ["incomplete", "incomplete"]);
+    for words in [
+        &["explain", "cost"][..],
+        &["explain", "cost", "--run", "2"],
+        &["explain", "cost", "--run", "1"],
+    ] {
+        let explained = project.perfcheck(words).run().expect_code(0);
+        assert!(explained.stdout.contains("slower"), "{explained}");
+    }
+}

@@ -94,6 +94,8 @@ pub(in crate::app) struct InTurn<'a> {
     pub(in crate::app) purpose: Purpose,
     /// Which part of a suite this is, if it is one of several.
     pub(in crate::app) partition: Option<Partition>,
+    /// The runs that it has begun.
+    pub(in crate::app) begun: Option<BySide<RunId>>,
 }
 
 impl<'a> InTurn<'a> {
@@ -120,6 +122,7 @@ impl<'a> InTurn<'a> {
             earlier: BTreeMap::new(),
             purpose,
             partition: None,
+            begun: None,
         }
     }
 
@@ -163,6 +166,7 @@ impl<'a> InTurn<'a> {
             },
         )?;
         let runs = BySide { base, candidate };
+        self.begun = Some(runs);
         let mut record = |side, launch: &_| store.record_launch(*runs.of(side), launch);
         let left = pair_left_incomplete(&runs);
         let to_count = pairs.clone();

@@ -16,23 +16,25 @@ use perfcheck_engine::store::{Store, StoreError};
 
 /// The end of a run of which this was concluded.
 pub(in crate::app) fn end_of(concluded: &Conclusion<'_>, acceptance: Acceptance) -> RunEnd {
-    let columns = |row: &Row<'_>| {
-        Some(RunVerdict {
-            key: row.key.clone(),
-            verdict: row.verdict?,
-            typical_ns: row.summary.as_ref().map(|found| found.median.estimate),
-            change: row.change(),
-            standard_error: row.comparison.as_ref().and_then(Comparison::standard_error),
-            reference: row.reference.first().copied().flatten(),
-        })
-    };
     RunEnd {
         finished: host::now(),
         acceptance,
         exit_code: concluded.exit_code.number(),
-        verdicts: concluded.rows.iter().filter_map(columns).collect(),
+        verdicts: concluded.rows.iter().filter_map(verdict_of).collect(),
         conclusion: Some(concluded.to_bytes()),
     }
+}
+
+/// The verdict of a row, as a run keeps it.
+pub(in crate::app) fn verdict_of(row: &Row<'_>) -> Option<RunVerdict> {
+    Some(RunVerdict {
+        key: row.key.clone(),
+        verdict: row.verdict?,
+        typical_ns: row.summary.as_ref().map(|found| found.median.estimate),
+        change: row.change(),
+        standard_error: row.comparison.as_ref().and_then(Comparison::standard_error),
+        reference: row.reference.first().copied().flatten(),
+    })
 }
 
 /// What was concluded of `run` at its end; `None` where it has not ended, or another program measured it.

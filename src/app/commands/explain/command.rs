@@ -7,7 +7,7 @@ use crate::app::error::AppError;
 use crate::app::measuring::counting::one_to_count;
 use crate::app::naming::{alike, candidates, list, shell_quoted};
 use crate::app::options::StoreOptions;
-use crate::app::stored::conclusions::{findings_of, plan_of};
+use crate::app::stored::conclusions::{findings_of, plan_of, verdict_of};
 use crate::app::stored::sides::{measured_side, run_with_verdicts, side_of};
 use crate::report::{
     CodeShown, Depth, Explanation, terminal_width, write_explanation, write_machine_code,
@@ -16,7 +16,7 @@ use clap::Args;
 use perfcheck_analysis::compare::HostSigns;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{CodeChange, Findings, Row, RunRemark};
-use perfcheck_analysis::model::{BenchmarkKey, BySide, Metric, Run, RunStatus, Work};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Metric, Run, RunId, RunStatus, Side, Work};
 use perfcheck_engine::store::{Store, WorkspaceId};
 use std::path::PathBuf;
 
@@ -84,8 +84,12 @@ pub fn explain(
     let measured = store.measurements(head.id, None)?;
     let findings = findings_of(&context, &store, &head, &measured, &Work::silent())?;
     let row = findings.rows.iter().find(|row| row.key == key);
-    let columns = store.verdicts(head.id)?;
-    let (Some(row), Some(known)) = (row, columns.iter().find(|known| known.key == key)) else {
+    let columns = store.verdicts(head.id)?.into_iter();
+    // An interrupted run has only the verdicts that its rounds give.
+    let known = columns
+        .chain(row.and_then(verdict_of))
+        .find(|known| known.key == key);
+    let (Some(row), Some(known)) = (row, known) else {
         return Err(without_verdict(&key, &head));
     };
     let code = code_of(&findings, row);
@@ -183,8 +187,15 @@ fn of_run(
     bench: &str,
     head: &Run,
 ) -> Result<BenchmarkKey, AppError> {
-    let verdicts = store.verdicts(head.id)?;
-    let with_verdict: Vec<&BenchmarkKey> = verdicts.iter().map(|verdict| &verdict.key).collect();
+    let mut keys: Vec<BenchmarkKey> = store
+        .verdicts(head.id)?
+        .into_iter()
+        .map(|verdict| verdict.key)
+        .collect();
+    if is_interrupted_comparison(head) {
+        keys.extend(measured_by(store, head.id)?);
+    }
+    let with_verdict: Vec<&BenchmarkKey> = keys.iter().collect();
     if let Some(key) = one_of(&candidates(bench, &with_verdict), bench)? {
         return Ok(key.clone());
     }
@@ -218,7 +229,17 @@ fn newest(
     let Some(key) = one_of(&candidates(bench, &all), bench)? else {
         return Err(no_such(bench, &all, "the store has"));
     };
-    match store.newest_verdict(workspace, key)? {
+    let newest = store.newest_verdict(workspace, key)?;
+    // A run that was interrupted a moment ago is what the user has seen last.
+    let last = store.runs(workspace, Some(1))?.pop().map(|last| last.run);
+    if let Some(last) = last
+        && newest.is_none_or(|newest| newest < last.id)
+        && is_interrupted_comparison(&last)
+        && measured_by(store, last.id)?.contains(key)
+    {
+        return Ok((key.clone(), last));
+    }
+    match newest {
         Some(run) => Ok((key.clone(), store.run(run)?)),
         None => Err(AppError::NoVerdict(format!(
             "no complete run has a verdict about `{}` yet\n  help: `cargo perfcheck --exact {}` measures and compares it; `cargo perfcheck show` prints what was measured",
@@ -226,6 +247,17 @@ fn newest(
             shell_quoted(&key.id)
         ))),
     }
+}
+
+/// Whether a run was measured beside another build and did not come to its end.
+fn is_interrupted_comparison(run: &Run) -> bool {
+    let is_candidate = run.pair.is_some_and(|pair| pair.side == Side::Candidate);
+    is_candidate && run.status == RunStatus::Incomplete
+}
+
+fn measured_by(store: &Store, run: RunId) -> Result<Vec<BenchmarkKey>, AppError> {
+    let measured = store.measurements(run, None)?.into_iter();
+    Ok(measured.map(|found| found.benchmark.key).collect())
 }
 
 /// `None` where nothing fits, an error where several do.

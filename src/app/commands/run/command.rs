@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::earlier_builds::{OtherBuild, earlier_builds};
+use super::interrupted::tell_decided;
 use super::options::RunOptions;
 use super::team::against_team_baseline;
 use crate::app::context::{Context, World, resolve_reference};
@@ -184,7 +185,7 @@ impl RunCommand<'_> {
         // Which benchmarks come to nothing that differs only the part knows that tries them: the level is shared by all.
         let of_all_parts: usize = pairings.iter().map(|(one, _)| one.planned()).sum();
         let mut pairing = Pairing::default();
-        let mut builds = Vec::new();
+        let (mut builds, mut words) = (Vec::new(), Vec::new());
         let mut lock = None;
         for (mut one, built) in pairings {
             if let Some(deal) = &deal {
@@ -197,12 +198,16 @@ impl RunCommand<'_> {
                 settle_by_trial(&mut one, &built.alike, request, world)?;
             }
             known.extend(built.relinking.prepare(&mut one.pairs, request.seed, world));
+            if one.keys().next().is_some() {
+                words.push(built.words.clone());
+            }
             pairing.join(one);
             builds.push(built);
         }
-        let words: Vec<&str> = builds.iter().map(|built| &*built.words).collect();
-        let words = words.join(", ");
         let first = &builds[0];
+        if words.is_empty() {
+            words.push(first.words.clone());
+        }
         let mut turns = InTurn::of(
             request,
             &first.environment,
@@ -221,11 +226,17 @@ impl RunCommand<'_> {
         turns.earlier = earlier;
         turns.partition = deal.map(|deal| deal.partition);
         let (mut store, workspace) = request.context.store()?;
-        let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
+        let planned = pairing.planned();
+        let measured = match turns.measure(&mut store, workspace, pairing.pairs, world) {
+            Err(AppError::Interrupted(left)) => {
+                return Err(tell_decided(&turns, planned, &left, &store, world)?);
+            }
+            measured => measured?,
+        };
         drop(lock);
         let (interrupt, left) = (world.interrupt, pair_left_incomplete(&measured.runs));
         let host = request.context.host_class(&first.environment);
-        let mut basis = interrupt.while_computing(&left, || measured.basis(words, host));
+        let mut basis = interrupt.while_computing(&left, || measured.basis(words.join(", "), host));
         known.extend(self.not_for_rounds());
         basis.remarks.splice(0..0, known);
         let fail_on = self.fail_on();

@@ -2,6 +2,7 @@
 
 mod command;
 mod earlier_builds;
+mod interrupted;
 mod next_run;
 mod options;
 mod team;
