@@ -33,7 +33,12 @@ pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -
         let heading = format!("{level} interval");
         for (heading, side) in [("before", Side::Base), ("after", Side::Candidate)] {
             let told = cells(rows, |row| compared_cell(row, findings, side));
-            columns.push(Column::number(heading, told));
+            let column = Column::number(heading, told);
+            columns.push(match side {
+                // The bar says more of a change that is not decided.
+                Side::Base if rows.iter().any(|row| is_open(row)) => column.dispensable(2),
+                Side::Base | Side::Candidate => column,
+            });
         }
         columns.push(Column::number("change", cells(rows, change_cell)));
         columns.extend(bars(rows, view));
@@ -226,9 +231,13 @@ fn verdict_cell(row: &Row<'_>) -> Cell {
     Cell::in_colour_of(verdict, text)
 }
 
+/// Whether there is no clear verdict.
+fn is_open(row: &Row<'_>) -> bool {
+    matches!(row.verdict, Some(Verdict::Inconclusive | Verdict::Suspect))
+}
+
 /// The smallest slowdown that could have been called, where that is why there is no clear verdict.
 fn smallest_callable(row: &Row<'_>) -> Option<f64> {
-    let open = matches!(row.verdict, Some(Verdict::Inconclusive | Verdict::Suspect));
     let smallest = row.comparison.as_ref()?.smallest_callable?;
-    (open && smallest.is_finite()).then_some(smallest)
+    (is_open(row) && smallest.is_finite()).then_some(smallest)
 }
