@@ -88,6 +88,7 @@ pub(super) fn count_in_turn(
         return Ok(());
     }
     let mut found: BySide<CountsByBenchmark> = BySide::default();
+    let mut not_counted = Vec::new();
     if is_asked || valgrind.is_ok() {
         let times = times(&measured.measured.candidate);
         let counted = CountedPairs {
@@ -97,21 +98,26 @@ pub(super) fn count_in_turn(
             times: &times,
             limit: (!is_asked && may_sample).then_some(LONGEST_UNASKED),
         };
-        let remarks = counted.count(&mut found, valgrind, request, left, world)?;
-        if is_asked {
-            measured.remarks.extend(remarks);
-        }
+        not_counted = counted.count(&mut found, valgrind, request, left, world)?;
     }
-    let is_counted = |key: &BenchmarkKey| {
-        let of = |side: &CountsByBenchmark| side.contains_key(key);
-        of(&found.base) && of(&found.candidate)
+    let is_counted = |found: &BySide<CountsByBenchmark>, key: &BenchmarkKey| {
+        found.base.contains_key(key) && found.candidate.contains_key(key)
     };
-    let uncounted: BTreeSet<BenchmarkKey> =
-        changed.into_iter().filter(|key| !is_counted(key)).collect();
+    let uncounted: BTreeSet<BenchmarkKey> = changed
+        .into_iter()
+        .filter(|key| !is_counted(&found, key))
+        .collect();
     if may_sample && !uncounted.is_empty() {
         let remarks = sample_in_turn(pairs, &uncounted, &mut found, request, left, world)?;
         measured.remarks.extend(remarks);
     }
+    // Where nobody asked for counts, sampled time does as well.
+    let is_missed = |key: &BenchmarkKey| is_asked || !is_counted(&found, key);
+    measured.remarks.extend(
+        not_counted
+            .into_iter()
+            .filter_map(|remark| remark.not_counted_of(is_missed)),
+    );
     for (side, counts) in [(Side::Base, found.base), (Side::Candidate, found.candidate)] {
         let of_side = measured.measured.of_mut(side);
         keep(store, *measured.runs.of(side), of_side, counts)?;

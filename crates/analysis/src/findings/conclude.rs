@@ -80,14 +80,13 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
     // A build with which nothing was measured explains no change.
     basis.remarks.retain(|remark| match remark.code() {
         Some(CodeChange {
-            reference: Some(reference),
-            target,
-            ..
+            reference, target, ..
         }) => rows.iter().any(|row| {
             let is_measured = row.comparison.is_some() || row.verdict == Some(Verdict::Failed);
-            is_measured && row.key.target == *target && row.reference.contains(&Some(*reference))
+            let is_against = reference.is_none() || row.reference.contains(reference);
+            is_measured && row.key.target == *target && is_against
         }),
-        _ => true,
+        None => true,
     });
     name_counted_first(&rows, &mut basis.remarks);
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();

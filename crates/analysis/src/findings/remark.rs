@@ -176,6 +176,21 @@ impl RunRemark {
         }
     }
 
+    /// The same about those benchmarks alone whose counts are missed, where it says that there are none; `None` if no benchmark is left.
+    #[must_use]
+    pub fn not_counted_of(self, is_missed: impl Fn(&BenchmarkKey) -> bool) -> Option<Self> {
+        match self {
+            Self::NotCounted {
+                mut benchmarks,
+                reason,
+            } => {
+                benchmarks.retain(|key| is_missed(key));
+                (!benchmarks.is_empty()).then_some(Self::NotCounted { benchmarks, reason })
+            }
+            other => Some(other),
+        }
+    }
+
     /// The functions that differ, if it is about these.
     pub fn code(&self) -> Option<&CodeChange> {
         match self {

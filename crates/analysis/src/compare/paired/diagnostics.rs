@@ -84,7 +84,7 @@ pub(super) fn add(
     if usable.rounds.len() < FEWEST_ROUNDS {
         return;
     }
-    notes.extend(drift(usable, speed, look.threshold));
+    notes.extend(drift(usable, speed, look.threshold, verdict));
     notes.extend(position(rounds, look.threshold));
     if matches!(verdict, Verdict::Inconclusive | Verdict::Suspect) {
         notes.extend(autocorrelation(usable));
@@ -95,15 +95,26 @@ pub(super) fn add(
     }
 }
 
-/// Whether the change in the first half of the rounds differs from that in the second.
-fn drift(usable: &UsableRounds, speed: &SpeedTest, threshold: f64) -> Option<Note> {
+/// Whether the change in the first half of the rounds differs from that in the second. Where both halves lie beyond the threshold on the
+/// side of the verdict, either of them alone says what the verdict says, and nobody has to measure again.
+fn drift(
+    usable: &UsableRounds,
+    speed: &SpeedTest,
+    threshold: f64,
+    verdict: Verdict,
+) -> Option<Note> {
     let halves = usable.halves(usable.rounds.len() / 2);
     // Round by round: half of the rounds may hold no quiet moment of a side, and its floor would tell of that.
     let [first, second] = halves.map(|half| RankTest::of(&half, 0.0));
     let (first, second) = (first?.difference(), second?.difference());
     // Each half has an SE of sqrt 2 times the whole's, their difference of twice.
     let apart = (second - first).abs();
-    let drifts = apart > threshold && apart > DRIFT * 2.0 * speed.standard_error;
+    let agree = match verdict {
+        Verdict::Regressed => first.min(second) > threshold,
+        Verdict::Improved => first.max(second) < -threshold,
+        _ => false,
+    };
+    let drifts = apart > threshold && apart > DRIFT * 2.0 * speed.standard_error && !agree;
     drifts.then_some(Note::ChangeDrifts)
 }
 
