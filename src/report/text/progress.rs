@@ -98,7 +98,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         });
     }
 
-    /// How far the run is: a word for launch or round, and its number, what is decided, how long the rest takes.
+    /// How far the run is: a word for launch or round, and its number, what is decided, how long the rest takes if that is known.
     fn reached(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
         let number = launch + 1;
         let (benchmarks, plan) = self
@@ -106,12 +106,12 @@ impl<W: Write, B: Write> Progress<W, B> {
             .get()
             .unwrap_or((0, VisitPlan::Launches(number)));
         match plan {
-            VisitPlan::Launches(launches) => ("Launch", format!("{number} of {launches}, {left}")),
+            VisitPlan::Launches(launches) => ("Launch", format!("{number} of {launches}{left}")),
             // In the first round nothing can be decided.
-            VisitPlan::Rounds(_) if launch == 0 => ("Round", format!("{number}, {left}")),
+            VisitPlan::Rounds(_) if launch == 0 => ("Round", format!("{number}{left}")),
             VisitPlan::Rounds(_) => (
                 "Round",
-                format!("{number}, {settled} of {benchmarks} decided, {left}"),
+                format!("{number}, {settled} of {benchmarks} decided{left}"),
             ),
         }
     }
@@ -219,11 +219,17 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 self.bar.set_length(*visits as u64);
                 self.planned.set(Some((*benchmarks, *plan)));
                 if loud {
+                    // Nobody knows the host yet: what is too short by far would be worse than nothing.
+                    let takes = match bound {
+                        Bound::UsuallyAtMost => {
+                            "; after two rounds the time left is known".to_owned()
+                        }
+                        bound => format!(", {}", takes(*bound, *expected)),
+                    };
                     self.line(&format!(
-                        "{} {}, {}",
+                        "{} {}{takes}",
                         theme::status("Measuring"),
                         units::counted(*benchmarks, "benchmark"),
-                        takes(*bound, *expected)
                     ));
                 }
             }
@@ -236,8 +242,11 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 bound,
                 settled,
             } => {
-                let (word, reached) =
-                    self.reached(*launch, *settled, &format!("{} left", takes(*bound, *left)));
+                let left = match bound {
+                    Bound::UsuallyAtMost => String::new(),
+                    bound => format!(", {} left", takes(*bound, *left)),
+                };
+                let (word, reached) = self.reached(*launch, *settled, &left);
                 self.bar.set_length(*visits as u64);
                 self.bar.set_position(*done as u64);
                 let id = benchmark.id.escape_debug();
@@ -439,8 +448,8 @@ mod tests {
             visiting(10, 2, Bound::AtMost),
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
-           Measuring 2 benchmarks, usually at most 2 minutes
-               Round 1, usually at most 2 seconds left
+           Measuring 2 benchmarks; after two rounds the time left is known
+               Round 1
                Round 2, 1 of 2 decided, at most 2 seconds left
                Round 11, 1 of 2 decided, at most 2 seconds left
         ");

@@ -14,6 +14,8 @@ use perfcheck_analysis::model::{Bound, Event, VisitPlan};
 
 /// Others wait for a benchmark in doubt until it has had so many rounds.
 const ROUNDS_IN_DOUBT: u32 = 60;
+/// The first round also pays for what happens once, so the time left is known after so many.
+const ROUNDS_UNTIL_KNOWN: u32 = 2;
 /// So much time is worth a word about an update.
 const WORTH_AN_UPDATE: Duration = Duration::from_secs(5);
 
@@ -190,7 +192,10 @@ impl Campaign<'_> {
                 Bound::About
             }
             None => Bound::AtLeast,
-            Some(_) if self.time_budget.is_some() || open.all(|subject| subject.measured > 0) => {
+            Some(_)
+                if self.time_budget.is_some()
+                    || open.all(|subject| subject.measured >= ROUNDS_UNTIL_KNOWN) =>
+            {
                 Bound::AtMost
             }
             Some(_) => Bound::UsuallyAtMost,

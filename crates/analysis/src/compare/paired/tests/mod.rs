@@ -215,6 +215,39 @@ fn inconclusive_says_what_could_have_been_called_and_how_long_would_settle_it() 
 }
 
 #[test]
+fn a_benchmark_that_was_given_up_is_not_advised_to_have_rounds_that_it_could_have_had() {
+    let plan = plan(&[10, 20, 30, 60, 100, 200]);
+    let mut given_up = 0;
+    for seed in 0..40 {
+        let mut noise = Noise::new(seed);
+        let mut process = 0.0;
+        let rounds = rounds_of(100, |_, side, i| {
+            if i == 0 {
+                process = 0.03 * noise.normal();
+            }
+            let cost = if side == Side::Candidate { 1.011 } else { 1.0 };
+            100.0 * cost * (1.0 + process + 0.005 * noise.exponential())
+        });
+        let series = PairedSeries {
+            key: &key("b"),
+            rounds: &rounds,
+            noise_threshold: 0.01,
+        };
+        if standing(&series, &plan) != Standing::Settled(Verdict::Inconclusive) {
+            continue;
+        }
+        given_up += 1;
+        let comparison = judge_one(&rounds, 0.01, &plan);
+        let needed = comparison.look().and_then(|look| look.rounds_needed);
+        assert!(
+            needed.is_none_or(|needed| needed > 200),
+            "{seed}: {needed:?}"
+        );
+    }
+    assert!(given_up > 5, "{given_up} of 40");
+}
+
+#[test]
 fn the_number_of_threads_changes_nothing() {
     let sets: Vec<Vec<Round>> = [1.0, 1.02, 1.005].map(|factor| quiet(30, factor)).to_vec();
     let text = |threads| {
@@ -271,6 +304,26 @@ fn halves_that_disagree_by_less_than_the_threshold_are_not_named() {
         100.0 * cost * (1.0 + 0.0002 * noise.exponential())
     });
     let comparison = judge_one(&rounds, 0.01, &plan(&[40]));
+    assert!(
+        !has(&comparison, |note| matches!(note, Note::ChangeDrifts)),
+        "{:?}",
+        comparison.notes
+    );
+}
+
+#[test]
+fn halves_that_disagree_are_not_named_where_both_show_the_verdict() {
+    let mut noise = Noise::new(5);
+    let rounds = rounds_of(40, |round, side, _| {
+        let cost = match side {
+            Side::Candidate if round < 20 => 2.2,
+            Side::Candidate => 2.4,
+            Side::Base => 1.0,
+        };
+        100.0 * cost * (1.0 + 0.002 * noise.exponential())
+    });
+    let comparison = judged(&rounds);
+    assert_eq!(comparison.verdict, Verdict::Regressed);
     assert!(
         !has(&comparison, |note| matches!(note, Note::ChangeDrifts)),
         "{:?}",
