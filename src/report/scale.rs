@@ -35,6 +35,16 @@ impl Scale {
         })
     }
 
+    /// The same, around its middle over `least` at least.
+    pub(super) fn spanning(self, least: f64) -> Self {
+        let missing = (least - (self.high - self.low)).max(0.0) / 2.0;
+        Self {
+            low: self.low - missing,
+            high: self.high + missing,
+            ..self
+        }
+    }
+
     /// The values at both ends.
     pub(super) fn ends(self) -> (f64, f64) {
         (self.low, self.high)

@@ -15,6 +15,7 @@ use perfcheck_analysis::compare::{
     AllocationSummary, BenchmarkRecord, ChangeShape, Comparison, Curve, Difference, Estimate,
     InstructionSummary, LatencySummary, PROBABILITIES, Ramp, Shape, Summary, TukeyFences,
 };
+use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{Metric, RunId, Statistic, Verdict};
 
 /// The script takes intervals for these where it is told nothing of them.
@@ -41,6 +42,9 @@ pub(super) struct BenchmarkData<'a> {
     place: Option<usize>,
     id: String,
     verdict: Option<Verdict>,
+    /// The function that costs most more or less, where the verdict is a change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<String>,
     candidate: Option<SideData>,
     base: Option<SideData>,
     /// How the verdict came about.
@@ -189,6 +193,7 @@ impl<'a> BenchmarkData<'a> {
                 .ok(),
             id: one_line(&key.id),
             verdict: one.row.verdict,
+            function: costly_function(one.row).map(one_line),
             candidate: side(&one.candidate),
             base: side(&one.base),
             why,
@@ -208,6 +213,14 @@ impl<'a> BenchmarkData<'a> {
                 .collect(),
         }
     }
+}
+
+/// The function in which a change that was found mostly is.
+fn costly_function<'r>(row: &'r Row<'_>) -> Option<&'r str> {
+    let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
+    let comparison = row.comparison.as_ref().filter(|_| is_called)?;
+    let most = comparison.functions().first()?;
+    Some(&most.name)
 }
 
 /// What there is to say of a benchmark; what limits a comparison is of interest where it did not come out clearly well.

@@ -9,11 +9,32 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// What stands where there is no value.
 const GAP: char = '·';
 
+/// A row spans at least so many times the noise: about ten standard deviations, so that noise alone takes a third of its height.
+const TIMES_NOISE: f64 = 6.0;
+/// Noise is not told from a step by fewer second differences.
+const FEWEST_DIFFERENCES: usize = 3;
+
+/// How much values are scattered that follow one another: the median of the sizes of their second differences. Trends have none, and steps few.
+fn noise(values: &[Option<f64>]) -> f64 {
+    let known: Vec<f64> = values.iter().copied().flatten().collect();
+    let triples = known.windows(3);
+    let mut differences: Vec<f64> = triples
+        .map(|of| (of[0] - 2.0 * of[1] + of[2]).abs())
+        .collect();
+    if differences.len() < FEWEST_DIFFERENCES {
+        return 0.0;
+    }
+    differences.sort_by(f64::total_cmp);
+    differences[differences.len() / 2]
+}
+
 /// The last `width` of `values`, oldest first. `None`, and what is not finite, is a gap.
 pub(crate) fn sparkline(values: &[Option<f64>], width: usize) -> String {
     let last = &values[values.len().saturating_sub(width)..];
     let finite = |value: &Option<f64>| value.filter(|value| value.is_finite());
-    let scale = Scale::over(last.iter().filter_map(finite));
+    let known: Vec<Option<f64>> = last.iter().map(finite).collect();
+    let scale = Scale::over(known.iter().copied().flatten());
+    let scale = scale.map(|scale| scale.spanning(TIMES_NOISE * noise(&known)));
     let bar = |value: f64| {
         let height = scale.map_or(0.0, |scale| scale.part(value));
         let level = (height * BARS.len() as f64).floor().max(0.0) as usize;
@@ -27,6 +48,7 @@ pub(crate) fn sparkline(values: &[Option<f64>], width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn of(values: &[f64]) -> String {
         let values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
@@ -44,6 +66,18 @@ mod tests {
         assert_eq!(of(&[100.0, 100.1, 99.9, 100.0]), "▅▅▄▅");
         assert_eq!(of(&[100.0]), "▅");
         assert_eq!(of(&[0.0, 0.0]), "▁▁");
+    }
+
+    #[test]
+    fn noise_is_no_mountain_range_and_a_step_is_one() {
+        let noisy = [100.0, 118.0, 95.0, 110.0, 99.0, 121.0, 103.0, 112.0, 97.0];
+        let levels: BTreeSet<char> = of(&noisy).chars().collect();
+        assert!(levels.len() <= 3, "{}", of(&noisy));
+        let mut stepped = noisy.to_vec();
+        stepped.extend(noisy.map(|value| 3.0 * value));
+        let row = of(&stepped);
+        let (low, high) = (row.chars().nth(8), row.chars().nth(9));
+        assert!(low < high && row.contains('█'), "{row}");
     }
 
     #[test]

@@ -32,8 +32,9 @@ pub(super) fn machine_code(
     let candidate =
         FunctionReader::of(&candidate).map_err(|why| unreadable(&why, runs.candidate.id))?;
     let names: BTreeSet<&str> = base.names().chain(candidate.names()).collect();
-    let function = function_named(wanted, &names, key)?;
     let mut changed = code.iter().flat_map(|code| &code.functions);
+    let differing: BTreeSet<&str> = changed.clone().map(|one| &*one.name).collect();
+    let function = function_named(wanted, &names, &differing, key)?;
     let (mut shown, mut same): (Vec<_>, Vec<_>) = base
         .beside(&candidate, function)
         .into_iter()
@@ -71,10 +72,12 @@ fn pair(found: FunctionPair) -> MachineCodePair {
     }
 }
 
-/// The name that `wanted` stands for: a whole name, else the end of a path, else a part of a name.
+/// The name that `wanted` stands for: a whole name, else the end of a path, else a part of a name. Of several, those are meant that are among
+/// the `differing` ones.
 fn function_named<'n>(
     wanted: &str,
     names: &BTreeSet<&'n str>,
+    differing: &BTreeSet<&str>,
     key: &BenchmarkKey,
 ) -> Result<&'n str, AppError> {
     let end = format!("::{wanted}");
@@ -91,13 +94,27 @@ fn function_named<'n>(
         &|name| name.contains(wanted),
     ];
     let found = ways.into_iter().map(those).find(|found| !found.is_empty());
-    match found.as_deref() {
+    let all = found.as_ref().map_or(0, Vec::len);
+    let changed = found.as_ref().map(|found| {
+        let changed = found.iter().copied();
+        changed.filter(|name| differing.contains(name)).collect()
+    });
+    let meant = changed.filter(|changed: &Vec<&str>| !changed.is_empty());
+    match meant.or(found).as_deref() {
         Some([name]) => Ok(*name),
-        Some(several) => Err(AppError::Usage(format!(
-            "`{wanted}` may be any of {} functions{}",
-            several.len(),
-            list_names("name one of", several.iter().map(|name| (*name).to_owned()))
-        ))),
+        Some(several) => {
+            let some = several.len();
+            let which = if some < all {
+                format!("any of {all} functions, of which {some} changed")
+            } else {
+                format!("any of {all} functions")
+            };
+            let several = several.iter().map(|name| (*name).to_owned());
+            Err(AppError::Usage(format!(
+                "`{wanted}` may be {which}{}",
+                list_names("name one of", several)
+            )))
+        }
         None => {
             let all = names.iter().copied();
             // What people remember is the end of a path.

@@ -15,19 +15,24 @@ const thinnedNote = (one) => {
     .map((side) => `${curves(one, side).drawn} of ${one[side].samples.toLocaleString("en")}`);
   return parts.length ? `Thinned: ${parts.join(" and ")} samples are drawn.` : null;
 };
+/** Why humps that lie apart may decide nothing. */
+const undecidedNote = (one) => (["inconclusive", "suspect"].includes(one.verdict) && sidesOf(one).length === 2
+  ? `Samples of one process are alike, so humps that lie apart decide nothing by themselves: the verdict rests on ${sidesOf(one).map((side) => counted(one[side].launches, "process", "processes")).join(" and ")}.` : null);
 const together = (...notes) => notes.filter(Boolean).join(" ") || null;
 
-/** What the picture of a change reaches over: the decided interval and its width on either side, the noise, and every estimate. What goes on is cut. */
+/** The decided interval takes no less of the picture than this: what is far wider is cut. */
+const LEAST_SHARE = 0.08;
+
+/** What the picture of a change reaches over: all intervals, the noise and the curve; where one is far wider than what was decided, that and what is near it. */
 function reachOf(found, rows, curve) {
   const [, lower, upper] = found.change;
   const noise = found.threshold * 1.6;
   const ends = (values) => [Math.min(...values), Math.max(...values)];
-  const all = ends(rows.flatMap(([, estimate]) => estimate).concat(curve ? curve.range : [], [-noise, noise]).filter(isNumber));
-  let [low, high] = all;
-  if (isNumber(lower) && isNumber(upper)) {
-    const room = Math.max(upper - lower, noise);
+  let [low, high] = ends(rows.flatMap(([, estimate]) => estimate).concat(curve ? curve.range : [], [-noise, noise]).filter(isNumber));
+  const room = isNumber(lower) && isNumber(upper) ? Math.max(upper - lower, noise) : Infinity;
+  if (room < LEAST_SHARE * (high - low)) {
     const wanted = ends([lower - room, upper + room, -noise, noise, ...rows.map(([, estimate]) => estimate[0])]);
-    [low, high] = [Math.max(all[0], wanted[0]), Math.min(all[1], wanted[1])];
+    [low, high] = [Math.max(low, wanted[0]), Math.min(high, wanted[1])];
   }
   const margin = (high - low) * 0.03;
   return [low - margin, high + margin];
@@ -44,13 +49,17 @@ function changeChart(one) {
     found.mean && ["mean", found.mean, "calm"],
   ].filter(Boolean);
   const text = (estimate) => `${change(estimate[0])} ${bounds(estimate, change)}`;
-  const curve = found.mean ? one.resampled : null;
+  const resampled = found.mean ? one.resampled : null;
+  // The middle of a curve whose ends are cut would look like a plateau.
+  const reach = reachOf(found, rows, resampled);
+  const curve = resampled && reach[0] <= resampled.range[0] && resampled.range[1] <= reach[1] ? resampled : null;
   return {
     name: "change", title: "The change", wide: true,
     words: `Change: ${text(found.change)}, noise threshold ${percent(found.threshold)}, verdict ${one.verdict}.`
-      + (curve ? ` The resampled changes of the mean lie from ${change(curve.range[0])} to ${change(curve.range[1])}.` : ""),
+      + (resampled ? ` The resampled changes of the mean lie from ${change(resampled.range[0])} to ${change(resampled.range[1])}.` : ""),
     caption: together(
       curve && `Curve, of the mean below it alone: ${counted(curve.count, "resample")} of its change${sidesOf(one).every((side) => one[side].launches > 1) ? ", launch by launch" : ""}.`,
+      resampled && !curve && `The resampled changes of the mean lie from ${change(resampled.range[0])} to ${change(resampled.range[1])}, too far apart to be drawn here.`,
       "An arrow: it goes on beyond the picture.",
       `Shaded: within the noise threshold of ${percent(found.threshold)}.`,
       `“Decided” is the interval that the verdict rests on; mean and median are described at ${level}.`,
@@ -62,7 +71,7 @@ function changeChart(one) {
       const room = curve ? 80 : 0;
       const box = { left: 74, right: width - 16, top: 16, bottom: 16 + room + rows.length * 24 + 10 };
       const rowAt = (index) => 28 + index * 24 + (index === rows.length - 1 ? room : 0);
-      const x = changeAxis(...reachOf(found, rows, curve), box.left, box.right, width / 110);
+      const x = changeAxis(...reach, box.left, box.right, width / 110);
       const beyond = (value, side) => !isNumber(value) || (side < 0 ? x.at(value) < box.left : x.at(value) > box.right);
       const nodes = [
         s("rect", { class: "band", x: number(x.at(-found.threshold)), width: number(x.at(found.threshold) - x.at(-found.threshold)), y: box.top - 6, height: box.bottom - box.top + 6 }),
@@ -73,9 +82,8 @@ function changeChart(one) {
         const heights = places(curve.density, 2);
         const at = scale(0, heights.length - 1, x.at(curve.range[0]), x.at(curve.range[1]));
         const foot = rowAt(rows.length - 1) - 10;
-        const points = heights.map((height, i) => [at(i), foot - height * (room - 4)]).filter(([place]) => place >= box.left && place <= box.right);
+        const points = heights.map((height, i) => [at(i), foot - height * (room - 4)]);
         if (points.length) nodes.push(s("path", { class: "area of-mean", d: `${path([[points[0][0], foot], ...points, [points.at(-1)[0], foot]])}Z` }));
-        nodes.push(curve.range.map((end, i) => [end, i ? 1 : -1]).filter(([end, side]) => beyond(end, side)).map(([, side]) => goesOn("calm", side < 0 ? box.left : box.right, foot - 6, side)));
       }
       rows.forEach(([name, estimate, tone], index) => {
         const y = rowAt(index);
@@ -105,7 +113,7 @@ function densityChart(one) {
   return {
     name: "density", title: "Density of the samples", legend: sidesLegend(one),
     words: `${sides.map((side) => `${nameOf(one, side)}: ${counted(one[side].samples, "sample")}, median ${stated(one, side, "median")}`).join("; ")}. Drawn from ${rangeOf(one).map((end) => spent(one.metric, end)).join(" to ")}.`,
-    caption: together("Lines: medians. Strokes: samples.", outsideNote(one)),
+    caption: together("Lines: medians. Strokes: samples.", undecidedNote(one), outsideNote(one)),
     table: () => plainTable("Density", ["run", measured(one.metric), "of the highest peak"], sides.flatMap((side) => {
       const at = placeOf(one[side]);
       return curves(one, side).density.map((height, i) => [nameOf(one, side), spent(one.metric, at(i)), percent(Math.round(height * 1000) / 1000)]);

@@ -69,7 +69,8 @@ const medianText = (one, side) => {
 
 function nameCell(one) {
   const again = one.candidate && one.candidate.run !== HEAD.run && h("span", { class: "place" }, `measured again in turn in run ${one.candidate.run}`);
-  return h("a", { href: one.hash, "data-index": one.index }, breakable(one.id), h("span", { class: "place" }, one.place), again);
+  const costly = one.function && h("span", { class: "place" }, "in ", breakable(one.function));
+  return h("a", { href: one.hash, "data-index": one.index }, breakable(one.id), h("span", { class: "place" }, one.place), costly, again);
 }
 
 /** The columns that have something to say. */
