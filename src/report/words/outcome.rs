@@ -1,6 +1,5 @@
 //! How a run or a comparison ends, in one line: the outcome, the run, its verdicts, and the exit status.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::sentences;
@@ -22,8 +21,6 @@ pub(crate) struct RunOutcome {
     is_part: bool,
     /// What it was compared with; `None` where there was nothing.
     reference: Option<String>,
-    /// The run that this is, where it is one.
-    reference_run: Option<String>,
 }
 
 impl RunOutcome {
@@ -35,8 +32,6 @@ impl RunOutcome {
         };
         let verdicts = findings.verdicts.as_ref();
         let reference = verdicts.filter(|_| findings.rows.iter().any(has_reference));
-        let runs = findings.rows.iter().flat_map(|row| &row.reference);
-        let runs: BTreeSet<&Option<RunId>> = runs.collect();
         let exceeded = verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len());
         let targets = findings.failed_targets.len();
         let mut outcome = Self::of_verdicts(
@@ -63,9 +58,6 @@ impl RunOutcome {
         outcome.reasons = reasons.into_iter().flatten().collect();
         outcome.is_part = findings.run.begun.partition.is_some();
         outcome.reference = reference.map(|verdicts| theme::printable(&verdicts.reference));
-        if let (Some(_), [Some(run)]) = (&reference, &runs.into_iter().collect::<Vec<_>>()[..]) {
-            outcome.reference_run = Some(format!("run {run}"));
-        }
         outcome
     }
 
@@ -79,7 +71,6 @@ impl RunOutcome {
             benchmarks,
             is_part: false,
             reference: None,
-            reference_run: None,
         }
     }
 
@@ -116,8 +107,7 @@ impl RunOutcome {
         }
     }
 
-    /// The last line of a command; `exit` is the verb for its status. The reference is called as people call it, or where that is too long as the
-    /// one run that it is.
+    /// The last line of a command; `exit` is the verb for its status. The reference has one name at every width.
     fn line(&self, exit: &str, columns: usize) -> String {
         let is_good = self.exit_code == ExitCode::Clean.number();
         let word = self.word();
@@ -129,24 +119,18 @@ impl RunOutcome {
             (false, _) => "",
         };
         let grounds = self.grounds(theme::verdict);
-        let words = |reference: Option<&String>, gap: &str| {
-            let versus = reference.map_or_else(String::new, |reference| format!(" vs {reference}"));
+        let versus = self.reference.as_ref();
+        let versus = versus.map_or_else(String::new, |reference| format!(" vs {reference}"));
+        let words = |gap: &str| {
             let (run, code) = (self.run, self.exit_code);
             format!("run {run}: {grounds}{versus}{is_let}{gap}{exit} {code}")
         };
-        let forms = [&self.reference, &self.reference_run].map(Option::as_ref);
-        let mut lines = forms
-            .into_iter()
-            .flatten()
-            .map(|reference| words(Some(reference), "   "))
-            .chain(self.reference.is_none().then(|| words(None, "   ")))
-            .map(|words| format!("{coloured}  {words}"));
-        if let Some(line) = lines.find(|line| units::width(line) <= columns) {
+        let line = format!("{coloured}  {}", words("   "));
+        if units::width(&line) <= columns {
             return line;
         }
-        let reference = self.reference_run.as_ref().or(self.reference.as_ref());
         let indent = " ".repeat(word.len() + 2);
-        let words = prose(&words(reference, "; "), columns, &indent);
+        let words = prose(&words("; "), columns, &indent);
         format!("{coloured}  {words}")
     }
 }
@@ -193,6 +177,20 @@ mod tests {
     fn says(outcome: &RunOutcome, expected: &str) {
         let line = outcome.line("exit", usize::MAX);
         assert_eq!(anstream::adapter::strip_str(&line).to_string(), expected);
+    }
+
+    #[test]
+    fn a_reference_has_one_name_at_every_width() {
+        let reference = "the last accepted run 4 of `main`".to_owned();
+        let outcome = RunOutcome {
+            reference: Some(reference.clone()),
+            ..outcome(ExitCode::Clean, &[Unchanged, Unchanged], &[])
+        };
+        for columns in [40, 60, 80, 120] {
+            let line = outcome.line("exit", columns);
+            let words: Vec<&str> = line.split_whitespace().collect();
+            assert!(words.join(" ").contains(&reference), "{columns}: {line}");
+        }
     }
 
     #[test]
