@@ -114,7 +114,7 @@ fn a_part_of_a_name_that_fits_several_functions_or_none_is_an_error_with_names()
     for said in [
         "`perfcheck::` may be any of ",
         " functions; name one of",
-        "\n    perfcheck::",
+        "\n    <perfcheck::",
     ] {
         assert!(several.stderr.contains(said), "{several}");
     }

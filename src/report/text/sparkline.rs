@@ -77,7 +77,7 @@ mod tests {
         stepped.extend(noisy.map(|value| 3.0 * value));
         let row = of(&stepped);
         let (low, high) = (row.chars().nth(8), row.chars().nth(9));
-        assert!(low < high && row.contains('█'), "{row}");
+        assert!(low < high && row.contains('▇'), "{row}");
     }
 
     #[test]

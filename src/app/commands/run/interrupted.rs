@@ -5,6 +5,7 @@ use crate::app::deliver::write::write;
 use crate::app::error::AppError;
 use crate::app::measuring::in_turn::InTurn;
 use crate::app::stored::conclusions::findings_of;
+use perfcheck_analysis::compare::Note;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{Verdict, Work};
@@ -42,7 +43,10 @@ pub(super) fn tell_decided(
 
 /// Whether more rounds would not change the verdict.
 fn is_decided(row: &Row<'_>) -> bool {
+    let notes = row.comparison.iter().flat_map(|found| &found.notes);
+    let mut unsearched = notes.filter(|note| matches!(note, Note::SlowPathsNotSearched { .. }));
     match row.verdict {
+        Some(Verdict::Unchanged) => unsearched.next().is_none(),
         None | Some(Verdict::Inconclusive) => false,
         Some(Verdict::Failed) => row
             .measurement
