@@ -156,7 +156,7 @@ fn of_sides(error: &SidesError) -> ExitCode {
                 other => other,
             }
         }
-        SidesError::NoRepository => ExitCode::Usage,
+        SidesError::NoRepository | SidesError::Source { .. } => ExitCode::Usage,
         SidesError::NoWorkspace { .. }
         | SidesError::NoPackage { .. }
         | SidesError::Elsewhere { .. }

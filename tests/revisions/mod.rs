@@ -6,7 +6,10 @@ mod repository;
 
 mod benches_from;
 mod building;
+mod copied;
+mod edits;
 mod keeping;
 mod layouts;
+mod links;
 mod processes;
 mod resolving;

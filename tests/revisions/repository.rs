@@ -5,7 +5,7 @@ use perfcheck_engine::host::{Checkout, Revision};
 use perfcheck_engine::process::{Interrupt, Supervisor};
 use perfcheck_engine::sides::{
     BenchesFrom, BuildEvent, BuiltSide, PreparedSides, SideTarget, SidesError, SidesRequest,
-    TargetPair, build_commit, build_sides,
+    TargetPair, build_commit, build_sides, build_work_tree,
 };
 use std::fs;
 use std::io::{self, Write};
@@ -24,6 +24,7 @@ pub struct Repository {
     pub room: u64,
     /// Builds that stay whatever they take.
     pub spared: Vec<String>,
+    pub cache_in_work_tree: bool,
 }
 
 /// What was said while a side was built.
@@ -44,6 +45,7 @@ impl Repository {
             benches_from: BenchesFrom::default(),
             room: u64::MAX,
             spared: Vec::new(),
+            cache_in_work_tree: false,
         };
         made.write("Cargo.toml", MANIFEST);
         made.write("src/lib.rs", "pub fn answer() -> u32 {\n    41\n}\n");
@@ -129,7 +131,11 @@ impl Repository {
     }
 
     pub fn cache(&self) -> PathBuf {
-        self.machine.home().join("cache")
+        if self.cache_in_work_tree {
+            self.root.join("the/cache")
+        } else {
+            self.machine.home().join("cache")
+        }
     }
 
     pub fn checkout(&self) -> Checkout {
@@ -163,7 +169,7 @@ impl Repository {
                 options: &self.flags(),
                 toolchain: &Toolchain::detect(&self.flags()).expect("a compiler"),
                 workspace: &self.workspace(),
-                checkout: Some(&self.checkout()),
+                checkout: Checkout::find(self.workspace().root()).as_ref(),
                 benches_from: self.benches_from,
                 room: self.room,
                 spared: &self.spared,
@@ -195,6 +201,20 @@ impl Repository {
     pub fn try_commit(&self, name: &str) -> (Result<BuiltSide, SidesError>, Said) {
         let revision = self.revision(name);
         self.request(|request, events| build_commit(request, &revision, events))
+    }
+
+    /// Builds the work tree alone.
+    pub fn try_work_tree(&self) -> (Result<BuiltSide, SidesError>, Said) {
+        self.request(|request, events| Ok(build_work_tree(request, events)?.0))
+    }
+
+    #[track_caller]
+    pub fn work_tree(&self) -> (BuiltSide, Said) {
+        let (side, said) = self.try_work_tree();
+        match side {
+            Ok(side) => (side, said),
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Everything in the repository's directory, git's own files included: names and contents.
@@ -249,6 +269,11 @@ fn describe(event: BuildEvent<'_>) -> String {
         None => "work tree".to_owned(),
     };
     match event {
+        BuildEvent::LeftOut(left_out) => {
+            let paths = left_out.iter().map(|one| one.path.display().to_string());
+            let paths: Vec<String> = paths.collect();
+            format!("left out {}", paths.join(" "))
+        }
         BuildEvent::Waiting(_) => "waiting".to_owned(),
         BuildEvent::Found(revision) => format!("found {}", of(revision)),
         BuildEvent::Removed { builds, .. } => format!("removed {builds}"),

@@ -116,29 +116,32 @@ fn the_commits_of_a_range_come_oldest_first_and_only_forwards() {
 }
 
 #[test]
-fn a_checkout_differs_from_its_commit_where_tracked_or_new_files_do() {
+fn a_checkout_differs_from_its_commit_where_tracked_files_do() {
     let made = Repository::new();
     let checkout = made.checkout();
-    let state = || checkout.whole_state().expect("an answer");
+    let state = || checkout.require_state().expect("an answer");
     let head = made.git(&["rev-parse", "HEAD"]);
     let clean = state().expect("a commit");
     assert_eq!((&clean.commit, clean.dirty), (&head, false));
     assert_eq!(clean.branch.as_deref(), Some("main"));
-    // An ignored file is none that a commit lacks.
-    let exclude = made.root.join(".git/info/exclude");
-    fs::write(exclude, "ignored.txt\n").expect("written");
-    fs::write(made.root.join("ignored.txt"), "").expect("written");
-    assert!(!state().expect("a commit").dirty);
-    // A new one is, though `state` minds tracked ones alone.
-    let new = made.root.join("new.txt");
-    fs::write(&new, "").expect("written");
+    made.write("src/lib.rs", "");
     assert!(state().expect("a commit").dirty);
-    assert!(!checkout.state().expect("a commit").dirty);
-    fs::remove_file(new).expect("there");
+    assert_eq!(checkout.state(), state());
     made.git(&["switch", "--quiet", "--detach"]);
     assert_eq!(state().expect("a commit").branch, None);
-    made.git(&["switch", "--quiet", "--orphan", "empty"]);
+    made.git(&["switch", "--quiet", "--force", "--orphan", "empty"]);
     assert_eq!(state(), None, "before the first commit");
+}
+
+#[test]
+fn a_work_tree_is_a_commit_unless_there_are_new_files_that_git_does_not_ignore() {
+    let made = Repository::new();
+    let exclude = made.root.join(".git/info/exclude");
+    fs::write(exclude, "ignored.txt\n").expect("written");
+    made.write("ignored.txt", "");
+    assert!(made.work_tree().0.commit.is_some());
+    made.write("new.txt", "");
+    assert!(made.work_tree().0.commit.is_none());
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(in crate::app) struct BothBuilds {
     pub(in crate::app) environment: Environment,
     /// The names that they are kept under.
     pub(in crate::app) builds: BySide<Option<String>>,
-    pub(in crate::app) base_git: Option<GitState>,
+    pub(in crate::app) git: BySide<Option<GitState>>,
     pub(in crate::app) words: String,
     /// What can be linked anew.
     pub(in crate::app) relinking: Relinking,
@@ -119,7 +119,10 @@ impl BothBuilds {
                 base: Some(built.base.name.clone()),
                 candidate: Some(built.candidate.name.clone()),
             },
-            base_git: None,
+            git: BySide {
+                base: built.base.git.clone(),
+                candidate: built.candidate.git.clone(),
+            },
             words: String::new(),
             relinking,
             remarks,
@@ -200,7 +203,10 @@ fn beside_executable(
             build: toolchain,
         },
         builds: BySide::default(),
-        base_git: None,
+        git: BySide {
+            base: None,
+            candidate: request.git_after_build()?,
+        },
         words: format!("the executable {}", path.display()),
         relinking: Relinking::Impossible("nobody knows what an executable was linked from"),
         remarks,
@@ -263,7 +269,6 @@ pub(in crate::app) fn beside_revision(
         };
     let both = BothBuilds::of(built, current_does_not_build, request, world)?;
     Ok(BothBuilds {
-        base_git: Some(revision.state()),
         words: in_words(revision),
         listed,
         ..both

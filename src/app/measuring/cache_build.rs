@@ -11,8 +11,9 @@ use perfcheck_analysis::model::{BuildFacts, BySide, Run};
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
 use perfcheck_engine::sides::{
-    BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesRequest, build_commit,
-    build_sides, build_work_tree, default_cache, kept_build, kept_builds, kept_executables,
+    BenchesFrom, BuildEvent, BuiltSide, LeftOut, LeftOutReason, PreparedSides, Provenance,
+    SidesRequest, build_commit, build_sides, build_work_tree, default_cache, kept_build,
+    kept_builds, kept_executables,
 };
 
 /// What the candidate is called, whatever commit it may be.
@@ -154,7 +155,10 @@ impl CacheBuild<'_> {
         };
         let world = RefCell::new(world);
         let mut tell = |event: BuildEvent<'_>| {
-            if !self.quiet {
+            if let BuildEvent::LeftOut(left_out) = event {
+                let _ =
+                    report::write_warning(world.borrow_mut().stderr, &left_out_in_words(left_out));
+            } else if !self.quiet {
                 // A stderr that is gone is no reason to stop.
                 let _ = report::write_build_event(world.borrow_mut().stderr, &words_of(&event));
             }
@@ -217,9 +221,31 @@ fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
                 format!("{builds} that had not been used for longest ({mib} MiB)"),
             )
         }
+        BuildEvent::LeftOut(left_out) => ("Left out", left_out_in_words(left_out)),
         BuildEvent::CheckingOut(revision) => ("Checking out", in_words(revision)),
         BuildEvent::Building(revision) => ("Building", side_in_words(*revision)),
     }
+}
+
+/// How many files a warning names.
+const MOST_NAMED: usize = 5;
+
+fn left_out_in_words(left_out: &[LeftOut]) -> String {
+    let named = left_out.iter().take(MOST_NAMED).map(|one| {
+        let reason = match one.reason {
+            LeftOutReason::Unreadable => "you may not read it",
+            LeftOutReason::TooLarge => "git ignores it, and it is too large",
+        };
+        format!("`{}` ({reason})", one.path.display())
+    });
+    let mut named: Vec<String> = named.collect();
+    if left_out.len() > MOST_NAMED {
+        named.push(format!("{} more", left_out.len() - MOST_NAMED));
+    }
+    format!(
+        "the benchmarks are built from a copy of the sources without {}",
+        named.join(", ")
+    )
 }
 
 fn built_in_words(what: &str, side: &BuiltSide) -> (&'static str, String) {

@@ -37,6 +37,31 @@ impl Request<'_> {
         instruct(self.context, target);
     }
 
+    /// The checkout after the work tree was built in its place: changed where git tells something else than before.
+    pub(in crate::app) fn git_after_build(&self) -> Result<Option<GitState>, AppError> {
+        let now = match &self.context.checkout {
+            Some(checkout) => checkout.require_state()?,
+            None => None,
+        };
+        Ok(now.map(|now| {
+            let before = self.git.as_ref();
+            let is_same = before.is_some_and(|before| before.commit == now.commit);
+            self.with_branch(GitState {
+                dirty: now.dirty || !is_same || before.is_some_and(|before| before.dirty),
+                ..now
+            })
+        }))
+    }
+
+    /// Names the branch that a CI system names where git knows none.
+    pub(in crate::app) fn with_branch(&self, git: GitState) -> GitState {
+        let branch = git.branch.clone();
+        GitState {
+            branch: branch.or_else(|| self.git.as_ref()?.branch.clone()),
+            ..git
+        }
+    }
+
     /// Says what begins, as cargo does, unless it is to be quiet.
     pub(in crate::app) fn announce(
         &self,

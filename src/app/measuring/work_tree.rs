@@ -11,7 +11,7 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use perfcheck_analysis::compare::{Circumstances, Fact, differences};
-use perfcheck_analysis::model::{Environment, GitState, Metric, Run, TargetFacts};
+use perfcheck_analysis::model::{BySide, Environment, GitState, Metric, Run, TargetFacts};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::host::{self, Checkout};
 use perfcheck_engine::measure::{Discovered, Filter};
@@ -97,8 +97,12 @@ impl WorkTree {
             let facts = self.environment.build.clone();
             let built = PreparedSides::of(base, candidate.clone(), facts);
             let both = BothBuilds::of(built, false, request, world)?;
+            let git = BySide {
+                base: earlier.begun.git.clone(),
+                candidate: both.git.candidate,
+            };
             return Ok(Ok(BothBuilds {
-                base_git: earlier.begun.git.clone(),
+                git,
                 words: words.to_owned(),
                 ..both
             }));

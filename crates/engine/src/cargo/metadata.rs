@@ -207,9 +207,19 @@ impl Workspace {
         found.into_iter().map(named).collect()
     }
 
-    /// Cargo's target directory.
-    pub fn target_directory(&self) -> &Path {
-        self.metadata.target_directory.as_std_path()
+    /// The directories that cargo fills: for what it makes, and for what it makes that of.
+    pub fn target_directories(&self) -> Vec<&Path> {
+        let target = self.metadata.target_directory.as_std_path();
+        let build = self.metadata.build_directory.as_ref();
+        let build = build.map(|directory| directory.as_std_path());
+        [target].into_iter().chain(build).collect()
+    }
+
+    /// The directories of its packages.
+    pub fn package_directories(&self) -> Vec<&Path> {
+        let packages = self.metadata.workspace_packages().into_iter();
+        let manifests = packages.map(|package| package.manifest_path.as_std_path());
+        manifests.filter_map(Path::parent).collect()
     }
 
     pub(super) fn selected(&self, options: &CargoOptions) -> Option<Vec<&Package>> {

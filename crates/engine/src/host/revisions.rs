@@ -4,9 +4,9 @@
 //! index, references and the list of work trees stay as they are. Unlike the questions of [`Checkout`], these must have an answer:
 //! every failure says what to do.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::git::{Checkout, STATUS, git_command, path_of, state_of, trimmed};
@@ -47,13 +47,19 @@ impl std::fmt::Display for Revision {
     }
 }
 
-/// The files of a checkout as they are now, relative to its top.
+/// What lies in one repository now, seen from its top. Repositories inside have lists of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PresentFiles {
-    /// Tracked ones, and untracked ones that are not ignored.
-    pub sources: Vec<PathBuf>,
-    /// What is ignored: files, and directories that hold nothing else.
+    /// Tracked files that are there.
+    pub tracked: Vec<PathBuf>,
+    /// Files that are neither tracked nor ignored.
+    pub untracked: Vec<PathBuf>,
+    /// Ignored files, and directories that hold nothing else.
     pub ignored: Vec<PathBuf>,
+    /// Submodules that are checked out.
+    pub submodules: Vec<PathBuf>,
+    /// Repositories inside that are neither submodules nor ignored.
+    pub clones: Vec<PathBuf>,
 }
 
 /// Why git could not tell or do something.
@@ -207,19 +213,41 @@ impl Checkout {
         Ok(listed.lines().map(str::to_owned).collect())
     }
 
-    /// Commit, branch and whether anything differs: tracked files, or untracked ones that are not ignored. `None` before the first commit.
-    pub fn whole_state(&self) -> Result<Option<GitState>, GitError> {
-        let question = [&STATUS[..], &["--untracked-files=normal"]].concat();
+    /// Commit, branch and whether tracked files differ; `None` before the first commit. Unlike [`Checkout::state`], it says why git does not tell.
+    pub fn require_state(&self) -> Result<Option<GitState>, GitError> {
+        let question = [&STATUS[..], &["--untracked-files=no"]].concat();
         Ok(state_of(&run(self.directory(), &[], &question)?))
     }
 
-    /// What is checked out now, submodules included.
-    pub fn present_files(&self) -> Result<PresentFiles, GitError> {
+    /// The files that lie in the repository at `top`, without the directories `excluded`: those are neither listed nor searched, unless they are
+    /// tracked or ignored.
+    pub fn present_files(top: &Path, excluded: &[PathBuf]) -> Result<PresentFiles, GitError> {
         let mut found = PresentFiles::default();
-        list_present(&self.top, Path::new(""), &mut found)?;
-        found.sources.sort();
-        found.sources.dedup();
-        found.ignored.sort();
+        for path in listed(top, &["--cached"])? {
+            let here = top.join(&path);
+            match here.symlink_metadata() {
+                Ok(metadata) if metadata.is_dir() => {
+                    if here.join(".git").exists() {
+                        found.submodules.push(path);
+                    }
+                }
+                Ok(_) => found.tracked.push(path),
+                // Deleted, but not yet in the index.
+                Err(_) => {}
+            }
+        }
+        let excluded: Vec<OsString> = excluded.iter().map(|path| exclusion(path)).collect();
+        let mut untracked: Vec<&OsStr> = ["--others", "--exclude-standard"].map(OsStr::new).into();
+        untracked.extend(excluded.iter().map(OsString::as_os_str));
+        for path in listed(top, &untracked)? {
+            match top.join(&path).symlink_metadata() {
+                Ok(metadata) if metadata.is_dir() => found.clones.push(path),
+                Ok(_) => found.untracked.push(path),
+                Err(_) => {}
+            }
+        }
+        let ignored = ["--others", "--ignored", "--exclude-standard", "--directory"];
+        found.ignored = listed(top, &ignored)?;
         Ok(found)
     }
 
@@ -445,50 +473,28 @@ impl Writer {
     }
 }
 
-/// Adds what is checked out in `top`, which lies `below` the top of all.
-fn list_present(top: &Path, below: &Path, found: &mut PresentFiles) -> Result<(), GitError> {
-    let sources = [
-        "ls-files",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-        "-z",
-    ];
-    let listed = run(top, &[], &sources)?;
-    for name in listed
-        .split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty())
-    {
-        let path = path_of(name);
-        let here = top.join(&path);
-        match here.symlink_metadata() {
-            // A submodule, or a repository inside: those have a list of their own.
-            Ok(metadata) if metadata.is_dir() => {
-                if here.join(".git").exists() {
-                    list_present(&here, &below.join(&path), found)?;
-                }
-            }
-            Ok(_) => found.sources.push(below.join(path)),
-            // Deleted, but not yet in the index.
-            Err(_) => {}
-        }
-    }
-    let ignored = [
-        "ls-files",
-        "--others",
-        "--ignored",
-        "--exclude-standard",
-        "--directory",
-        "-z",
-    ];
-    let listed = run(top, &[], &ignored)?;
+/// The paths that `git ls-files` lists in `top`.
+fn listed(top: &Path, which: &[impl AsRef<OsStr>]) -> Result<Vec<PathBuf>, GitError> {
+    let words = ["ls-files", "-z"].map(OsStr::new).into_iter();
+    let words: Vec<&OsStr> = words.chain(which.iter().map(AsRef::as_ref)).collect();
+    let listed = run(top, &[], &words)?;
     let names = listed
         .split(|byte| *byte == 0)
         .filter(|name| !name.is_empty());
-    found
-        .ignored
-        .extend(names.map(|name| below.join(path_of(name))));
-    Ok(())
+    Ok(names.map(path_of).collect())
+}
+
+/// The flag that keeps git from listing a directory and from searching it.
+fn exclusion(directory: &Path) -> OsString {
+    let mut flag = b"--exclude=/".to_vec();
+    for byte in directory.as_os_str().as_bytes() {
+        if b"*?[]\\!# ".contains(byte) {
+            flag.push(b'\\');
+        }
+        flag.push(*byte);
+    }
+    flag.push(b'/');
+    OsString::from_vec(flag)
 }
 
 /// A line of `objects/info/alternates`. What would end the line, or begin a quotation, is quoted as in C.

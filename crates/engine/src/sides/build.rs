@@ -8,16 +8,18 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::configuration;
-use super::error::{SidesError, about};
+use super::error::{SidesError, about, about_source};
 use super::kept::{BenchRecord, BuildRecord, Copying, Made, hash_file};
 use super::layout::Outside;
 use super::lock_file::{differences, versions};
 use super::mirror::Mirror;
 use super::outcome::{BuiltSide, PreparedSides, Provenance, SideTarget};
+use super::path_text::to_text;
 use super::recipe::{Key, Recipe, VERSION, decisive_flags};
 use super::request::{BuildEvent, SidesRequest};
 use super::shelf::{ShelfFolder, UseLock};
@@ -42,18 +44,25 @@ pub fn build_sides<E: From<SidesError>>(
 ) -> Result<PreparedSides, E> {
     let mut bench = Workbench::open(request, events)?;
     let (base, candidate) = loop {
-        let states = (bench.check_out(base)?, bench.work_tree()?);
-        if bench.is_settled(&[&states.0, &states.1])? {
-            break states;
+        let (base, candidate) = loop {
+            let states = (bench.check_out(base)?, bench.work_tree()?);
+            if bench.is_settled(&[&states.0, &states.1])? {
+                break states;
+            }
+        };
+        if let Some(is_wanted) = is_wanted {
+            let candidate = bench.side(candidate)?;
+            is_wanted(&candidate)?;
+            break (bench.side(base)?, candidate);
         }
-    };
-    let (base, candidate) = if let Some(is_wanted) = is_wanted {
-        let candidate = bench.side(candidate)?;
-        is_wanted(&candidate)?;
-        (bench.side(base)?, candidate)
-    } else {
         let base = bench.side(base)?;
-        (base, bench.side(candidate)?)
+        // The user may have gone on working meanwhile.
+        let levels = bench.layout.levels();
+        let candidate = bench.work_tree_now()?;
+        bench.is_settled(&[&candidate])?;
+        if bench.layout.levels() == levels {
+            break (base, bench.side(candidate)?);
+        }
     };
     bench.prune()?;
     let facts = request.toolchain.facts.clone();
@@ -192,15 +201,14 @@ impl Shelves<'_> {
             record,
             provenance: Provenance::Cached,
         };
-        self.built(kept, None, Duration::ZERO, tree.in_use)
-            .map(Some)
+        let built = self.built(kept, Duration::ZERO, tree.in_use)?;
+        Ok(Some(built))
     }
 
     /// A kept build, ready to be launched where its state runs.
     fn built(
         &self,
         kept: Kept,
-        commit: Option<Revision>,
         checkout_time: Duration,
         tree_in_use: UseLock,
     ) -> Result<BuiltSide, SidesError> {
@@ -244,7 +252,8 @@ impl Shelves<'_> {
             .collect();
         Ok(BuiltSide {
             name: key.as_str().to_owned(),
-            commit,
+            commit: None,
+            git: None,
             targets,
             provenance,
             checkout_time,
@@ -265,11 +274,17 @@ impl Shelves<'_> {
 }
 
 impl Workbench<'_, '_> {
-    fn side(&mut self, state: State) -> Result<BuiltSide, SidesError> {
-        let outcome = self.found_or_built(&state);
+    fn side(&mut self, mut state: State) -> Result<BuiltSide, SidesError> {
+        let outcome = self.found_or_built(&mut state);
+        if let Err(SidesError::Cargo(CargoError::Build(_) | CargoError::Metadata(_))) = &outcome {
+            self.name_left_out(|_| true);
+        }
         let kept = outcome.map_err(|error| self.in_context(error, &state))?;
-        self.shelves
-            .built(kept, state.commit, state.time, state.in_use)
+        Ok(BuiltSide {
+            commit: state.commit,
+            git: state.git,
+            ..self.shelves.built(kept, state.time, state.in_use)?
+        })
     }
 
     /// Says whose fault it is.
@@ -292,7 +307,7 @@ impl Workbench<'_, '_> {
         }
     }
 
-    fn found_or_built(&mut self, state: &State) -> Result<Kept, SidesError> {
+    fn found_or_built(&mut self, state: &mut State) -> Result<Kept, SidesError> {
         let key = state.commit.as_ref().map(|commit| self.key(state, commit));
         let key = key.transpose()?;
         let shown = state.commit.as_ref().filter(|_| !state.is_work_tree);
@@ -315,7 +330,8 @@ impl Workbench<'_, '_> {
         let build_time = began.elapsed();
         let mut made = self.made(&output)?;
         // Without a commit, what came out is the key.
-        let key = key.unwrap_or_else(|| Key::of(&(&state.ground.root, &output, &made)));
+        let key = key.filter(|_| state.commit.is_some());
+        let key = key.unwrap_or_else(|| Key::of(&(to_text(&state.ground.root), &output, &made)));
         if state.commit.is_none()
             && let Some((place, record)) = self.shelves.find(&key)?
         {
@@ -357,7 +373,7 @@ impl Workbench<'_, '_> {
     }
 
     /// Makes the copy of the sources that of `state`.
-    fn lay_out(&self, state: &State) -> Result<(), SidesError> {
+    fn lay_out(&self, state: &mut State) -> Result<(), SidesError> {
         self.layout.make_links(&self.shelves.folder.sources())?;
         // A state without a lock file is built with the one that is there.
         let lock_file = self.present.lock_file();
@@ -365,7 +381,16 @@ impl Workbench<'_, '_> {
         if !state.wanted.contains_key(&lock_file) {
             spared.push(&lock_file);
         }
-        self.mirror().hold(&state.wanted, &spared)?;
+        let held = self.mirror().hold(&state.wanted, &spared)?;
+        // The user may remove files of the work tree while they are copied. Those of a revision are the cache's own.
+        let own = |origin: &&PathBuf| origin.starts_with(&state.ground.tree);
+        if let Some(origin) = held.gone.iter().find(own) {
+            return Err(about("cannot find", origin)(io::ErrorKind::NotFound.into()));
+        }
+        // Edits while files are copied, and another commit that is checked out, make the copy no commit.
+        if state.is_work_tree && (!held.is_up_to_date() || self.present.git()? != state.git) {
+            state.mark_as_changed();
+        }
         if let (Some(checkout), Some(head)) = (self.request.checkout, &state.head) {
             checkout.stand_in(&self.source(), head)?;
         }
@@ -397,7 +422,7 @@ impl Workbench<'_, '_> {
             options.locked = false;
             options.frozen = false;
         }
-        if !state.wanted.contains_key(&self.manifest) {
+        if !state.is_work_tree && !state.wanted.contains_key(&self.manifest) {
             // The package was not there yet.
             return Ok(BuildOutput::default());
         }
@@ -441,7 +466,8 @@ impl Workbench<'_, '_> {
         let mut benches = BTreeMap::new();
         for bench in output.executables() {
             let record = BenchRecord {
-                executable_hash: hash_file(&bench.executable)?,
+                executable_hash: hash_file(&bench.executable)
+                    .map_err(about("cannot read", &bench.executable))?,
                 link: None,
                 sources: own_sources(&bench, &workspace_root, source)?,
             };
@@ -449,7 +475,7 @@ impl Workbench<'_, '_> {
         }
         let mut companions = Vec::new();
         for path in output.libraries().iter().chain(&output.binaries()) {
-            companions.push(hash_file(path)?);
+            companions.push(hash_file(path).map_err(about("cannot read", path))?);
         }
         companions.sort();
         let locked = fs::read_to_string(source.join(self.present.lock_file()));
@@ -491,7 +517,8 @@ impl Workbench<'_, '_> {
     fn key(&self, state: &State, commit: &Revision) -> Result<Key, SidesError> {
         let mut files = state.added.clone();
         for path in &self.configuration {
-            files.push((path.clone(), hash_file(path)?));
+            let hash = hash_file(path).map_err(about_source("cannot read", path))?;
+            files.push((to_text(path), hash));
         }
         let recipe = Recipe {
             version: VERSION,

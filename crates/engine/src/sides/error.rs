@@ -74,7 +74,17 @@ pub enum SidesError {
         /// What is wrong with it.
         source: toml_edit::TomlError,
     },
-    /// A file of the cache, or of the checkout while it was copied.
+    /// A file of the user's that is needed and cannot be read.
+    #[error("{doing} `{}`: {source}\n  help: what is built is a copy of the files that git tracks and of those beside them", path.display())]
+    Source {
+        /// What was tried, as "cannot ...".
+        doing: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A file of the cache.
     #[error("{doing} `{}`: {source}\n  help: the cache can be removed at any time; PERFCHECK_CACHE names another place", path.display())]
     File {
         /// What was tried, as "cannot ...".
@@ -125,6 +135,19 @@ pub(super) fn about(
 ) -> impl FnOnce(io::Error) -> SidesError {
     let path = path.to_owned();
     move |source| SidesError::File {
+        doing,
+        path,
+        source,
+    }
+}
+
+/// Says which file of the user's an error is about.
+pub(super) fn about_source(
+    doing: &'static str,
+    path: &std::path::Path,
+) -> impl FnOnce(io::Error) -> SidesError {
+    let path = path.to_owned();
+    move |source| SidesError::Source {
         doing,
         path,
         source,

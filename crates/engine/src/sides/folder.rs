@@ -67,6 +67,11 @@ impl WorkspaceFolder {
         Ok(Self { root, _lock: lock })
     }
 
+    /// The folder itself.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// What stands for directories above the repository in the copy of the sources.
     pub(super) fn sources(&self) -> PathBuf {
         self.root.join(SOURCES).join(TOP)

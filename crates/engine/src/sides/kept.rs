@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::{SidesError, about};
+use super::path_text::map;
 use crate::cargo::BuildOutput;
 use crate::link::{Lead, apply};
 
@@ -65,6 +66,7 @@ pub(super) struct BenchRecord {
     pub(super) executable_hash: String,
     /// The folder of what it was linked from, seen from the folder of the build, where that was kept.
     pub(super) link: Option<PathBuf>,
+    #[serde(with = "map")]
     pub(super) sources: BTreeMap<PathBuf, String>,
 }
 
@@ -210,10 +212,8 @@ fn size_of(directory: &Path) -> u64 {
 }
 
 /// Hash of a file's content.
-pub(super) fn hash_file(path: &Path) -> Result<String, SidesError> {
+pub(super) fn hash_file(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
-    File::open(path)
-        .and_then(|file| hasher.update_reader(file).map(|_| ()))
-        .map_err(about("cannot read", path))?;
+    hasher.update_reader(File::open(path)?)?;
     Ok(hasher.finalize().to_hex().to_string())
 }

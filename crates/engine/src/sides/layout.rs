@@ -11,8 +11,9 @@ use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::error::{SidesError, about};
 use super::mirror::WantedFiles;
+use super::path_text::to_text;
 use super::shelf::remove_directory;
-use super::sources::plain;
+use super::sources::{is_tagged_as_cache, plain};
 
 /// Paths outside of the repository that manifests and symbolic links name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -89,11 +90,11 @@ impl Outside {
     }
 
     /// Each path with a hash over sizes and times of the files below it.
-    pub(super) fn fingerprints(&self) -> Vec<(PathBuf, String)> {
+    pub(super) fn fingerprints(&self) -> Vec<(String, String)> {
         self.relative
             .iter()
             .chain(&self.absolute)
-            .map(|path| (path.clone(), fingerprint(path)))
+            .map(|path| (to_text(path), fingerprint(path)))
             .collect()
     }
 }
@@ -235,8 +236,7 @@ fn fingerprint(path: &Path) -> String {
             hasher.update(format!("{} {:?}", metadata.len(), metadata.modified().ok()).as_bytes());
             continue;
         }
-        let is_filled_by_builds = here.join("CACHEDIR.TAG").exists()
-            || here.file_name().is_some_and(|name| name == ".git");
+        let is_filled_by_builds = is_tagged_as_cache(&here) || here.ends_with(".git");
         if metadata.is_dir() && !is_filled_by_builds {
             let mut entries: Vec<PathBuf> = fs::read_dir(&here)
                 .into_iter()

@@ -13,17 +13,46 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::confined::{make_way, remove_entry};
 use super::error::{SidesError, about};
+use super::path_text::{map, single};
 
 /// What a directory is to hold: the file's place in it, and where its content comes from.
 pub(super) type WantedFiles = BTreeMap<PathBuf, PathBuf>;
 
+/// Adds those of `others` that can stand beside the files that are there: none where a file or a link stands already, or below or above one.
+pub(super) fn add_beside(files: &mut WantedFiles, others: &WantedFiles) {
+    let can_stay = |path: &Path| {
+        let is_below = path.ancestors().any(|above| files.contains_key(above));
+        // Whatever lies below a path comes next in the order of paths.
+        let mut from_here = files.range(path.to_owned()..);
+        let is_above = from_here
+            .next()
+            .is_some_and(|(next, _)| next.starts_with(path));
+        !is_below && !is_above
+    };
+    let staying: Vec<_> = others.iter().filter(|(path, _)| can_stay(path)).collect();
+    let copied = |(path, origin): (&PathBuf, &PathBuf)| (path.clone(), origin.clone());
+    files.extend(staying.into_iter().map(copied));
+}
+
 /// By which a file is recognised as unchanged without reading it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
+    #[serde(with = "single")]
     origin: PathBuf,
-    origin_state: (u64, u64, i64, i64),
-    copy_state: (u64, u64, i64, i64),
+    origin_state: FileState,
+    copy_state: FileState,
+}
+
+/// Inode, size and time of the last change of anything.
+type FileState = (u64, u64, i64, i64);
+
+/// What is remembered of the files that a directory holds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Notes {
+    #[serde(with = "map")]
+    stamps: BTreeMap<PathBuf, Stamp>,
 }
 
 /// For so long a file may change without its time telling.
@@ -31,6 +60,25 @@ const SETTLING_SECONDS: i64 = 2;
 
 /// Later times than any that was seen are told apart from it by this much.
 const STEP: Duration = Duration::from_millis(10);
+
+/// What a directory holds now.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// The files that were copied, and their states when they were.
+    origins: Vec<(PathBuf, FileState)>,
+    /// Those that were removed before they could be copied.
+    pub(super) gone: Vec<PathBuf>,
+}
+
+impl Held {
+    /// Whether all files are still as they were when they were copied, as far as the file system knows.
+    pub(super) fn is_up_to_date(&self) -> bool {
+        let is_same = |(origin, state): &(PathBuf, FileState)| {
+            fs::symlink_metadata(origin).is_ok_and(|now| state_of(&now) == *state)
+        };
+        self.gone.is_empty() && self.origins.iter().all(is_same)
+    }
+}
 
 /// A directory that is made to hold what is wanted.
 pub(super) struct Mirror {
@@ -42,14 +90,14 @@ pub(super) struct Mirror {
 
 impl Mirror {
     /// Makes the directory hold exactly `wanted`, and whatever is called as one of `spared`.
-    pub(super) fn hold(&self, wanted: &WantedFiles, spared: &[&Path]) -> Result<(), SidesError> {
+    pub(super) fn hold(&self, wanted: &WantedFiles, spared: &[&Path]) -> Result<Held, SidesError> {
         fs::create_dir_all(&self.root).map_err(about("cannot make", &self.root))?;
-        let known: Option<BTreeMap<PathBuf, Stamp>> = fs::read(&self.notes)
+        let known: Option<Notes> = fs::read(&self.notes)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok());
         // Without them somebody was stopped half-way, or everything is new.
         let notes_were_there = known.is_some();
-        let known = known.unwrap_or_default();
+        let known = known.unwrap_or_default().stamps;
         let settled = self.settled_before();
         // If we die half-way, nothing is known about any file.
         let _ = fs::remove_file(&self.notes);
@@ -69,10 +117,15 @@ impl Mirror {
         clear(&self.root, Path::new(""), &keep, &mut changes)?;
         let not_before = self.newest()?;
         let mut notes = BTreeMap::new();
+        let mut held = Held::default();
         for (path, origin) in wanted {
             let copy = self.root.join(path);
-            let state =
-                state_of(&fs::symlink_metadata(origin).map_err(about("cannot read", origin))?);
+            let Ok(metadata) = fs::symlink_metadata(origin) else {
+                self.give_up(path, &mut changes)?;
+                held.gone.push(origin.clone());
+                continue;
+            };
+            let state = state_of(&metadata);
             let unchanged = known.get(path).is_some_and(|stamp| {
                 stamp.origin == *origin
                     && stamp.origin_state == state
@@ -81,13 +134,18 @@ impl Mirror {
                         .is_ok_and(|now| state_of(&now) == stamp.copy_state)
             });
             if !unchanged {
-                if let Some(parent) = copy.parent() {
-                    fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
+                make_way(&self.root, path).map_err(about("cannot write", &copy))?;
+                match bring(origin, &copy, not_before) {
+                    Ok(brought) => changes.note(path, brought),
+                    Err(_) if fs::symlink_metadata(origin).is_err() => {
+                        self.give_up(path, &mut changes)?;
+                        held.gone.push(origin.clone());
+                        continue;
+                    }
+                    Err(error) => return Err(about("cannot copy", origin)(error)),
                 }
-                let brought =
-                    bring(origin, &copy, not_before).map_err(about("cannot copy", origin))?;
-                changes.note(path, brought);
             }
+            held.origins.push((origin.clone(), state));
             notes.insert(path.clone(), (origin, state));
         }
         self.renew(wanted, &changes, not_before)?;
@@ -102,9 +160,20 @@ impl Mirror {
             };
             stamps.insert(path, stamp);
         }
-        let text = serde_json::to_vec(&stamps).map_err(io::Error::from);
+        let text = serde_json::to_vec(&Notes { stamps }).map_err(io::Error::from);
         text.and_then(|text| fs::write(&self.notes, text))
-            .map_err(about("cannot write", &self.notes))
+            .map_err(about("cannot write", &self.notes))?;
+        Ok(held)
+    }
+
+    /// Removes the copy of a file that is not there any more.
+    fn give_up(&self, path: &Path, changes: &mut Changes) -> Result<(), SidesError> {
+        let copy = self.root.join(path);
+        if fs::symlink_metadata(&copy).is_ok() {
+            remove_entry(&copy).map_err(about("cannot remove", &copy))?;
+            changes.unseen.push(path.to_owned());
+        }
+        Ok(())
     }
 
     /// Gives the Rust files of changed packages a new time.
@@ -220,7 +289,7 @@ struct Keep<'a> {
     spared: &'a [&'a Path],
 }
 
-/// Removes what is not wanted. Before anything is written: a symbolic link must not lead what is written elsewhere.
+/// Removes what is not wanted, before anything is written: a link that is not wanted any more may stand where a directory is.
 fn clear(
     directory: &Path,
     below: &Path,
@@ -315,12 +384,37 @@ fn same_content(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
-/// Inode, size and time of the last change of anything.
-fn state_of(metadata: &Metadata) -> (u64, u64, i64, i64) {
+fn state_of(metadata: &Metadata) -> FileState {
     (
         metadata.ino(),
         metadata.size(),
         metadata.ctime(),
         metadata.ctime_nsec(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_changes_after_it_was_copied_is_noticed() {
+        let home = tempfile::tempdir().expect("a directory");
+        let origin = home.path().join("origin");
+        fs::write(&origin, "old").expect("written");
+        let mirror = Mirror {
+            root: home.path().join("copy"),
+            notes: home.path().join("notes"),
+        };
+        let mut wanted = WantedFiles::from([("file".into(), origin.clone())]);
+        let held = mirror.hold(&wanted, &[]).expect("copied");
+        assert!(held.is_up_to_date());
+        fs::write(&origin, "another").expect("written");
+        assert!(!held.is_up_to_date());
+        // And one that is gone before.
+        wanted.insert("gone".into(), home.path().join("gone"));
+        let held = mirror.hold(&wanted, &[]).expect("copied");
+        assert_eq!(held.gone, [home.path().join("gone")]);
+        assert!(!held.is_up_to_date());
+    }
 }

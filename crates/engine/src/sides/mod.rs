@@ -7,6 +7,7 @@
 
 mod build;
 mod configuration;
+mod confined;
 mod dev_dependencies;
 mod error;
 mod folder;
@@ -17,6 +18,7 @@ mod measuring_lock;
 mod mirror;
 mod outcome;
 mod overlay;
+mod path_text;
 mod recipe;
 mod request;
 mod shelf;
@@ -33,5 +35,5 @@ pub use folder::default_cache;
 pub use measuring_lock::MeasuringLock;
 pub use outcome::{BuiltSide, Dependency, PreparedSides, Provenance, SideTarget, TargetPair};
 pub use perfcheck_analysis::model::BenchesFrom;
-pub use request::{BuildEvent, SidesRequest};
+pub use request::{BuildEvent, LeftOut, LeftOutReason, SidesRequest};
 pub use stage::Stage;

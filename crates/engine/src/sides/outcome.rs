@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::cargo::BenchTarget;
 use crate::host::Revision;
 use crate::link::{Lead, Relinkable};
-use perfcheck_analysis::model::BuildFacts;
+use perfcheck_analysis::model::{BuildFacts, GitState};
 
 /// Both sides, ready to be launched.
 #[derive(Debug, Clone)]
@@ -32,6 +32,8 @@ pub struct BuiltSide {
     pub name: String,
     /// The commit; `None`: the work tree with changes of its own.
     pub commit: Option<Revision>,
+    /// What git said of the sources when they were copied; `None` for a build that was found by its name.
+    pub git: Option<GitState>,
     /// Its bench executables, in the order of package and target name.
     pub targets: Vec<SideTarget>,
     /// Whether the executables were built now or before.

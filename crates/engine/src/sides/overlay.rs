@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, Table};
 
+use super::confined::{copy_file, remove_entry, write_file};
 use super::dev_dependencies::Inlining;
 use super::error::{SidesError, about};
 use super::mirror::WantedFiles;
@@ -103,7 +104,14 @@ impl Overlay<'_> {
         for path in old {
             files.remove(&path);
             let file = tree.join(&path);
-            fs::remove_file(&file).map_err(about("cannot remove", &file))?;
+            remove_entry(&file).map_err(about("cannot remove", &file))?;
+        }
+        // A link or a file of the old state where the current one has a directory gives way, as when the current state is checked out.
+        for above in there.ancestors().skip(1) {
+            if files.remove(above) {
+                let file = tree.join(above);
+                remove_entry(&file).map_err(about("cannot remove", &file))?;
+            }
         }
         let mut laid = Vec::new();
         for (path, origin) in self.present_below(place) {
@@ -113,10 +121,7 @@ impl Overlay<'_> {
             } else {
                 there.join(inside)
             };
-            let copy = tree.join(&path);
-            let parent = copy.parent().unwrap_or(tree);
-            fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
-            fs::copy(origin, &copy).map_err(about("cannot copy", origin))?;
+            copy_file(tree, &path, origin).map_err(about("cannot copy", origin))?;
             files.insert(path.clone());
             laid.push(path);
         }
@@ -168,7 +173,8 @@ impl Overlay<'_> {
             .filter(|path| !tree.join(path).join("Cargo.toml").exists())
             .filter(|path| self.present.contains_key(&path.join("Cargo.toml")))
             .collect();
-        fs::write(old_path, old.to_string()).map_err(about("cannot write", old_path))?;
+        write_file(tree, old_manifest, old.to_string().as_bytes())
+            .map_err(about("cannot write", old_path))?;
         Ok(missing)
     }
 

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::path_text::single;
 use crate::cargo::CargoOptions;
 use perfcheck_analysis::model::BuildFacts;
 
 /// To be counted up whenever builds are made or kept in another way.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// The length of a key.
 const LENGTH: usize = 24;
@@ -30,7 +31,7 @@ impl Key {
 
     /// The key of whatever `ingredients` are.
     pub(super) fn of(ingredients: &impl Serialize) -> Self {
-        let text = serde_json::to_vec(ingredients).unwrap_or_default();
+        let text = serde_json::to_vec(ingredients).expect("paths are given as text");
         Self(blake3::hash(&text).to_hex()[..LENGTH].to_owned())
     }
 }
@@ -40,18 +41,21 @@ impl Key {
 pub(super) struct Recipe<'a> {
     pub(super) version: u32,
     pub(super) commit: &'a str,
+    #[serde(serialize_with = "single::serialize")]
     pub(super) manifest: &'a Path,
     /// Where it is built, and where it runs.
+    #[serde(serialize_with = "single::serialize")]
     pub(super) source: &'a Path,
+    #[serde(serialize_with = "single::serialize")]
     pub(super) root: &'a Path,
     pub(super) facts: &'a BuildFacts,
     pub(super) toolchain: Option<OsString>,
     pub(super) flags: Vec<OsString>,
     pub(super) variables: Vec<(String, OsString)>,
     /// Files that are not the commit's, with the hash of their content: laid into the sources, or cargo's configuration.
-    pub(super) files: Vec<(PathBuf, String)>,
+    pub(super) files: Vec<(String, String)>,
     /// Packages outside of the repository, with a hash of their files' sizes and times.
-    pub(super) outside: Vec<(PathBuf, String)>,
+    pub(super) outside: Vec<(String, String)>,
 }
 
 impl Recipe<'_> {

@@ -1,6 +1,6 @@
 //! What is asked for, and what is said while it is done.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::SidesError;
 use crate::cargo::{CargoOptions, Toolchain, Workspace};
@@ -50,6 +50,24 @@ impl SidesRequest<'_> {
     }
 }
 
+/// A file or a directory of the work tree that is not copied to where it is built, although a build might read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Seen from the top of the repository.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: LeftOutReason,
+}
+
+/// Why something is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOutReason {
+    /// The user may not read it.
+    Unreadable,
+    /// Git ignores it, and it has too many files or too large ones.
+    TooLarge,
+}
+
 /// What the user should see while it goes on.
 #[derive(Debug, Clone, Copy)]
 pub enum BuildEvent<'a> {
@@ -66,6 +84,8 @@ pub enum BuildEvent<'a> {
         /// What they took on the disk.
         bytes: u64,
     },
+    /// These files are not in what is built, and it is built without them or could not be built.
+    LeftOut(&'a [LeftOut]),
     /// Cargo begins; its own output follows.
     Building(Option<&'a Revision>),
 }

@@ -1,86 +1,360 @@
-//! Which files belong to a state besides those that git tracks, and which belong to a bench target.
+//! Which files the work tree consists of, and which belong to a bench target.
+//!
+//! The copy is to be what cargo sees. So everything comes along that a build could read, but for the directories that cargo and other tools fill with
+//! what they can make again, and for ignored files that are too many or too large. Whatever is left out for its size or its permissions is named.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use super::error::SidesError;
+use super::error::{SidesError, about};
 use super::kept::{files_below, hash_file};
 use super::mirror::WantedFiles;
+use super::request::{LeftOut, LeftOutReason};
 use crate::cargo::BenchExecutable;
+use crate::host::Checkout;
 
-/// An ignored directory that holds more is no source of the build; neither is one with more files.
+/// An ignored directory that holds more is left out, and so is one with more files.
 const LARGEST_IGNORED: u64 = 32 << 20;
 const MOST_IGNORED_FILES: usize = 2_000;
-/// Directories that other tools fill.
-const NO_SOURCES: [&str; 4] = ["target", "node_modules", ".venv", "__pycache__"];
+/// What `CACHEDIR.TAG` begins with (<https://bford.info/cachedir/>).
+const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
-/// What of the ignored files matters.
+/// The files of the work tree as it is now.
 #[derive(Debug, Default)]
-pub(super) struct Ignored {
-    /// Files that a build may need: generated sources, a lock file.
-    pub(super) files: WantedFiles,
-    /// Files and directories, of any size, that benchmarks may read.
+pub(super) struct PresentSources {
+    /// All that are copied.
+    pub(super) wanted: WantedFiles,
+    /// Those of them that stay in place when another revision is checked out: git ignores them, or they lie in a repository of their own.
+    pub(super) ignored: WantedFiles,
+    /// Files and directories beside the revision's own that its benchmarks may read, whatever their size.
     pub(super) readable: Vec<PathBuf>,
+    pub(super) left_out: Vec<LeftOut>,
+    /// Whether there are files that git neither tracks nor ignores.
+    pub(super) has_untracked: bool,
 }
 
-/// Leaves out caches, target directories and repositories inside.
-pub(super) fn ignored(top: &Path, paths: &[PathBuf], target_directory: &Path) -> Ignored {
-    let mut found = Ignored::default();
-    for path in paths {
-        let here = top.join(path);
-        if is_filled_by_others(&here, target_directory) {
-            continue;
+/// The directories that are filled with what can be made again.
+#[derive(Debug)]
+pub(super) struct Caches {
+    known: Vec<PathBuf>,
+    /// Directories that were looked at before.
+    looked_at: RefCell<HashMap<PathBuf, bool>>,
+}
+
+impl Caches {
+    /// Those at `known` places, and all that say so themselves.
+    pub(super) fn new<'a>(known: impl IntoIterator<Item = &'a Path>) -> Self {
+        let known = known.into_iter();
+        let spelled =
+            known.flat_map(|path| [path.to_owned()].into_iter().chain(path.canonicalize()));
+        Self {
+            known: spelled.collect(),
+            looked_at: RefCell::default(),
         }
-        found.readable.push(path.clone());
-        let files = if here.is_dir() {
-            files_below(&here)
-        } else {
-            vec![here]
-        };
-        let files: Vec<PathBuf> = files.into_iter().filter(|file| file.is_file()).collect();
-        let size: u64 = files
+    }
+
+    /// Whether `path` is such a directory.
+    fn has(&self, path: &Path) -> bool {
+        self.known.iter().any(|known| known == path) || is_tagged_as_cache(path)
+    }
+
+    /// Whether `path` below `top` is such a directory or lies in one.
+    fn contain(&self, top: &Path, path: &Path) -> bool {
+        if path.as_os_str().is_empty() {
+            return false;
+        }
+        if let Some(known) = self.looked_at.borrow().get(path) {
+            return *known;
+        }
+        let is_inside = self.has(&top.join(path))
+            || path
+                .parent()
+                .is_some_and(|parent| self.contain(top, parent));
+        self.looked_at
+            .borrow_mut()
+            .insert(path.to_owned(), is_inside);
+        is_inside
+    }
+
+    /// The known ones inside of `top`, seen from there.
+    fn known_in(&self, top: &Path) -> Vec<PathBuf> {
+        let inside = self
+            .known
             .iter()
-            .filter_map(|file| Some(fs::metadata(file).ok()?.len()))
-            .sum();
-        if files.len() > MOST_IGNORED_FILES || size > LARGEST_IGNORED {
-            continue;
+            .filter_map(|path| path.strip_prefix(top).ok());
+        let inside = inside.filter(|path| !path.as_os_str().is_empty());
+        inside.map(Path::to_owned).collect()
+    }
+}
+
+/// Whether a directory says of itself that it holds nothing but what can be made again.
+pub(super) fn is_tagged_as_cache(directory: &Path) -> bool {
+    let mut beginning = [0; CACHE_SIGNATURE.len()];
+    File::open(directory.join("CACHEDIR.TAG"))
+        .and_then(|mut tag| tag.read_exact(&mut beginning))
+        .is_ok_and(|()| beginning == CACHE_SIGNATURE)
+}
+
+/// The files below `top`: of the repository that is checked out there, or of a directory that is in none. `packages` are the directories of the
+/// workspace's packages, which come along whatever git says of them.
+pub(super) fn present_sources(
+    top: &Path,
+    checkout: Option<&Checkout>,
+    caches: &Caches,
+    packages: &[&Path],
+) -> Result<PresentSources, SidesError> {
+    let packages = packages
+        .iter()
+        .filter_map(|directory| directory.canonicalize().ok());
+    let packages = packages.filter_map(|path| Some(path.strip_prefix(top).ok()?.to_owned()));
+    let mut listing = Listing {
+        top,
+        caches,
+        packages: packages.collect(),
+        sources: WantedFiles::new(),
+        found: PresentSources::default(),
+    };
+    match checkout {
+        Some(_) => listing.add_repository(Path::new(""), Owner::State)?,
+        None => listing.add_directory(Path::new(""), Owner::State),
+    }
+    Ok(listing.finish())
+}
+
+/// Whose a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// It is part of the state that is checked out.
+    State,
+    /// It stays in place whatever is checked out.
+    Surroundings,
+}
+
+struct Listing<'a> {
+    top: &'a Path,
+    caches: &'a Caches,
+    packages: Vec<PathBuf>,
+    sources: WantedFiles,
+    found: PresentSources,
+}
+
+impl Listing<'_> {
+    /// Adds what git lists in the repository at `below`.
+    fn add_repository(&mut self, below: &Path, owner: Owner) -> Result<(), SidesError> {
+        let here = self.top.join(below);
+        let files = Checkout::present_files(&here, &self.caches.known_in(&here))?;
+        let mut reached = HashMap::new();
+        for path in files.tracked {
+            // What the index has beyond a link is not there any more.
+            if is_reached_without_links(&here, path.parent(), &mut reached) {
+                self.add_file(below.join(path), owner);
+            }
         }
-        for file in files {
-            if let Ok(relative) = file.strip_prefix(top) {
-                found.files.insert(relative.to_owned(), file.clone());
+        for path in files.untracked {
+            let path = below.join(path);
+            if !self.caches.contain(self.top, &path) {
+                self.found.has_untracked |= owner == Owner::State;
+                self.add_file(path, owner);
+            }
+        }
+        for path in files.submodules {
+            self.add_repository(&below.join(path), owner)?;
+        }
+        let others = files.clones.iter().chain(&files.ignored);
+        for path in others.filter(|path| !path.starts_with(".")) {
+            self.add_ignored(&below.join(path));
+        }
+        Ok(())
+    }
+
+    /// Adds all files below a directory that is in no repository, and those that git lists in repositories inside.
+    fn add_directory(&mut self, below: &Path, owner: Owner) {
+        let mut directories = vec![below.to_owned()];
+        while let Some(directory) = directories.pop() {
+            for entry in self.entries(&directory).into_iter().flatten() {
+                let path = directory.join(entry.file_name());
+                if self.is_passed_over(&path) {
+                    continue;
+                }
+                if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    self.add_file(path, owner);
+                } else if !self.is_added_as_repository(&path, owner) {
+                    directories.push(path);
+                }
             }
         }
     }
-    found
-}
 
-/// The files below `top` where no git tells which are sources, seen from there: all but what other tools fill.
-pub(super) fn sources_without_git(top: &Path, target_directory: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut directories = vec![top.to_owned()];
-    while let Some(directory) = directories.pop() {
-        let entries = fs::read_dir(&directory).into_iter().flatten();
-        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-            let is_directory = path.is_dir() && !path.is_symlink();
-            if is_directory && !is_filled_by_others(&path, target_directory) {
-                directories.push(path);
-            } else if !is_directory && let Ok(relative) = path.strip_prefix(top) {
-                found.push(relative.to_owned());
+    /// Adds a file or a directory that is not the repository's own: packages of the workspace in any case, the rest unless it is too large.
+    fn add_ignored(&mut self, path: &Path) {
+        let here = self.top.join(path);
+        let Ok(metadata) = here.symlink_metadata() else {
+            return;
+        };
+        if self.caches.contain(self.top, path) {
+            return;
+        }
+        self.found.readable.push(path.to_owned());
+        if !metadata.is_dir() {
+            if metadata.is_file() && metadata.len() > LARGEST_IGNORED {
+                self.leave_out(path, LeftOutReason::TooLarge);
+            } else {
+                self.add_file(path.to_owned(), Owner::Surroundings);
+            }
+            return;
+        }
+        let packages: Vec<PathBuf> = (self.packages.iter())
+            .filter(|package| package.starts_with(path))
+            .cloned()
+            .collect();
+        for package in &packages {
+            let mut above = package
+                .ancestors()
+                .take_while(|above| above.starts_with(path));
+            let is_in_repository =
+                above.any(|above| self.is_added_as_repository(above, Owner::Surroundings));
+            if !is_in_repository {
+                self.add_directory(package, Owner::Surroundings);
+            }
+        }
+        match self.files_within_limits(path, &packages) {
+            Some(files) => {
+                for path in files {
+                    self.add_file(path, Owner::Surroundings);
+                }
+            }
+            None => self.leave_out(path, LeftOutReason::TooLarge),
+        }
+    }
+
+    /// The files below an ignored directory but for `packages`; `None` where they are too many or too large. Whatever it holds, no more is looked at
+    /// than may be copied.
+    fn files_within_limits(&mut self, path: &Path, packages: &[PathBuf]) -> Option<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        let (mut entries, mut size) = (0, 0);
+        let mut directories = vec![path.to_owned()];
+        while let Some(directory) = directories.pop() {
+            if packages.contains(&directory) {
+                continue;
+            }
+            for entry in self.entries(&directory).into_iter().flatten() {
+                let path = directory.join(entry.file_name());
+                let Ok(metadata) = entry.metadata() else {
+                    continue;
+                };
+                if self.is_passed_over(&path) {
+                    continue;
+                }
+                entries += 1;
+                if metadata.is_dir() {
+                    directories.push(path);
+                } else {
+                    size += if metadata.is_file() {
+                        metadata.len()
+                    } else {
+                        0
+                    };
+                    found.push(path);
+                }
+                if entries > MOST_IGNORED_FILES || size > LARGEST_IGNORED {
+                    return None;
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// Whether the files of a repository at `path` were added as git lists them.
+    fn is_added_as_repository(&mut self, path: &Path, owner: Owner) -> bool {
+        let here = self.top.join(path);
+        here.join(".git").exists()
+            && Checkout::find(&here).is_some_and(|inside| inside.top == here)
+            && self.add_repository(path, owner).is_ok()
+    }
+
+    /// Whether no build reads it: git's own files, and what can be made again.
+    fn is_passed_over(&self, path: &Path) -> bool {
+        path.ends_with(".git") || self.caches.has(&self.top.join(path))
+    }
+
+    fn entries(&mut self, directory: &Path) -> Option<impl Iterator<Item = fs::DirEntry> + use<>> {
+        match fs::read_dir(self.top.join(directory)) {
+            Ok(entries) => Some(entries.filter_map(Result::ok)),
+            Err(error) => {
+                if error.kind() == io::ErrorKind::PermissionDenied {
+                    self.leave_out(directory, LeftOutReason::Unreadable);
+                }
+                None
             }
         }
     }
-    found.sort();
-    found
+
+    /// Adds a file or a link, if it is there and a build could read it.
+    fn add_file(&mut self, path: PathBuf, owner: Owner) {
+        let origin = self.top.join(&path);
+        let Ok(metadata) = origin.symlink_metadata() else {
+            return;
+        };
+        if metadata.is_file() {
+            if let Err(error) = File::open(&origin) {
+                if error.kind() == io::ErrorKind::PermissionDenied {
+                    self.leave_out(&path, LeftOutReason::Unreadable);
+                }
+                return;
+            }
+        } else if !metadata.is_symlink() {
+            // A socket, a device, a pipe that nobody writes to.
+            return;
+        }
+        let files = match owner {
+            Owner::State => &mut self.sources,
+            Owner::Surroundings => &mut self.found.ignored,
+        };
+        files.insert(path, origin);
+    }
+
+    fn leave_out(&mut self, path: &Path, reason: LeftOutReason) {
+        self.found.left_out.push(LeftOut {
+            path: path.to_owned(),
+            reason,
+        });
+    }
+
+    fn finish(mut self) -> PresentSources {
+        let found = &mut self.found;
+        found.wanted.clone_from(&found.ignored);
+        found.wanted.append(&mut self.sources);
+        found.readable.sort();
+        found
+            .left_out
+            .sort_by(|one, other| one.path.cmp(&other.path));
+        found.left_out.dedup();
+        self.found
+    }
 }
 
-/// Whether it is a cache, a target directory or a repository inside.
-fn is_filled_by_others(path: &Path, target_directory: &Path) -> bool {
-    path.file_name()
-        .is_some_and(|name| NO_SOURCES.iter().any(|no_source| *no_source == name))
-        || target_directory.starts_with(path)
-        || path.join("CACHEDIR.TAG").exists()
-        || path.join(".git").exists()
+/// Whether no link leads from `top` to the directory `path`; `known` says it of directories that were asked about before.
+fn is_reached_without_links(
+    top: &Path,
+    path: Option<&Path>,
+    known: &mut HashMap<PathBuf, bool>,
+) -> bool {
+    let Some(path) = path.filter(|path| !path.as_os_str().is_empty()) else {
+        return true;
+    };
+    if let Some(known) = known.get(path) {
+        return *known;
+    }
+    let is_reached = is_reached_without_links(top, path.parent(), known)
+        && top
+            .join(path)
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_dir());
+    known.insert(path.to_owned(), is_reached);
+    is_reached
 }
 
 /// A bench target's own sources, as the compiler listed them, and the files beside them that are no Rust: seen from `top`, with
@@ -105,7 +379,8 @@ pub(super) fn own_sources(
         if let Ok(relative) = file.strip_prefix(top)
             && file.is_file()
         {
-            hashed.insert(relative.to_owned(), hash_file(&file)?);
+            let hash = hash_file(&file).map_err(about("cannot read", &file))?;
+            hashed.insert(relative.to_owned(), hash);
         }
     }
     Ok(hashed)

@@ -4,23 +4,25 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml_edit::DocumentMut;
 
-use super::error::{SidesError, about};
+use super::confined::{link_if_free, write_file};
+use super::error::{SidesError, about, about_source};
 use super::folder::{WorkspaceFolder, make_private};
 use super::kept::{Ground, hash_file};
 use super::layout::{DirectoryLayout, make_link};
 use super::lock_file::completed;
-use super::mirror::WantedFiles;
+use super::mirror::{WantedFiles, add_beside};
 use super::overlay::{OldPackage, Overlay};
+use super::path_text::{list, to_text};
 use super::recipe::Key;
 use super::shelf::{FOR_GOOD, Shelf, ShelfFolder, UseLock};
+use super::sources::PresentSources;
 use crate::cargo::BenchPackage;
 use crate::host::{Checkout, Revision};
-use perfcheck_analysis::model::BenchesFrom;
+use perfcheck_analysis::model::{BenchesFrom, GitState};
 
 /// A state of the repository.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(super) struct State {
     pub(super) head: Option<String>,
     /// `None`: the work tree with changes of its own.
     pub(super) commit: Option<Revision>,
+    /// What git says of it: commit, branch, whether tracked files differ.
+    pub(super) git: Option<GitState>,
     /// Whether this is the user's work tree, changed or not.
     pub(super) is_work_tree: bool,
     /// Its files, and where they are.
@@ -36,7 +40,7 @@ pub(super) struct State {
     /// Where it runs.
     pub(super) ground: Ground,
     /// Files that are not the commit's, with hashes.
-    pub(super) added: Vec<(PathBuf, String)>,
+    pub(super) added: Vec<(String, String)>,
     /// Whether the lock file is another state's.
     pub(super) lock_file_is_foreign: bool,
     /// What it took to get there.
@@ -52,12 +56,8 @@ pub(super) struct Present {
     pub(super) prefix: PathBuf,
     /// Its top.
     pub(super) top: PathBuf,
-    /// All files that a build may read.
-    pub(super) wanted: WantedFiles,
-    /// Those of them that git ignores: they stay in place when another revision is checked out, so they go with every state.
-    pub(super) ignored: WantedFiles,
-    /// What is ignored and may be read by benchmarks: files and directories.
-    pub(super) readable: Vec<PathBuf>,
+    /// Its files.
+    pub(super) sources: PresentSources,
     /// The packages with bench targets that the user selected.
     pub(super) packages: Vec<BenchPackage>,
 }
@@ -65,8 +65,20 @@ pub(super) struct Present {
 /// What a tree holds.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct TreeContents {
+    #[serde(with = "list")]
     files: Vec<PathBuf>,
+    #[serde(with = "list")]
     laid: Vec<PathBuf>,
+}
+
+impl State {
+    /// Takes back that it is a commit and nothing else.
+    pub(super) fn mark_as_changed(&mut self) {
+        self.commit = None;
+        if let Some(git) = &mut self.git {
+            git.dirty = true;
+        }
+    }
 }
 
 impl Present {
@@ -77,7 +89,7 @@ impl Present {
         trees: &Shelf,
         layout: &DirectoryLayout,
     ) -> Result<State, SidesError> {
-        let key = Key::of(&("work tree", &directory, layout.levels()));
+        let key = Key::of(&("work tree", to_text(&directory), layout.levels()));
         let place = trees.find_or_make(&key)?;
         let highest = WorkspaceFolder::in_tree(&place.directory);
         let root = layout.top_in(&highest);
@@ -88,25 +100,23 @@ impl Present {
             let notes = place.directory.join(FOR_GOOD);
             fs::write(&notes, b"").map_err(about("cannot write", &notes))?;
         }
-        let git = match &self.checkout {
-            Some(checkout) => checkout.whole_state()?,
-            None => None,
-        };
-        let commit = git.as_ref().filter(|git| !git.dirty);
+        let git = self.git()?;
+        let is_commit = |git: &&GitState| !git.dirty && !self.sources.has_untracked;
         Ok(State {
-            commit: commit.map(|git| Revision {
+            commit: git.as_ref().filter(is_commit).map(|git| Revision {
                 name: "HEAD".to_owned(),
                 commit: git.commit.clone(),
             }),
-            head: git.map(|git| git.commit),
+            head: git.as_ref().map(|git| git.commit.clone()),
+            git,
             is_work_tree: true,
-            wanted: self.wanted.clone(),
+            wanted: self.sources.wanted.clone(),
             ground: Ground {
                 tree: place.directory,
                 root,
                 directory,
             },
-            added: hashed(&self.ignored, |_| true)?,
+            added: hashed(&self.sources.ignored, |_| true)?,
             lock_file_is_foreign: false,
             time: Duration::ZERO,
             in_use: place.in_use,
@@ -125,14 +135,14 @@ impl Present {
         let overlay = Overlay {
             top: &self.top,
             prefix: &self.prefix,
-            present: &self.wanted,
+            present: &self.sources.wanted,
             packages: &self.packages,
         };
         let overlay = (benches_from == BenchesFrom::WorkTree).then_some(overlay);
         let decisive = match &overlay {
             Some(overlay) => {
                 let files = overlay.decisive_files();
-                hashed(&self.wanted, |path| files.contains(path))?
+                hashed(&self.sources.wanted, |path| files.contains(path))?
             }
             None => Vec::new(),
         };
@@ -144,24 +154,24 @@ impl Present {
             layout.make_links(&highest)?;
         }
         let contents = self.check_out(checkout, revision, overlay.as_ref(), &place, &tree)?;
-        let mut wanted = self.ignored.clone();
-        for path in &contents.files {
-            wanted.insert(path.clone(), tree.join(path));
-        }
+        let own = contents.files.iter();
+        let mut wanted: WantedFiles = own.map(|path| (path.clone(), tree.join(path))).collect();
+        add_beside(&mut wanted, &self.sources.ignored);
         let laid: BTreeSet<&PathBuf> = contents.laid.iter().collect();
         let lock_file = self.lock_file();
         let has_none = !wanted.contains_key(&lock_file);
-        if let (true, Some(current)) = (has_none, self.wanted.get(&lock_file)) {
+        if let (true, Some(current)) = (has_none, self.sources.wanted.get(&lock_file)) {
             wanted.insert(lock_file.clone(), current.clone());
         }
         let is_foreign = has_none || laid.contains(&lock_file);
         let added = hashed(&wanted, |path| {
             laid.contains(path)
-                || self.ignored.contains_key(path)
+                || self.sources.ignored.contains_key(path)
                 || (is_foreign && *path == lock_file)
         })?;
         Ok(State {
             head: Some(revision.commit.clone()),
+            git: Some(revision.state()),
             commit: Some(revision.clone()),
             is_work_tree: false,
             wanted,
@@ -174,6 +184,14 @@ impl Present {
             lock_file_is_foreign: is_foreign,
             time: Duration::ZERO,
             in_use: place.in_use,
+        })
+    }
+
+    /// What git says of the user's checkout now.
+    pub(super) fn git(&self) -> Result<Option<GitState>, SidesError> {
+        Ok(match &self.checkout {
+            Some(checkout) => checkout.require_state()?,
+            None => None,
         })
     }
 
@@ -243,12 +261,16 @@ impl Present {
             });
         }
         let lock_file = self.lock_file();
-        if let (true, Some(current)) = (files.contains(&lock_file), self.wanted.get(&lock_file)) {
+        if let (true, Some(current)) = (
+            files.contains(&lock_file),
+            self.sources.wanted.get(&lock_file),
+        ) {
             let path = tree.join(&lock_file);
             let old = fs::read_to_string(&path).unwrap_or_default();
             let current = fs::read_to_string(current).unwrap_or_default();
             if let Some(text) = completed(&old, &current) {
-                fs::write(&path, text).map_err(about("cannot write", &path))?;
+                write_file(tree, &lock_file, text.as_bytes())
+                    .map_err(about("cannot write", &path))?;
                 laid.insert(lock_file);
             }
         }
@@ -259,14 +281,9 @@ impl Present {
 
     /// Links ignored files, which a benchmark may read, to where they are.
     fn link_data(&self, tree: &Path) -> Result<(), SidesError> {
-        for path in &self.readable {
-            let link = tree.join(path);
-            if link.symlink_metadata().is_ok() {
-                continue;
-            }
-            let parent = link.parent().unwrap_or(tree);
-            fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
-            symlink(self.top.join(path), &link).map_err(about("cannot make", &link))?;
+        for path in &self.sources.readable {
+            link_if_free(tree, path, &self.top.join(path))
+                .map_err(about("cannot make", &tree.join(path)))?;
         }
         Ok(())
     }
@@ -277,14 +294,20 @@ fn package_name(manifest: &Path) -> Option<String> {
     Some(document.get("package")?.get("name")?.as_str()?.to_owned())
 }
 
-/// Files with hashes of their content.
+/// The names of files with hashes of their content.
 pub(super) fn hashed(
     files: &WantedFiles,
     mut which: impl FnMut(&PathBuf) -> bool,
-) -> Result<Vec<(PathBuf, String)>, SidesError> {
+) -> Result<Vec<(String, String)>, SidesError> {
     let mut found = Vec::new();
     for (path, origin) in files.iter().filter(|(path, _)| which(path)) {
-        found.push((path.clone(), hash_file(origin)?));
+        let hash = if origin.is_symlink() && !origin.is_file() {
+            let leads_to = fs::read_link(origin).map_err(about_source("cannot read", origin))?;
+            format!("link to {}", to_text(&leads_to))
+        } else {
+            hash_file(origin).map_err(about_source("cannot read", origin))?
+        };
+        found.push((to_text(path), hash));
     }
     Ok(found)
 }

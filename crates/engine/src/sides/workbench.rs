@@ -13,11 +13,11 @@ use super::configuration;
 use super::error::{SidesError, about};
 use super::folder::WorkspaceFolder;
 use super::layout::{DirectoryLayout, Outside};
-use super::request::{BuildEvent, SidesRequest};
+use super::request::{BuildEvent, LeftOut, LeftOutReason, SidesRequest};
 use super::shelf::{Removed, Room, Shelf, remove_directory};
-use super::sources::{ignored, sources_without_git};
+use super::sources::{Caches, PresentSources, present_sources};
 use super::state::{Present, State};
-use crate::host::{PresentFiles, Revision, build_environment};
+use crate::host::{Revision, build_environment};
 use crate::link::LinkKeeping;
 
 /// How many revisions stay checked out, beside those that are in use.
@@ -77,6 +77,27 @@ impl<'a> Shelves<'a> {
             folder,
         })
     }
+
+    /// The files of the work tree at `top` as it is now.
+    fn present_sources(&self, top: &Path) -> Result<PresentSources, SidesError> {
+        let workspace = self.request.workspace;
+        let mut caches = workspace.target_directories();
+        caches.push(self.folder.root());
+        // A cache that contains the sources says nothing of them.
+        caches.extend(Some(self.request.cache).filter(|cache| {
+            cache
+                .canonicalize()
+                .is_ok_and(|cache| !top.starts_with(cache))
+        }));
+        // Cargo's metadata does not know of the flag.
+        let flag = self.request.options.target_dir.as_deref();
+        let flag = flag.map(std::path::absolute).transpose();
+        let flag = flag.map_err(about("cannot find", Path::new(".")))?;
+        caches.extend(flag.as_deref());
+        let caches = Caches::new(caches);
+        let packages = workspace.package_directories();
+        present_sources(top, self.request.checkout, &caches, &packages)
+    }
 }
 
 impl<'a, 'e> Workbench<'a, 'e> {
@@ -94,20 +115,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
             return Err(SidesError::Elsewhere { manifest, top });
         };
         let shelves = Shelves::of_repository(&top, request, events)?;
-        let target_directory = request.workspace.target_directory();
-        let files = match request.checkout {
-            Some(checkout) => checkout.present_files()?,
-            None => PresentFiles {
-                sources: sources_without_git(&top, target_directory),
-                ignored: Vec::new(),
-            },
-        };
-        let ignored = ignored(&top, &files.ignored, target_directory);
-        let mut wanted = ignored.files.clone();
-        for path in files.sources {
-            let origin = top.join(&path);
-            wanted.insert(path, origin);
-        }
+        let sources = shelves.present_sources(&top)?;
         let cargo_home = build_environment()
             .into_iter()
             .find(|(name, _)| name == "CARGO_HOME")
@@ -119,9 +127,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
             present: Present {
                 checkout: request.checkout.cloned(),
                 prefix: request.prefix().to_owned(),
-                wanted,
-                ignored: ignored.files,
-                readable: ignored.readable,
+                sources,
                 packages: request.workspace.bench_packages(Some(request.options)),
                 top,
             },
@@ -133,7 +139,17 @@ impl<'a, 'e> Workbench<'a, 'e> {
             shelves,
         };
         bench.layout = bench.present_layout(&Outside::default())?;
+        bench.name_left_out(|left_out| left_out.reason == LeftOutReason::Unreadable);
         Ok(bench)
+    }
+
+    /// Says what of the work tree is not in what is built.
+    pub(super) fn name_left_out(&mut self, which: impl Fn(&LeftOut) -> bool) {
+        let left_out = self.present.sources.left_out.iter();
+        let named: Vec<LeftOut> = left_out.filter(|one| which(one)).cloned().collect();
+        if !named.is_empty() {
+            (self.events)(BuildEvent::LeftOut(&named));
+        }
     }
 
     pub(super) fn check_out(&mut self, revision: &Revision) -> Result<State, SidesError> {
@@ -155,6 +171,12 @@ impl<'a, 'e> Workbench<'a, 'e> {
         }
         state.time = began.elapsed();
         Ok(state)
+    }
+
+    /// The work tree as it is now, after something else was built.
+    pub(super) fn work_tree_now(&mut self) -> Result<State, SidesError> {
+        self.present.sources = self.shelves.present_sources(&self.present.top)?;
+        self.work_tree()
     }
 
     pub(super) fn work_tree(&self) -> Result<State, SidesError> {
@@ -187,7 +209,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
     /// The layout for the work tree and whatever lies `outside` of other states.
     pub(super) fn present_layout(&self, outside: &Outside) -> Result<DirectoryLayout, SidesError> {
         let top = &self.present.top;
-        let mut all = Outside::of(&self.present.wanted, top);
+        let mut all = Outside::of(&self.present.sources.wanted, top);
         all.join(outside.clone());
         let notes = self.shelves.folder.join("levels");
         // Never fewer than before: paths are part of what is built.

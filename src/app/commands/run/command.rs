@@ -34,7 +34,8 @@ use perfcheck_analysis::findings::{
     Terms, Verdicts, conclude,
 };
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, Environment, Measurement, Purpose, RunId, SuitePart, Verdict, Work,
+    Acceptance, BenchmarkKey, Environment, GitState, Measurement, Purpose, RunId, SuitePart,
+    Verdict, Work,
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::Discovered;
@@ -79,6 +80,7 @@ pub fn run(
     if let Some(how) = &options.against {
         let request = &command.request;
         let mut built = build_both(&how.reference, how.benches_from, request, world)?;
+        let git = built.git.candidate.clone();
         let found = discover_both(&mut built, request, world)?;
         if found.candidate.is_empty() {
             return Err(nothing_found(&options.filter, &found.candidate));
@@ -88,6 +90,7 @@ pub fn run(
             found,
             earlier: None,
         };
+        command.is_about(git);
         return command.in_turn(vec![turn], world);
     }
     let wants_turns = !command.is_about_stored_numbers(world);
@@ -100,6 +103,10 @@ pub fn run(
         context.store()?;
         return Err(nothing_found(&options.filter, &tree.found));
     }
+    command.is_about(match &tree.build {
+        Ok(build) => build.git.clone(),
+        Err(_) => command.request.git_after_build()?,
+    });
     let turns = if wants_turns {
         earlier_builds(&tree, command.baseline.as_ref(), &command.request, world)?
     } else {
@@ -121,6 +128,11 @@ struct RunCommand<'a> {
 }
 
 impl RunCommand<'_> {
+    /// Lets the run be about the state of the sources that were built, which may not be the one that the command began with.
+    fn is_about(&mut self, built: Option<GitState>) {
+        self.request.git = built.map(|git| self.request.with_branch(git));
+    }
+
     /// Refuses a filter that looks like a mistyped command, before anything is built for it. One that has found benchmarks before is a filter.
     fn doubt_filter(&self) -> Result<(), AppError> {
         match &self.options.doubt {
@@ -211,7 +223,7 @@ impl RunCommand<'_> {
         let mut turns = InTurn::of(
             request,
             &first.environment,
-            first.base_git.clone(),
+            first.git.base.clone(),
             match deal {
                 Some(_) => of_all_parts,
                 None => pairing.planned(),

@@ -1,0 +1,111 @@
+//! Paths as text, for notes and keys: a file name need not be UTF-8.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Begins the text of a path that is not UTF-8; no path has it.
+const IN_DIGITS: char = '\0';
+
+/// The path itself where it is UTF-8, else its bytes as hexadecimal digits.
+pub(super) fn to_text(path: &Path) -> String {
+    if let Some(text) = path.to_str() {
+        return text.to_owned();
+    }
+    let mut text = IN_DIGITS.to_string();
+    for byte in path.as_os_str().as_bytes() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+fn from_text(text: &str) -> PathBuf {
+    let Some(digits) = text.strip_prefix(IN_DIGITS) else {
+        return PathBuf::from(text);
+    };
+    let bytes: Vec<u8> = digits
+        .as_bytes()
+        .chunks(2)
+        .filter_map(|digits| u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok())
+        .collect();
+    PathBuf::from(OsStr::from_bytes(&bytes))
+}
+
+/// For `#[serde(with)]`: one path.
+pub(super) mod single {
+    use super::{
+        Deserialize, Deserializer, Path, PathBuf, Serialize, Serializer, from_text, to_text,
+    };
+
+    pub(in super::super) fn serialize<S: Serializer>(
+        path: impl AsRef<Path>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        to_text(path.as_ref()).serialize(serializer)
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<PathBuf, D::Error> {
+        Ok(from_text(&String::deserialize(deserializer)?))
+    }
+}
+
+/// For `#[serde(with)]`: a list of paths.
+pub(super) mod list {
+    use super::{Deserialize, Deserializer, PathBuf, Serializer, from_text, to_text};
+
+    pub(in super::super) fn serialize<S: Serializer>(
+        paths: &[PathBuf],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(paths.iter().map(|path| to_text(path)))
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<PathBuf>, D::Error> {
+        let texts = Vec::<String>::deserialize(deserializer)?;
+        Ok(texts.iter().map(|text| from_text(text)).collect())
+    }
+}
+
+/// For `#[serde(with)]`: something for each path.
+pub(super) mod map {
+    use super::{
+        BTreeMap, Deserialize, Deserializer, PathBuf, Serialize, Serializer, from_text, to_text,
+    };
+
+    pub(in super::super) fn serialize<S: Serializer, T: Serialize>(
+        map: &BTreeMap<PathBuf, T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(map.iter().map(|(path, value)| (to_text(path), value)))
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<PathBuf, T>, D::Error> {
+        let map = BTreeMap::<String, T>::deserialize(deserializer)?;
+        let paths = map.into_iter();
+        Ok(paths
+            .map(|(text, value)| (from_text(&text), value))
+            .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_survives_as_text() {
+        for name in [&b"src/a b.rs"[..], b"caf\xe9", b"\xff/\xc3\xa9", b""] {
+            let path = Path::new(OsStr::from_bytes(name));
+            assert_eq!(from_text(&to_text(path)), path);
+        }
+    }
+}
