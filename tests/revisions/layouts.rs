@@ -233,6 +233,15 @@ fn symbolic_links_and_names_with_odd_characters_are_copied() {
 }
 
 #[test]
+fn a_manifest_may_be_a_link() {
+    let made = Repository::new();
+    fs::rename(made.root.join("Cargo.toml"), made.root.join("real.toml")).expect("moved");
+    std::os::unix::fs::symlink("real.toml", made.root.join("Cargo.toml")).expect("a link");
+    made.commit();
+    made.against("HEAD");
+}
+
+#[test]
 fn links_that_lead_out_of_the_repository_lead_to_the_same_place() {
     let made = Repository::new();
     fs::write(made.machine.home().join("shared.txt"), "shared").expect("written");

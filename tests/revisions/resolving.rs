@@ -27,6 +27,9 @@ fn names_tags_and_beginnings_of_hashes_stand_for_commits() {
     ] {
         assert_eq!(made.revision(name).commit, *commit);
     }
+    made.git(&["commit", "--quiet", "--allow-empty", "--message", "by text"]);
+    let third = made.git(&["rev-parse", "HEAD"]);
+    assert_eq!(made.revision(":/by text").commit, third);
     assert_eq!(
         made.revision("v1").to_string(),
         format!("v1 ({})", &first[..10])

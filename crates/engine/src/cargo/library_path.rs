@@ -52,9 +52,10 @@ pub(super) fn variables(
         })
         .map(|name| (name, None))
         .collect();
-    for (name, value, force) in &surroundings.toolchain.configured_environment {
-        if *force || env::var_os(name).is_none() {
-            variables.insert(name.clone(), Some(value.clone()));
+    for configured in &surroundings.toolchain.configured_environment {
+        if configured.force || env::var_os(&configured.name).is_none() {
+            let value = Some(configured.value.clone());
+            variables.insert(configured.name.clone(), value);
         }
     }
     if let Some(script) = surroundings

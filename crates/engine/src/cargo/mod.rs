@@ -12,6 +12,7 @@ mod library_path;
 mod metadata;
 mod options;
 mod output;
+mod overrides;
 mod toolchain;
 
 pub use bench_target::BenchTarget;

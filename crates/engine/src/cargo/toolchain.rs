@@ -9,6 +9,7 @@ use std::process::Command;
 
 use super::error::CargoError;
 use super::options::CargoOptions;
+use super::overrides::{ConfiguredVariable, Overrides};
 use perfcheck_analysis::model::BuildFacts;
 
 /// Compiler, target and effective configuration of a build.
@@ -18,8 +19,8 @@ pub struct Toolchain {
     pub facts: BuildFacts,
     /// Directory of the standard library of the target, for the library path.
     pub target_libraries: PathBuf,
-    /// The `[env]` table: name, value, whether it replaces a variable that is set.
-    pub(super) configured_environment: Vec<(String, OsString, bool)>,
+    /// The `[env]` table.
+    pub(super) configured_environment: Vec<ConfiguredVariable>,
     /// A program that cargo would start executables with, and its arguments.
     pub(super) runner: Vec<OsString>,
     /// The linker that cargo's configuration names.
@@ -33,7 +34,15 @@ impl Toolchain {
             program: "rustc".into(),
             source,
         })?;
-        let rustc = Config::load_with_cwd(&here)?.rustc().clone();
+        let overrides = Overrides::read(&options.config, &here);
+        let resolving = || {
+            let variables = overrides.variables.iter();
+            let variables = variables.map(|(name, value)| (name.into(), value.into()));
+            ResolveOptions::default().env(std::env::vars_os().chain(variables))
+        };
+        let rustc = Config::load_with_options(&here, resolving())?
+            .rustc()
+            .clone();
         let version = run(&rustc.path, &rustc.args, &["-vV"])?;
         let host = version
             .lines()
@@ -44,7 +53,7 @@ impl Toolchain {
             })?
             .to_owned();
         // Told what the host is, this need not ask `cargo -vV`, which asks for the name of the system, too.
-        let known = ResolveOptions::default().host_triple(host.as_str());
+        let known = resolving().host_triple(host.as_str());
         let config = Config::load_with_options(&here, known)?;
         let target = match &options.target {
             Some(target) => target.clone(),
@@ -69,6 +78,16 @@ impl Toolchain {
                 words
             });
         let linker = config.linker(target.as_str())?;
+        let mut configured_environment = overrides.environment;
+        for (name, entry) in &config.env {
+            if configured_environment.iter().all(|one| one.name != *name) {
+                configured_environment.push(ConfiguredVariable {
+                    name: name.clone(),
+                    value: entry.value.clone(),
+                    force: entry.force,
+                });
+            }
+        }
         let target_libraries = if let Some(directory) = libraries_beside(&rustc, &target) {
             directory
         } else {
@@ -83,11 +102,7 @@ impl Toolchain {
                 rustflags: rustflags.join(" "),
             },
             target_libraries,
-            configured_environment: config
-                .env
-                .iter()
-                .map(|(name, entry)| (name.clone(), entry.value.clone(), entry.force))
-                .collect(),
+            configured_environment,
             runner,
             linker,
         })

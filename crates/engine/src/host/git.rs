@@ -55,14 +55,11 @@ impl Checkout {
 
     /// The full hash that a revision stands for.
     pub fn resolve(&self, revision: &str) -> Option<String> {
-        let commit = format!("{revision}^{{commit}}");
-        self.ask(&[
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            &commit,
-        ])
+        let object =
+            |name: &str| self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name]);
+        let commit = |name: &str| object(&format!("{name}^{{commit}}"));
+        // Git takes everything behind `:/` for the text that it looks for.
+        commit(revision).or_else(|| commit(&object(revision)?))
     }
 
     /// How many commits lie between `HEAD` and the point where it left `branch`; `None`: they share no history.

@@ -289,7 +289,14 @@ impl Checkout {
             ("GIT_DIR", repository.as_path()),
             ("GIT_WORK_TREE", directory),
         ];
-        if !repository.join("HEAD").exists() {
+        // A repository of another object format cannot hold the commit: the clone at this path was made anew.
+        let is_usable = std::fs::read(repository.join("HEAD"))
+            .is_ok_and(|head| head.trim_ascii_end().len() == commit.len());
+        if !is_usable {
+            match std::fs::remove_dir_all(&repository) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+                _ => {}
+            }
             let format = self.ask(&["rev-parse", "--show-object-format"]);
             let format = format!("--object-format={}", format.as_deref().unwrap_or("sha1"));
             let init = [

@@ -108,9 +108,12 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let top = repository_top(request)?;
         let here = std::env::current_dir().map_err(about("cannot find", Path::new(".")))?;
         let manifest = selected_manifest(request, &here);
-        let manifest = manifest
+        // Only the directory: cargo takes a link for the manifest under the name of the link.
+        let directory = manifest.parent().unwrap_or(Path::new("."));
+        let manifest = directory
             .canonicalize()
-            .map_err(about("cannot find", &manifest))?;
+            .map_err(about("cannot find", &manifest))?
+            .join("Cargo.toml");
         let Ok(relative) = manifest.strip_prefix(&top) else {
             return Err(SidesError::Elsewhere { manifest, top });
         };
@@ -281,7 +284,7 @@ fn link_keeping(request: &SidesRequest<'_>, folder: &WorkspaceFolder) -> Option<
 /// The manifest that cargo would choose: the one that is named, or the nearest one above the current directory.
 fn selected_manifest(request: &SidesRequest<'_>, here: &Path) -> PathBuf {
     if let Some(path) = &request.options.manifest_path {
-        return path.clone();
+        return here.join(path);
     }
     here.ancestors()
         .map(|directory| directory.join("Cargo.toml"))
