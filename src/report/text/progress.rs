@@ -219,18 +219,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 self.bar.set_length(*visits as u64);
                 self.planned.set(Some((*benchmarks, *plan)));
                 if loud {
-                    // Nobody knows the host yet: what is too short by far would be worse than nothing.
-                    let takes = match bound {
-                        Bound::UsuallyAtMost => {
-                            "; after two rounds the time left is known".to_owned()
-                        }
-                        bound => format!(", {}", takes(*bound, *expected)),
-                    };
-                    self.line(&format!(
-                        "{} {}{takes}",
-                        theme::status("Measuring"),
-                        units::counted(*benchmarks, "benchmark"),
-                    ));
+                    self.line(&measuring(*benchmarks, *bound, *expected));
                 }
             }
             Event::Visiting {
@@ -322,6 +311,16 @@ pub fn planned(benchmarks: usize, comparisons: u32, bound: Bound, expected: Dura
         units::counted(comparisons as usize, "comparison"),
         takes(bound, expected)
     )
+}
+
+/// What is about to be measured, and how long that takes if it is known: what is too short by far would be worse than nothing.
+fn measuring(benchmarks: usize, bound: Bound, expected: Duration) -> String {
+    let takes = match bound {
+        Bound::UsuallyAtMost => "; after two rounds the time left is known".to_owned(),
+        bound => format!(", {}", takes(bound, expected)),
+    };
+    let benchmarks = units::counted(benchmarks, "benchmark");
+    format!("{} {benchmarks}{takes}", theme::status("Measuring"))
 }
 
 /// That a bench target could not be driven, of the reference by its name.

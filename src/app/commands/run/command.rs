@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::earlier_builds::{OtherBuild, earlier_builds};
+use super::earlier_builds::{OtherBuild, add_remarks, earlier_builds};
 use super::interrupted::tell_decided;
 use super::options::RunOptions;
 use super::team::against_team_baseline;
@@ -167,16 +167,7 @@ impl RunCommand<'_> {
         for turn in turns {
             let OtherBuild { built, found, .. } = turn;
             let run = turn.earlier.as_ref().map(|earlier| earlier.run.id);
-            let remarks = built.remarks.iter().cloned();
-            let remarks = remarks.map(|remark| match run.filter(|_| has_several) {
-                Some(run) => remark.beside(run),
-                None => remark,
-            });
-            for remark in remarks {
-                if !known.contains(&remark) {
-                    known.push(remark);
-                }
-            }
+            add_remarks(&mut known, &built.remarks, run.filter(|_| has_several));
             if let Some(one) = turn.earlier {
                 let base = found
                     .base

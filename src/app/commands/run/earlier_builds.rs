@@ -8,6 +8,7 @@ use crate::app::measuring::builds::{BothBuilds, discover_both};
 use crate::app::measuring::request::Request;
 use crate::app::measuring::work_tree::{WorkTree, could_launch};
 use crate::app::stored::earlier::{Earlier, earlier_runs};
+use perfcheck_analysis::findings::RunRemark;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Run, RunId};
 use perfcheck_engine::measure::Discovered;
 
@@ -115,5 +116,18 @@ fn called(run: &Run, name: Option<&str>, own: Option<&str>) -> String {
         number
     } else {
         format!("{number} ({})", forgotten.join(", "))
+    }
+}
+
+/// Adds what a reader must know of a build to what is `known`; `run` is named where there are several builds.
+pub(super) fn add_remarks(known: &mut Vec<RunRemark>, remarks: &[RunRemark], run: Option<RunId>) {
+    for remark in remarks.iter().cloned() {
+        let remark = match run {
+            Some(run) => remark.beside(run),
+            None => remark,
+        };
+        if !known.contains(&remark) {
+            known.push(remark);
+        }
     }
 }
