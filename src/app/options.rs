@@ -194,7 +194,7 @@ pub struct AnalysisOptions {
     /// Count these as single observations of the test [default: launches]
     #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(Observations::WORDS))]
     pub observations: Option<Observations>,
-    /// Leave these outliers out of the summary; tests are of all samples [default: none]
+    /// Leave these outliers out of the summary, with `--observations filtered` out of tests too [default: none]
     #[arg(long, value_name = "POLICY[,first]", value_parser = OutlierWords(outliers))]
     pub outliers: Option<SampleFilter>,
     /// Summarize a process, and a side, by this statistic [default: mean; of ranks median]
@@ -238,6 +238,7 @@ impl AnalysisOptions {
             observations: self.observations.unwrap_or(base.observations),
             outliers,
             drop_first,
+            trimmed_error: base.trimmed_error,
             center: self.center.or(base.center),
             quantile: self.quantile.or(base.quantile),
             correction: self.correction.unwrap_or(base.correction),
@@ -425,10 +426,11 @@ impl ComparisonOptions {
             analysis.center,
             Some(Statistic::Slope | Statistic::Subselection)
         );
-        if analysis.observations == Observations::Samples && of_launches {
+        if analysis.observations != Observations::Launches && of_launches {
             return Err(AppError::Usage(format!(
-                "`--center {}` is of whole launches\n  help: leave out `--observations samples`",
-                analysis.center_in_force()
+                "`--center {}` is of whole launches\n  help: leave out `--observations {}`",
+                analysis.center_in_force(),
+                analysis.observations
             )));
         }
         Ok(())

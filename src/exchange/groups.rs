@@ -1,6 +1,7 @@
 //! Rows gathered by benchmark and launch: units are settled, repetitions put in order, doubles found.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 
 use super::column_map::ColumnMap;
 use super::decimal::Decimal;
@@ -22,7 +23,7 @@ const MOST_SHOWN: usize = 20;
 pub struct Reading {
     /// The unit of values that have none of their own.
     pub unit: Option<ValueUnit>,
-    /// Values without a unit are nanoseconds or ticks of 100 ns: whichever the size of a group's median suggests.
+    /// Values without a unit are nanoseconds or ticks of 100 ns: whichever the language of a group, or else the size of its median suggests.
     pub guess_units: bool,
     /// Rows that cannot be read are skipped and counted.
     pub lenient: bool,
@@ -93,9 +94,32 @@ pub struct Guess {
     pub column: String,
     /// The unit taken.
     pub unit: String,
-    /// Median of the values as they stand in the table.
-    pub median: f64,
+    /// What speaks for it.
+    pub evidence: UnitEvidence,
 }
+
+/// What speaks for the unit of values that nobody declared.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UnitEvidence {
+    /// The table says in which language the program is that measured.
+    Language(String),
+    /// Median of the values as they stand in the table.
+    Median(f64),
+}
+
+impl fmt::Display for UnitEvidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Language(language) => write!(f, "their language is {language}"),
+            Self::Median(median) => write!(f, "their median is {median}"),
+        }
+    }
+}
+
+/// Name of the dimension by which the serializer methodology tells units.
+const LANGUAGE: &str = "language";
+/// The language there whose runner writes ticks; all others write nanoseconds.
+const LANGUAGE_OF_TICKS: &str = "csharp";
 
 /// What files hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -335,6 +359,15 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// The language that the table states of a group, if it has such a dimension.
+    fn language<'g>(&self, group: &'g PendingGroup) -> Option<&'g str> {
+        let mut stated = self.map.dimensions.iter().zip(&group.dimensions);
+        let found = stated.find(|(column, _)| column.to_string().eq_ignore_ascii_case(LANGUAGE));
+        found
+            .map(|(_, language)| language.as_str())
+            .filter(|language| !language.is_empty())
+    }
+
     /// The unit of each column of values, unless rows have their own.
     fn units_of(&self, group: &PendingGroup, guesses: &mut Vec<Guess>) -> Vec<Option<ValueUnit>> {
         let declared = |at: usize| {
@@ -348,13 +381,16 @@ impl<'a> Collector<'a> {
                     if self.map.unit.is_some() || !self.reading.guess_units {
                         return None;
                     }
-                    let values: Vec<f64> = group
-                        .rows
-                        .iter()
-                        .map(|row| row.values[at].as_f64())
-                        .collect();
-                    let median = median(&values)?;
-                    let unit = if median > GUESS_LIMIT {
+                    let (are_ticks, evidence) = if let Some(language) = self.language(group) {
+                        let are_ticks = language.eq_ignore_ascii_case(LANGUAGE_OF_TICKS);
+                        (are_ticks, UnitEvidence::Language(language.to_owned()))
+                    } else {
+                        let rows = group.rows.iter();
+                        let values: Vec<f64> = rows.map(|row| row.values[at].as_f64()).collect();
+                        let median = median(&values)?;
+                        (median > GUESS_LIMIT, UnitEvidence::Median(median))
+                    };
+                    let unit = if are_ticks {
                         ValueUnit::ticks()
                     } else {
                         ValueUnit::nanoseconds()
@@ -363,7 +399,7 @@ impl<'a> Collector<'a> {
                         id: group.id.clone(),
                         column: self.map.values[at].column.to_string(),
                         unit: unit.to_string(),
-                        median,
+                        evidence,
                     });
                     Some(unit)
                 };

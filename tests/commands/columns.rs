@@ -173,7 +173,7 @@ fn m8_m9_m10_m11_m_x5_m_x7_a_statistic_is_chosen_by_name_and_is_of_the_stored_sa
     let squares: f64 = means.iter().map(|x| (x - mean(&means)).powi(2)).sum();
     let mut all: Vec<f64> = launches.into_iter().flatten().collect();
     all.sort_by(f64::total_cmp);
-    let rank = |percent: usize| all[(all.len() * percent / 100).max(1) - 1];
+    let rank = |percent: usize| all[(all.len() * percent).div_ceil(100).max(1) - 1];
     for (word, expected) in [
         ("mean", mean(&means)),
         (

@@ -1,4 +1,4 @@
-//! A filter that an import was given holds wherever its run is described; tests are of all samples (rows S9, N14), and `--outliers` says another one.
+//! A filter that an import was given holds wherever its run is described; tests are of all samples (rows S9, N14) but for `--method serializer` and pivots, and `--outliers` says another one.
 //!
 //! The motivating case of the serializer methodology: a stall of 90 s among times of 100 ns. Expected values are those of `NumPy` and `SciPy` for the ten
 //! values that the filter leaves of `fast` (100 to 109) and the eleven of `slow` (200 to 210), or arithmetic that stands beside them.
@@ -17,8 +17,8 @@ const STALL: f64 = 9e10;
 const FAST: f64 = 104.5;
 /// The mean of 200 to 210 ns.
 const SLOW: f64 = 205.0;
-/// `scipy.stats.mannwhitneyu(slow, fast with the stall, use_continuity=True, method='asymptotic').pvalue`; without the stall 0.000124.
-const P_OF_ALL: f64 = 0.001_292_744_779_695_687_5;
+/// `scipy.stats.mannwhitneyu(slow, fast, use_continuity=True, method='asymptotic').pvalue`; with the stall 0.00129.
+const P_OF_FILTERED: f64 = 0.0001241544606016335;
 
 #[track_caller]
 fn near(found: &Value, expected: f64) {
@@ -117,7 +117,7 @@ fn s3_s11_s12_s17_s18_s19_a_pivot_is_of_what_the_filter_of_the_import_left() {
     // With the stall it would be 99 / 121: `slow` is faster than that, eleven times.
     near(&slow[7]["number"], 1.0);
     near(&slow[8]["number"], 30.310_892_782_936_982);
-    near(&slow[9]["number"], P_OF_ALL);
+    near(&slow[9]["number"], P_OF_FILTERED);
     // What is left out is said: as numbers, and in words.
     let filter = &found.messages("pivot-finished")[0]["filters"][0];
     assert_eq!((&filter["run"], &filter["name"]), (&1.into(), &"v1".into()));

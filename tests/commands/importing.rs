@@ -94,6 +94,28 @@ fn s1_rows_that_cannot_be_read_are_listed_by_line_and_column_and_nothing_is_stor
 }
 
 #[test]
+fn s2_a_language_tells_which_values_without_a_unit_are_ticks() {
+    let machine = Machine::new();
+    let log = "name,Language,t\nfast,csharp,10\nslow,python,2000000\n";
+    let log = file(&machine, "languages.csv", log);
+    let columns = "id=name,value=t,dimension=Language";
+    let guessed = import(&machine, &[&log], columns, "--guess-units")
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    let means: Vec<f64> = (guessed.messages("benchmark-imported").iter())
+        .map(|message| message["mean"].as_f64().expect("a mean"))
+        .collect();
+    assert_eq!(means, [1_000.0, 2_000_000.0]);
+    assert!(
+        guessed
+            .stderr
+            .contains("t of `fast` are in ticks:100ns (their language is csharp)"),
+        "{guessed}"
+    );
+}
+
+#[test]
 fn s2_values_without_a_declared_unit_are_refused_and_a_guess_is_said() {
     let machine = Machine::new();
     let large = file(

@@ -141,13 +141,59 @@ fn n31_c13_c_x3_c_x4_m5_b19_each_system_decides_by_its_own_test_and_level() {
 }
 
 #[test]
-fn s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_of_its_summary() {
+fn s20_s_x5_s8_the_serializer_methodology_leaves_first_samples_and_outliers_out_of_all_of_a_row() {
     let machine = Machine::new();
     let made = imported(&machine, "", ONE_LAUNCH);
-    // mannwhitneyu(after, before, use_continuity=True, method="asymptotic"), of all samples.
+    // Without the first sample and what lies beyond 1.5 IQR from NumPy's quartiles: mannwhitneyu(after, before, use_continuity=True, method="asymptotic"),
+    // the change of the means, Hedges' g and Cliff's delta.
     let found = compared(&compare(&machine, &made, "--method serializer"));
-    near(&found["p_value"], 0.010_193_104_991_108_252, 1e-9);
-    // The means without the first sample and what lies beyond 1.5 IQR from NumPy's quartiles.
+    near(&found["p_value"], 0.009_108_496_398_030_965, 1e-9);
+    let change = 0.017_219_070_369_264_51;
+    near(&found["change"]["estimate"], change, 1e-9);
+    near(&found["change_of_mean"]["estimate"], change, 1e-9);
+    near(&found["effects"]["hedges_g"], 1.443_941_453_412_776_6, 1e-9);
+    near(&found["effects"]["cliffs_delta"], 0.7, 1e-9);
+    assert_eq!(found["tested"]["observations"], "filtered");
+    // A pivot of the same filter says the same.
+    let pivot = |words: &str| {
+        let found = made
+            .perfcheck(
+                &machine,
+                &["compare", "before", "after", "--method", "serializer"],
+            )
+            .args(words.split_whitespace())
+            .args(JSON)
+            .run()
+            .expect_code(0);
+        let cells = found.messages("pivot-row").remove(0)["cells"].clone();
+        let cells = cells.as_array().expect("cells").clone();
+        cells
+            .into_iter()
+            .rfind(|cell| cell["number"].is_number())
+            .expect("a number")["number"]
+            .clone()
+    };
+    let layout = "--pivot rows=id,cols=run,versus=first-column,value";
+    near(
+        &pivot(&format!("{layout}=hedges-g")),
+        1.443_941_453_412_776_6,
+        1e-9,
+    );
+    near(
+        &pivot(&format!("{layout}=p-value")),
+        0.009_108_496_398_030_965,
+        1e-9,
+    );
+    // The p of all samples, and with it the whole row.
+    let all = compared(&compare(
+        &machine,
+        &made,
+        "--method serializer --observations samples",
+    ));
+    near(&all["p_value"], 0.010_193_104_991_108_252, 1e-9);
+    near(&all["effects"]["hedges_g"], 0.238_363_114_330_522_3, 1e-9);
+    near(&all["change"]["estimate"], 1_263.9 / 1_234.7 - 1.0, 1e-9);
+    // The means that the summary states.
     let centers = &found["centers"];
     near(&centers["base"]["value_ns"], 100.47, 1e-12);
     near(&centers["candidate"]["value_ns"], 102.2, 1e-12);
@@ -174,7 +220,7 @@ fn a_flag_beside_a_method_changes_that_alone() {
     for expected in [
         ["--test", "mann-whitney", "method"],
         ["--observations", "samples", "method"],
-        ["--outliers", "iqr", "method"],
+        ["--outliers", "iqr-unguarded", "method"],
         ["--center", "-", "default"],
         ["--rank-p", "asymptotic-cc", "flag"],
         ["--correction", "none", "method"],
@@ -392,8 +438,8 @@ fn an_explained_method_is_a_table_and_needs_a_method() {
     let shown = shown.run().expect_code(0);
     for line in [
         "Criterion: pooled bootstrap",
-        "--test                pooled-t",
-        "--noise-threshold     0.01",
+        "--test                             pooled-t",
+        "--noise-threshold                  0.01",
     ] {
         assert!(shown.stdout.contains(line), "{line}:\n{shown}");
     }

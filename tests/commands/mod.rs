@@ -52,3 +52,4 @@ mod settings;
 mod statistics;
 mod system_rows;
 mod threads;
+mod whole_nanoseconds;

@@ -103,8 +103,8 @@ fn n30_n_x4_n_x11_n_x12_s17_s18_effects_are_told_with_what_was_tested() {
     let machine = Machine::new();
     let made = two_runs(&machine, "");
     let found = compared(&compare(&machine, &made, "--test mann-whitney"));
-    // mannwhitneyu(after, before).statistic, and 2 U / 144 - 1.
-    near(&found["tested"]["statistic"], 117.0, 0.0);
+    // min(U1, U2): mannwhitneyu(after, before).statistic is 117, and 2 * 117 / 144 - 1.
+    near(&found["tested"]["statistic"], 144.0 - 117.0, 0.0);
     let effects = &found["effects"];
     near(&effects["cliffs_delta"], 0.625, 1e-12);
     assert_eq!(effects["label"], "large");
@@ -293,4 +293,120 @@ fn n24_the_ranks_that_bound_a_median_of_many_follow_the_normal_quantile() {
         near(&median["lower"], f64::from(lower), 1e-12);
         near(&median["upper"], f64::from(2_501 - lower), 1e-12);
     }
+}
+
+#[test]
+fn n12_n20_n21_the_error_of_a_trimmed_mean_is_that_of_the_system_that_is_asked_for() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    import_launches(&machine, &made, ONE_LAUNCH, ("before", &[&BEFORE]));
+    // 130 lies beyond the fence: np.std(left, ddof=1) / sqrt(11), and st.t.ppf(.975, 10) times that.
+    let of =
+        |words: &str| statistics(&machine, &made, &format!("before {words}"))["of_samples"].clone();
+    let found = of("--method nbenchmark");
+    assert_eq!((&found["removed"], &found["used"]), (&1.into(), &11.into()));
+    near(&found["mean_ns"]["estimate"], 100.427_272_727_272_74, 1e-12);
+    near(&found["std_err_ns"], 0.304_837_038_160_900_9, 1e-9);
+    near(&found["margin_ns"], 0.679_219_248_250_725_8, 1e-9);
+    near(&found["mean_ns"]["upper"], 101.106_491_975_523_47, 1e-9);
+    // Yuen's knows of the value that went.
+    let yuen = of("--method nbenchmark --trimmed-error winsorized");
+    assert!(yuen["std_err_ns"].as_f64() > found["std_err_ns"].as_f64());
+    assert_eq!(
+        of("--outliers iqr-unguarded --quantile inverted-cdf --trimmed-error plain"),
+        found
+    );
+    // Equal quartiles: NBenchmark's fence has no guard.
+    let mut flat = vec![5.0; 7];
+    flat.push(9.0);
+    import_launches(&machine, &made, ONE_LAUNCH, ("flat", &[&flat]));
+    for (words, removed) in [("--method nbenchmark", 1), ("--outliers iqr", 0)] {
+        let found = statistics(&machine, &made, &format!("flat {words}"));
+        assert_eq!(found["of_samples"]["removed"], removed, "{words}");
+    }
+}
+
+#[test]
+fn c10_c11_under_the_preset_of_criterion_intervals_of_few_launches_are_bootstrapped() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    import_launches(
+        &machine,
+        &made,
+        EACH_A_LAUNCH,
+        ("few", &[&[100.0], &[104.0], &[102.0]]),
+    );
+    let of = |words: &str| {
+        let shown = made
+            .perfcheck(&machine, &["show", "few", "--stats"])
+            .args(words.split_whitespace())
+            .args(JSON)
+            .run()
+            .expect_code(0);
+        shown.messages("benchmark-statistics").remove(0)["statistics"].clone()
+    };
+    assert_eq!(of("")["intervals"], "t");
+    let found = of("--method criterion");
+    assert_eq!(found["intervals"], "bootstrap");
+    // Means of three draws with replacement from 100, 102 and 104: all three are the smallest once in 27.
+    near(&found["mean_ns"]["lower"], 100.0, 1e-9);
+    near(&found["mean_ns"]["upper"], 104.0, 1e-9);
+}
+
+#[test]
+fn m4_m5_welch_tests_the_harmonic_means_of_rates() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let rates = [
+        ("before", [100.0, 110.0, 90.0, 105.0, 95.0]),
+        ("after", [108.0, 118.0, 99.0, 116.0, 104.0]),
+    ];
+    for (name, rates) in rates {
+        let mut text = "name,session,ops\n".to_owned();
+        for (session, rate) in rates.iter().enumerate() {
+            text += &format!("a,{session},{rate}\n");
+        }
+        let log = machine.home().join(format!("{name}.csv"));
+        std::fs::write(&log, text).expect("a file in our own directory");
+        made.perfcheck(&machine, &["store", "import"])
+            .arg(&log)
+            .args(["--columns", "id=name,launch=session,value=ops"])
+            .args(["--unit", "ops/s", "--save-baseline", name])
+            .run()
+            .expect_code(0);
+    }
+    // st.ttest_ind_from_stats of st.hmean and mmtests' deviation of it, equal_var=False.
+    let found = compared(&compare(&machine, &made, "--method mmtests"));
+    near(&found["tested"]["statistic"], 2.006_002_530_937_472, 1e-6);
+    near(&found["p_value"], 0.079_776_465_039_200_2, 1e-6);
+    near(
+        &found["change"]["estimate"],
+        99.498_239_303_580_35 / 108.528_330_031_924_33 - 1.0,
+        1e-6,
+    );
+    assert_eq!(found["verdict"], "inconclusive");
+}
+
+#[test]
+fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says_so() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let six: &[f64] = &[5.0, 6.0, 7.0, 5.0, 6.0, 7.0];
+    import_launches(&machine, &made, ONE_LAUNCH, ("one", &[six]));
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = |run: &str| {
+        let shown = made.perfcheck(&machine, &["show", run, "--stats"]);
+        shown.run().expect_code(0).stdout
+    };
+    // scipy.stats.binom.cdf(0, 6, .5): of six values the extremes cover the median in 1 - 2 / 64.
+    let one = words(&text("one"));
+    assert!(
+        one.contains("6.000 ns [5.000 ns, 7.000 ns] 95 % by ranks, 96.9 % of any distribution"),
+        "{one}"
+    );
+    let runs: [&[f64]; 4] = [six; 4];
+    import_launches(&machine, &made, EACH_A_LAUNCH, ("many", &runs));
+    let many = words(&text("many"));
+    let point = "6.000 ns [6.000 ns, 6.000 ns] 95 % t interval; a point, as the samples are few different values";
+    assert!(many.contains(&format!("median {point}")), "{many}");
 }

@@ -157,6 +157,19 @@ def flat(launches):
     return [value for values in launches for value in values]
 
 
+def shift(x, y):
+    """Hodges and Lehmann's; with ties, where the mid-distribution function of the differences is a half, exact at 0."""
+    differences = np.round((x[:, None] - y[None, :]).ravel(), 9)
+    if len(set(x) | set(y)) == len(x) + len(y):
+        return np.median(differences)
+    values, counts = np.unique(differences, return_counts=True)
+    ranks = np.cumsum(counts) - counts / 2
+    if values[0] < 0 < values[-1] and 0 not in values:
+        at = np.searchsorted(values, 0)
+        values, ranks = np.insert(values, at, 0.0), np.insert(ranks, at, counts[:at].sum())
+    return np.interp(len(differences) / 2, ranks, values)
+
+
 def floor_rank(x, p):
     return sorted(x)[max(1, math.floor(p * len(x))) - 1]
 
@@ -225,7 +238,7 @@ def columns(checks, found, launches):
         if name.startswith("best-"):
             checks.value("mean of the best", value, moments(x[: max(1, len(x) * percent // 100)])[0])
         elif percent is not None:
-            checks.value("quantile, floor rank", value, x[max(1, len(x) * percent // 100) - 1])
+            checks.value("quantile, nearest rank", value, quantile("inverted-cdf", x, percent / 100))
         elif name == "subselection":
             low, high = (np.mean([f(values) for values in launches]) for f in (min, max))
             checks.within("subselection, range", value, low, high)
@@ -241,7 +254,7 @@ def effects(checks, found, a, b):
         checks.value("Hedges' g", found["hedges_g"], g)
     else:
         checks.value("Hedges' g", found["hedges_g"], None)
-    checks.value("Hodges and Lehmann's shift", found["shift_ns"]["estimate"], np.median(x[:, None] - y[None, :]))
+    checks.value("shift", found["shift_ns"]["estimate"], shift(x, y))
 
 
 def mann_whitney(a, b, method):
@@ -279,7 +292,8 @@ def tests(checks, found, name, observations, rule):
             p = st.chi2.sf(h, 1)
             checks.value("Kruskal-Wallis H", tested["statistic"], h)
         else:
-            checks.value("Mann-Whitney U", tested["statistic"], st.mannwhitneyu(a, b).statistic)
+            u = st.mannwhitneyu(a, b).statistic
+            checks.value("Mann-Whitney U", tested["statistic"], min(u, len(a) * len(b) - u))
             p = mann_whitney(a, b, name)
         checks.p(f"p, {name}", tested["p_value"], p)
         raw[id] = 1.0 if p is None else float(p)

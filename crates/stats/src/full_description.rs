@@ -5,7 +5,7 @@ use super::description::Description;
 use super::outlier_policy::{OutlierPolicy, TreatedSample};
 use super::quantile::Quantile;
 use super::t_interval::TInterval;
-use super::trimmed_mean::TrimmedMean;
+use super::trimmed_mean::{TrimmedError, TrimmedMean};
 
 /// Which values the percentiles and extremes of a [`FullDescription`] are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct FullDescriptionRules {
     pub outliers: OutlierPolicy,
     /// The definition of median and percentiles; the median of `Linear` is the mean of the middle two.
     pub quantile: Quantile,
+    /// The standard error of the mean.
+    pub trimmed_error: TrimmedError,
     /// Which values percentiles and extremes are of.
     pub tail: TailBasis,
     /// The level of the interval of the mean, between 0 and 1.
@@ -42,7 +44,7 @@ pub struct FullDescription {
     pub median: f64,
     /// The standard deviation of the values left.
     pub sd: Option<f64>,
-    /// The standard error of the mean, which knows of what was taken away ([`TrimmedMean`]).
+    /// The standard error of the mean ([`TrimmedMean`]).
     pub standard_error: Option<f64>,
     /// Student's interval of the mean.
     pub interval: Option<TInterval>,
@@ -67,7 +69,10 @@ impl FullDescription {
     pub fn of(raw: &[f64], rules: FullDescriptionRules) -> Option<Self> {
         let treated = rules.outliers.apply(raw)?;
         let described = Description::of(&treated.values)?;
-        let trimmed = TrimmedMean::of(&treated);
+        let trimmed = match rules.trimmed_error {
+            TrimmedError::Winsorized => TrimmedMean::of(&treated),
+            TrimmedError::Plain => TrimmedMean::of_values_left(&treated),
+        };
         let (percentiles, min, max) = tail(&treated, rules)?;
         let mut centre = treated.values.clone();
         Some(Self {
@@ -107,6 +112,7 @@ mod tests {
     const RULES: FullDescriptionRules = FullDescriptionRules {
         outliers: OutlierPolicy::Keep,
         quantile: Quantile::Linear,
+        trimmed_error: TrimmedError::Winsorized,
         tail: TailBasis::Raw,
         level: 0.95,
     };

@@ -1,7 +1,8 @@
 //! The shift between two independent groups (Hodges and Lehmann 1963), and the interval that Mann and Whitney's test gives it
-//! (Hollander, Wolfe and Chicken 2014, section 4.3).
+//! (Hollander, Wolfe and Chicken 2014, section 4.3); with tied values, by the mid-distribution function (Ma, Genton and Parzen 2011).
 
 use super::interval::Interval;
+use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
 use super::quantile::median;
 use super::{normal, u_distribution};
 
@@ -16,6 +17,9 @@ pub enum HodgesLehmannRanks {
 
 /// A level that a rank has exactly is not missed by the rounding of 1 - level.
 const ROUNDING: f64 = 1e-12;
+
+/// Differences that are no further apart than this fraction of the largest value are equal: subtraction rounds.
+const EQUAL_DIFFERENCES: f64 = 1e-12;
 
 /// The shift between two independent groups: the median of all pairwise differences new - base, with its interval (Hodges and Lehmann 1963).
 ///
@@ -122,6 +126,95 @@ impl HodgesLehmann {
     }
 }
 
+/// A group of equal differences.
+struct DifferenceGroup {
+    value: f64,
+    /// How many differences are smaller.
+    below: usize,
+    /// How many differences are smaller or in the group.
+    through: usize,
+}
+
+impl DifferenceGroup {
+    fn mid_rank(&self) -> f64 {
+        f64::midpoint(self.below as f64, self.through as f64)
+    }
+}
+
+impl HodgesLehmann {
+    /// Returns the shift at which the test of ranks sees no difference, in the unit of the values: the median of the differences by their mid-distribution function
+    /// (Ma, Genton and Parzen 2011). Without equal differences that is [`HodgesLehmann::estimate`]; a coarse clock, whose differences are few whole steps,
+    /// does not round it to one of them. It is 0 where U is half of the pairs.
+    pub fn estimate_between_ties(&self) -> Option<f64> {
+        self.shift_at(self.pairs() as f64 / 2.0)
+    }
+
+    /// The interval of [`HodgesLehmann::estimate_between_ties`] at `level`: the shifts at which U is not as far from half of the pairs as an asymptotic p by `method`
+    /// needs to be below 1 - level. So it excludes 0 exactly where that p is below 1 - level, with any ties, and is no point unless all differences are equal.
+    /// `None` where the groups are too small for `level`, or for a level outside 0..1.
+    pub fn interval_between_ties(&self, level: f64, method: MannWhitneyMethod) -> Option<Interval> {
+        let z = normal::two_sided(level).filter(|_| level > 0.0 && level < 1.0)?;
+        let test = MannWhitney::of(&self.new, &self.base)?;
+        let half = self.pairs() as f64 / 2.0;
+        let reach = z * test.variance().sqrt() + method.continuity_correction();
+        if reach >= half {
+            return None;
+        }
+        Some(Interval {
+            lower: self.shift_at(half - reach)?,
+            upper: self.shift_at(half + reach)?,
+        })
+    }
+
+    /// The shift below which `pairs` of the differences lie, of equal ones half: linear between the groups of equal differences, and exact at 0.
+    fn shift_at(&self, pairs: f64) -> Option<f64> {
+        let rank = (pairs.ceil() as usize).clamp(1, self.pairs());
+        let group = self.group(rank)?;
+        let (low, high) = if pairs < group.mid_rank() {
+            if group.below == 0 {
+                return Some(group.value);
+            }
+            (self.group(group.below)?, group)
+        } else {
+            if group.through == self.pairs() {
+                return Some(group.value);
+            }
+            let next = self.group(group.through + 1)?;
+            (group, next)
+        };
+        let zero = (low.value < 0.0 && high.value > 0.0).then_some((0.0, low.through as f64));
+        let (mut from, mut to) = ((low.value, low.mid_rank()), (high.value, high.mid_rank()));
+        match zero {
+            Some(zero) if pairs < zero.1 => to = zero,
+            Some(zero) => from = zero,
+            None => {}
+        }
+        let share = (pairs - from.1) / (to.1 - from.1);
+        Some(from.0 + (to.0 - from.0) * share)
+    }
+
+    /// The group of equal differences that has the difference of `rank`.
+    fn group(&self, rank: usize) -> Option<DifferenceGroup> {
+        let value = self.difference(rank)?;
+        let ends = [
+            self.new.first()?,
+            self.new.last()?,
+            self.base.first()?,
+            self.base.last()?,
+        ];
+        let largest = ends
+            .into_iter()
+            .fold(0.0, |most: f64, end| most.max(end.abs()));
+        let step = largest * EQUAL_DIFFERENCES;
+        Some(DifferenceGroup {
+            value: if value.abs() <= step { 0.0 } else { value },
+            // The smallest difference of the group is not below it.
+            below: self.at_most((value - step).next_down()),
+            through: self.at_most(value + step),
+        })
+    }
+}
+
 /// Bits whose order is that of the numbers.
 fn ordered(value: f64) -> u64 {
     let bits = value.to_bits();
@@ -146,7 +239,6 @@ const SIGN: u64 = 1 << 63;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MannWhitney, MannWhitneyMethod};
     use proptest::prelude::*;
 
     #[test]
@@ -173,7 +265,65 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_coarse_clock_rounds_neither_the_shift_nor_its_interval_to_a_point() {
+        // Half of the values a step higher on one side, a quarter on the other.
+        let group = |high: usize| -> Vec<f64> {
+            (0..200)
+                .map(|at| if at < high { 13.0 } else { 12.0 })
+                .collect()
+        };
+        let (new, base) = (group(100), group(50));
+        let shift = HodgesLehmann::of(&new, &base).unwrap();
+        assert_eq!(shift.estimate(), Some(0.0));
+        // Differences -1, 0, 1: 5,000, 20,000, 15,000 of them, at mid-ranks 2,500, 15,000, 32,500; half of all is 20,000.
+        let estimate = shift.estimate_between_ties().unwrap();
+        assert!((estimate - 5_000.0 / 17_500.0).abs() < 1e-12, "{estimate}");
+        let p = MannWhitney::of(&new, &base)
+            .unwrap()
+            .p(MannWhitneyMethod::Asymptotic)
+            .unwrap();
+        let interval = shift
+            .interval_between_ties(0.95, MannWhitneyMethod::Asymptotic)
+            .unwrap();
+        assert!(
+            p < 0.05 && interval.lower > 0.0 && interval.lower < estimate,
+            "{interval:?}"
+        );
+    }
+
     proptest! {
+        #[test]
+        fn the_interval_between_ties_excludes_zero_exactly_where_the_asymptotic_test_rejects(
+            a in prop::collection::vec(0_u8..9, 4..30), b in prop::collection::vec(2_u8..11, 4..30), tenths: bool, level in 0.5..0.999_f64,
+        ) {
+            let floats = |x: &[u8]| x.iter().map(|v| f64::from(*v) * if tenths { 0.1 } else { 1.0 }).collect::<Vec<_>>();
+            let (a, b) = (floats(&a), floats(&b));
+            let shift = HodgesLehmann::of(&a, &b).unwrap();
+            let test = MannWhitney::of(&a, &b).unwrap();
+            let estimate = shift.estimate_between_ties().unwrap();
+            prop_assert_eq!(estimate > 0.0, test.u_first > test.u_second());
+            for method in [MannWhitneyMethod::Asymptotic, MannWhitneyMethod::AsymptoticCorrected] {
+                let p = test.p(method).unwrap();
+                prop_assume!((p - (1.0 - level)).abs() > 1e-9);
+                let interval = shift.interval_between_ties(level, method);
+                let excludes = interval.is_some_and(|found| found.lower > 0.0 || found.upper < 0.0);
+                prop_assert_eq!(excludes, p < 1.0 - level, "{:?} {}", interval, p);
+                if let Some(found) = interval {
+                    prop_assert!(found.lower <= estimate && estimate <= found.upper, "{:?} {}", found, estimate);
+                }
+            }
+        }
+
+        #[test]
+        fn without_equal_differences_the_shift_between_ties_is_the_median_difference(
+            a in prop::collection::vec(5.0..9.0_f64, 1..12), b in prop::collection::vec(-5.0..3.0_f64, 1..12),
+        ) {
+            let shift = HodgesLehmann::of(&a, &b).unwrap();
+            let (one, other) = (shift.estimate().unwrap(), shift.estimate_between_ties().unwrap());
+            prop_assert!((one - other).abs() < 1e-9, "{} {}", one, other);
+        }
+
         #[test]
         fn a_difference_found_by_its_rank_is_that_of_all_pairs_written_out(
             a in prop::collection::vec(-5.0..5.0_f64, 1..12), b in prop::collection::vec(-3_i8..3, 1..12),

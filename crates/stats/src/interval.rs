@@ -10,6 +10,12 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// The interval that excludes nothing.
+    pub const UNBOUNDED: Self = Self {
+        lower: f64::NEG_INFINITY,
+        upper: f64::INFINITY,
+    };
+
     /// The interval of `centre` -+ `margin`.
     pub fn around(centre: f64, margin: f64) -> Self {
         Self {

@@ -40,7 +40,12 @@ pub enum IntervalScale {
 impl IntervalMethod {
     /// Returns the method that is better for so many clusters (with two sides: on the smaller one): the bootstrap from [`FEWEST_FOR_BOOTSTRAP`] on.
     pub fn for_clusters(clusters: usize) -> Self {
-        if clusters < FEWEST_FOR_BOOTSTRAP {
+        Self::for_clusters_from(clusters, FEWEST_FOR_BOOTSTRAP)
+    }
+
+    /// The same with the bootstrap from `fewest` clusters on.
+    pub fn for_clusters_from(clusters: usize, fewest: usize) -> Self {
+        if clusters < fewest {
             Self::StudentT
         } else {
             Self::Bootstrap

@@ -16,6 +16,13 @@ crate::words! {
     }
 }
 
+impl MannWhitneyMethod {
+    /// By how much U comes nearer to half of the pairs before an asymptotic p.
+    pub(super) fn continuity_correction(self) -> f64 {
+        if self == Self::Asymptotic { 0.0 } else { 0.5 }
+    }
+}
+
 /// Mann and Whitney's test of two independent groups, also known as Wilcoxon's rank-sum test (Wilcoxon 1945; Mann and Whitney 1947).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MannWhitney {
@@ -52,7 +59,7 @@ impl MannWhitney {
     }
 
     /// Whether no two values are equal.
-    fn is_without_ties(&self) -> bool {
+    pub fn is_without_ties(&self) -> bool {
         self.ties == 0.0
     }
 
@@ -78,8 +85,7 @@ impl MannWhitney {
     pub fn p(&self, method: MannWhitneyMethod) -> Option<f64> {
         match method {
             exact if self.is_exact_by(exact) => self.exact(),
-            MannWhitneyMethod::Asymptotic => Some(self.asymptotic(0.0)),
-            _ => Some(self.asymptotic(0.5)),
+            asymptotic => Some(self.asymptotic(asymptotic.continuity_correction())),
         }
     }
 
@@ -102,12 +108,22 @@ impl MannWhitney {
         Some((2.0 * cumulated[self.u() as usize]).min(1.0))
     }
 
-    fn asymptotic(&self, correction: f64) -> f64 {
+    /// The variance of U where both groups are of one distribution, with the correction for ties; 0 where all values are equal.
+    pub(super) fn variance(&self) -> f64 {
         let all = (self.first + self.second) as f64;
         let tied = self.ties / (all * (all - 1.0));
         let variance = self.pairs() / 12.0 * (all + 1.0 - tied);
         // All values equal: the two terms cancel but for their rounding.
         if variance <= self.pairs() * all * 1e-14 {
+            0.0
+        } else {
+            variance
+        }
+    }
+
+    fn asymptotic(&self, correction: f64) -> f64 {
+        let variance = self.variance();
+        if variance == 0.0 {
             return 1.0;
         }
         let distance = (self.u_first - self.pairs() / 2.0).abs() - correction;

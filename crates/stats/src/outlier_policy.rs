@@ -33,20 +33,33 @@ pub struct IqrFence {
     pub multiple: f64,
     /// A sample of fewer values is left alone.
     pub fewest: usize,
+    /// What happens to a sample whose quartiles are equal.
+    pub without_spread: WithoutSpread,
+}
+
+/// What a fence does where both quartiles are the same value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WithoutSpread {
+    /// All values stay (the serializer methodology).
+    KeepAll,
+    /// Every other value goes (`NBenchmark`).
+    Apply,
 }
 
 impl IqrFence {
-    /// `NBenchmark`'s: quartiles of nearest rank, 1.5 IQR, any number of values.
+    /// `NBenchmark`'s: quartiles of nearest rank, 1.5 IQR, any number of values and any spread.
     pub const NEAREST_RANK: Self = Self {
         quartiles: Quantile::InvertedCdf,
         multiple: 1.5,
         fewest: 1,
+        without_spread: WithoutSpread::Apply,
     };
     /// The serializer methodology's: interpolated quartiles, 1.5 IQR, 10 values at least.
     pub const INTERPOLATED: Self = Self {
         quartiles: Quantile::Linear,
         multiple: 1.5,
         fewest: 10,
+        without_spread: WithoutSpread::KeepAll,
     };
     /// The serializer methodology's wider one, at 3 IQR.
     pub const INTERPOLATED_WIDE: Self = Self {
@@ -150,7 +163,7 @@ impl IqrFence {
         let q1 = self.quartiles.select(&mut values, 0.25)?;
         let q3 = self.quartiles.select(&mut values, 0.75)?;
         let reach = self.multiple * (q3 - q1);
-        if reach == 0.0 {
+        if reach == 0.0 && self.without_spread == WithoutSpread::KeepAll {
             return Some(whole(raw, Some(TreatmentSkipped::NoSpread)));
         }
         Some(within(raw, q1 - reach, q3 + reach))
@@ -225,6 +238,23 @@ mod tests {
         OutlierPolicy::Mad { multiple: 3.0 },
         OutlierPolicy::Winsorise5To95,
     ];
+
+    #[test]
+    fn equal_quartiles_keep_all_or_nothing_else() {
+        let raw = [5.0, 5.0, 5.0, 5.0, 9.0];
+        let of = |fence: IqrFence| {
+            OutlierPolicy::IqrFence(fence)
+                .apply(&raw)
+                .unwrap()
+                .removed()
+        };
+        assert_eq!(of(IqrFence::NEAREST_RANK), 1);
+        let guarded = IqrFence {
+            without_spread: WithoutSpread::KeepAll,
+            ..IqrFence::NEAREST_RANK
+        };
+        assert_eq!(of(guarded), 0);
+    }
 
     #[test]
     fn fences_that_nothing_lies_within_are_not_applied() {

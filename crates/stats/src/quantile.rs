@@ -46,7 +46,8 @@ impl Quantile {
         let nth = |rank: f64| (rank.max(1.0) as usize - 1).min(count - 1);
         Some(match self {
             Self::InvertedCdf => (nth((p * n).ceil()), 0.0),
-            Self::FloorRank => (nth((p * n).floor()), 0.0),
+            // 0.29 times 100 falls short of 29.
+            Self::FloorRank => (nth((p * n * (1.0 + f64::EPSILON)).floor()), 0.0),
             Self::Linear => {
                 let position = p * (n - 1.0);
                 (position.floor() as usize, position.fract())
@@ -114,6 +115,7 @@ mod tests {
     fn floor_rank_takes_the_ninth_of_ten_at_95_percent() {
         assert_eq!(Quantile::FloorRank.of_sorted(&up_to(10), 0.95), Some(9.0));
         assert_eq!(Quantile::FloorRank.of_sorted(&up_to(10), 0.01), Some(1.0));
+        assert_eq!(Quantile::FloorRank.of_sorted(&up_to(100), 0.29), Some(29.0));
     }
 
     #[test]

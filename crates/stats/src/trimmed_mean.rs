@@ -16,6 +16,14 @@ pub struct TrimmedMean {
     pub df: f64,
 }
 
+crate::words! {
+    /// The standard error of a mean of which outliers were taken.
+    TrimmedError {
+        Winsorized = "winsorized": "It knows of the values that were taken away (Yuen 1974)",
+        Plain = "plain": "s / sqrt(n) of the values left, as if they were all (NBenchmark)",
+    }
+}
+
 impl TrimmedMean {
     /// Takes the mean of `treated`; `None` where fewer than two values are left as measured.
     pub fn of(treated: &TreatedSample<'_>) -> Option<Self> {
@@ -39,6 +47,17 @@ impl TrimmedMean {
             mean: mean(&treated.values)?,
             standard_error: (sample_variance(&winsorised)? * n).sqrt() / h,
             df: h - 1.0,
+        })
+    }
+
+    /// Takes the mean of the values that `treated` has left as if they were the whole sample, with the standard error s / sqrt(n) and n - 1 degrees of freedom;
+    /// `None` for fewer than two. The error is too small, because what was taken away widens the whole sample's.
+    pub fn of_values_left(treated: &TreatedSample<'_>) -> Option<Self> {
+        let n = treated.values.len() as f64;
+        Some(Self {
+            mean: mean(&treated.values)?,
+            standard_error: (sample_variance(&treated.values)? / n).sqrt(),
+            df: n - 1.0,
         })
     }
 

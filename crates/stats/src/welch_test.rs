@@ -1,6 +1,7 @@
 //! Welch's t-test of two means (Welch 1947), two-sided.
 
 use super::description::{mean_difference, sample_variance};
+use super::harmonic_mean::HarmonicMean;
 use super::interval::Interval;
 use super::student_t;
 use super::t_interval::TInterval;
@@ -33,8 +34,26 @@ impl WelchTest {
     /// Tests whether the means of `new` and `base`, each in any order and of one unit, differ; linear in their number. `None` below two values a
     /// side, for values that are not finite, and where neither side varies: there the difference is exact, and needs no test.
     pub fn of(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
-        let (standard_error, fractional) = standard_error_and_df(new, base)?;
-        let difference = mean_difference(new, base)?;
+        let spread = standard_error_and_df(new, base)?;
+        Self::of_difference(mean_difference(new, base)?, spread, df)
+    }
+
+    /// The same of the harmonic means of rates, with their deviations by the delta method ([`HarmonicMean`]), as mmtests has them; `None` also for a rate that is
+    /// not positive.
+    pub fn of_harmonic_means(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
+        let (a, b) = (HarmonicMean::of(new)?, HarmonicMean::of(base)?);
+        let spread = spread_of_difference(
+            (a.deviation * a.deviation, new.len()),
+            (b.deviation * b.deviation, base.len()),
+        )?;
+        Self::of_difference(a.mean - b.mean, spread, df)
+    }
+
+    fn of_difference(
+        difference: f64,
+        (standard_error, fractional): (f64, f64),
+        df: WelchDf,
+    ) -> Option<Self> {
         let df = match df {
             WelchDf::Fractional => fractional,
             // Never below the smallest that two values a side can have.
@@ -61,9 +80,19 @@ impl WelchTest {
 /// Standard error and degrees of freedom of a difference of means (Welch 1947).
 /// `None` with fewer than two values on a side; df is not finite where neither side varies.
 pub(super) fn standard_error_and_df(new: &[f64], base: &[f64]) -> Option<(f64, f64)> {
-    let a = sample_variance(new)? / new.len() as f64;
-    let b = sample_variance(base)? / base.len() as f64;
-    let df = (a + b).powi(2) / (a * a / (new.len() - 1) as f64 + b * b / (base.len() - 1) as f64);
+    spread_of_difference(
+        (sample_variance(new)?, new.len()),
+        (sample_variance(base)?, base.len()),
+    )
+}
+
+/// The same of the variances of both sides and their numbers of values.
+fn spread_of_difference(new: (f64, usize), base: (f64, usize)) -> Option<(f64, f64)> {
+    if new.1 < 2 || base.1 < 2 {
+        return None;
+    }
+    let (a, b) = (new.0 / new.1 as f64, base.0 / base.1 as f64);
+    let df = (a + b).powi(2) / (a * a / (new.1 - 1) as f64 + b * b / (base.1 - 1) as f64);
     Some(((a + b).sqrt(), df))
 }
 

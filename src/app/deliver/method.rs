@@ -46,7 +46,7 @@ fn settings(
     let (of_method, default) = (method.decision(), DecisionSettings::default());
     // Without `--method` tables are stronger than the method that they name.
     let is_named = said.method.is_some();
-    let of_tests: [(&str, bool, Written); 8] = [
+    let of_tests: [(&str, bool, Written); 9] = [
         ("--test", said.test().is_some(), |found| {
             Some(found.analysis.test.to_string())
         }),
@@ -67,6 +67,9 @@ fn settings(
         }),
         ("--rank-p", said.rank_p.is_some(), |found| {
             Some(found.analysis.p.to_string())
+        }),
+        ("--trimmed-error", false, |found| {
+            Some(found.analysis.trimmed_error.to_string())
         }),
         ("--metric", said.metric.is_some(), |found| {
             Some(found.analysis.subject.to_string())

@@ -134,11 +134,21 @@ fn observations(tested: &Tested) -> Statement {
             "Each sample was an observation, {} against {}, as if samples of one process were independent of each other; they are not, so this test finds too much.",
             tested.candidate, tested.base
         ),
+        Observations::Filtered => format!(
+            "Each sample that the filter leaves was an observation, {} against {}, as if samples of one process were independent of each other; they are not, so this test finds too much.",
+            tested.candidate, tested.base
+        ),
+    };
+    let outliers = match tested.observations {
+        Observations::Launches | Observations::Samples => {
+            "No sample was left out as an outlier: what is significant includes the extremes."
+        }
+        Observations::Filtered => {
+            "Test, change and effect sizes are of these samples; `--observations samples` takes all."
+        }
     };
     Statement::new(
-        format!(
-            "{text} No sample was left out as an outlier: what is significant includes the extremes. Drift between runs is left out."
-        ),
+        format!("{text} {outliers} Drift between runs is left out."),
         Numbers::Observations {
             observations: tested.observations,
             center: tested.center,
@@ -217,7 +227,13 @@ fn decision(comparison: &Comparison) -> Statement {
     let by_bounds = comparison
         .published()
         .is_some_and(|tested| tested.test == Test::P95Ratio);
+    let by_p_alone = comparison.published().is_some_and(|tested| {
+        matches!(tested.test, Test::MannWhitney | Test::Kruskal) && tested.p_value.is_some()
+    }) && comparison.noise_threshold == 0.0;
     let text = match comparison.verdict {
+        Verdict::Regressed | Verdict::Improved if by_p_alone => {
+            "It is significant, which decides without a noise threshold."
+        }
         Verdict::Regressed | Verdict::Improved if !by_bounds => {
             "It is significant, and the whole interval lies beyond noise."
         }

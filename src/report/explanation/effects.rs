@@ -12,6 +12,7 @@ pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statem
     let unit = match effects.observations {
         Observations::Launches => "launches",
         Observations::Samples => "samples",
+        Observations::Filtered => "the samples that the filter leaves",
     };
     let hedges = effects.hedges_g.map_or_else(String::new, |g| {
         format!(" Hedges' g is {g:+.2} (differences in deviations).")

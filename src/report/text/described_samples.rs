@@ -3,7 +3,7 @@
 use super::extras_record::LabelledLines;
 use crate::report::units;
 use perfcheck_analysis::compare::{BenchmarkRecord, Estimate, SampleDescription};
-use perfcheck_analysis::model::{Metric, Outliers};
+use perfcheck_analysis::model::{Metric, Outliers, TrimmedError};
 
 /// Mean, deviation and tail of the samples, where there is one launch or a policy was asked for: of several whole launches the lines above say more.
 pub(super) fn sample_lines(
@@ -24,7 +24,13 @@ pub(super) fn sample_lines(
     let (mean, kind) = if found.removed + found.replaced == 0 {
         ("mean of samples", "t interval")
     } else {
-        ("trimmed mean", "t interval by Yuen's error")
+        match found.trimmed_error {
+            TrimmedError::Winsorized => ("trimmed mean", "t interval by Yuen's error"),
+            TrimmedError::Plain => (
+                "trimmed mean",
+                "t interval, as if the samples used were all",
+            ),
+        }
     };
     let lines = [
         (

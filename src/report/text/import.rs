@@ -84,7 +84,7 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
     if counts.outliers_removed > 0 {
         writeln!(
             writer,
-            "Outliers are left out wherever the run is described. Every value is stored, and tests are of all but warm-up."
+            "Outliers are left out wherever the run is described. Every value is stored, and `--outliers none` takes all but warm-up."
         )?;
     }
     if source.rows_skipped > 0 {

@@ -16,7 +16,8 @@ use crate::report::units;
 use crate::report::view::MessageFormat;
 use crate::report::words::{analysis, extras, sentences};
 use perfcheck_analysis::compare::{
-    AllocationSummary, BenchmarkRecord, Diagnostic, InstructionSummary, LatencySummary, Variability,
+    AllocationSummary, BenchmarkRecord, Diagnostic, Estimate, InstructionSummary, LatencySummary,
+    Variability,
 };
 use perfcheck_analysis::model::{Measurement, Metric, RunId};
 
@@ -212,6 +213,11 @@ fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -
     let summary = &record.summary;
     let level = units::percent(confidence_level);
     let kind = summary.intervals.name();
+    let median_kind = match summary.median_coverage {
+        Some(coverage) => format!("by ranks, {:.1} % of any distribution", coverage * 100.0),
+        None => kind.to_owned(),
+    };
+    let is_point = |found: &Estimate| found.lower == found.upper && summary.min < summary.max;
     let estimates = [
         (
             "mean of launches",
@@ -220,14 +226,20 @@ fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -
         ),
         ("mean", Some(&summary.mean), kind),
         ("mean, BCa", record.mean_bca.as_ref(), "bootstrap"),
-        ("median", Some(&summary.median), kind),
+        ("median", Some(&summary.median), &median_kind),
         ("std dev", summary.sd.as_ref(), kind),
         ("MAD (scaled)", Some(&summary.mad), kind),
         ("slope", summary.slope.as_ref(), kind),
     ];
     let lines = estimates.into_iter().map(|(label, estimate, kind)| {
-        let text =
-            estimate.map(|found| format!("{}  {level} {kind}", with_interval(found, metric)));
+        let text = estimate.map(|found| {
+            let point = if is_point(found) {
+                "; a point, as the samples are few different values"
+            } else {
+                ""
+            };
+            format!("{}  {level} {kind}{point}", with_interval(found, metric))
+        });
         (label.to_owned(), units::or_dash(text).into())
     });
     let mut lines: Lines = lines.collect();

@@ -112,6 +112,7 @@ pub fn write_versions(
     };
     let observations = match (verdicts.method, verdicts.decision.analysis.observations) {
         (Method::Stored(_), Observations::Launches) => "launches",
+        (Method::Stored(_), Observations::Filtered) => "the samples that the filter leaves",
         (Method::Paired, _) | (_, Observations::Samples) => "all samples",
     };
     writeln!(

@@ -48,12 +48,19 @@ pub(crate) fn method(decision: &DecisionSettings) -> String {
     let unit = match analysis.observations {
         Observations::Launches => "launches",
         Observations::Samples => "samples",
+        Observations::Filtered => "the samples that the filter leaves",
     };
     let level = units::percent(decision.significance_level);
     let family = match analysis.correction {
         Correction::Holm => "adjusted by Holm",
         Correction::BenjaminiHochberg => "adjusted by Benjamini and Hochberg",
         Correction::Unadjusted => "of each benchmark by itself",
+    };
+    let is_of_ranks = matches!(analysis.test, Test::MannWhitney | Test::Kruskal);
+    let interval = if is_of_ranks && decision.noise_threshold == 0.0 {
+        ""
+    } else {
+        " and an interval beyond the noise threshold"
     };
     match analysis.test {
         Test::P95Ratio => format!(
@@ -65,7 +72,7 @@ pub(crate) fn method(decision: &DecisionSettings) -> String {
             units::percent(1.0 - decision.significance_level)
         ),
         test => format!(
-            "by {test} of {unit}, p {family}: below {level} (two-sided) and an interval beyond the noise threshold; drift between runs left out"
+            "by {test} of {unit}, p {family}: below {level} (two-sided){interval}; drift between runs left out"
         ),
     }
 }

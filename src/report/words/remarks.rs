@@ -229,7 +229,7 @@ pub fn run_remark(remark: &RunRemark) -> String {
         ),
         RunRemark::Imported => "imported values: another program measured them, under conditions that only its user knows; between languages, libraries with other guarantees, or machines, a difference shows a direction and no size".to_owned(),
         RunRemark::LeftOut { run, left_out } => format!(
-            "run {run} is described by what its import left, {}; the test is of all but warm-up",
+            "run {run} is described by what its import left, {}",
             left_out.in_words()
         ),
         RunRemark::HostUnknown => "nobody said on which machine these values were measured, so it is taken for a shared one, whose runs differ by a few percent; if nobody else uses it, import with `--fact host=dedicated`, or set `host = \"dedicated\"` in Cargo.toml".to_owned(),

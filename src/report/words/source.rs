@@ -34,7 +34,7 @@ pub(crate) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
     };
     writeln!(
         writer,
-        "{} ({}; all are stored, and tests are of all but warm-up){first}",
+        "{} ({}; all are stored){first}",
         source.counts.in_words(),
         source.filter.name()
     )?;

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::alternative::{Centers, Effects};
 use super::estimate::Estimate;
 use super::question::{Question, Rules};
-use super::summary::{clusters, described_launches};
+use super::samples::used_launches;
+use super::summary::{clusters, described_times};
 use super::uncertainty::{Uncertainty, drift};
-use crate::model::Measurement;
+use crate::model::{DecisionSettings, Measurement, Observations};
 use perfcheck_stats::{
     ClusterMean, ClusterMedian, ClusterStatistic, PairedRatio, Resampling, Smoothness, Stream,
     derived_seed, mean, median,
@@ -36,19 +37,19 @@ pub struct DescribedChange {
 }
 
 impl ChangeDescription {
-    /// The changes of mean and median of stored runs, from all that is described of each launch.
+    /// The changes of mean and median of stored runs, from all that is described of each launch, or that a test of filtered samples is of.
     pub(super) fn of_stored(question: &Question<'_>, rules: &Rules) -> Self {
         let times = |runs: &[&Measurement]| -> Vec<Vec<f64>> {
-            let launches = runs.iter().flat_map(|run| described_launches(run));
-            launches.map(|(_, times)| times).collect()
+            let launches = runs.iter().flat_map(|run| described(run, &rules.decision));
+            launches.collect()
         };
         let candidate = times(&[question.candidate]);
         let base = times(&question.reference.averaged);
         let (candidate, base) = (&clusters(&candidate)[..], &clusters(&base)[..]);
         let drift = |of_launch: fn(&[f64]) -> Option<f64>| {
             drift(question, rules, |run| {
-                let launches = described_launches(run);
-                let values = launches.iter().filter_map(|(_, times)| of_launch(times));
+                let launches = described(run, &rules.decision);
+                let values = launches.iter().filter_map(|times| of_launch(times));
                 values.collect()
             })
         };
@@ -60,16 +61,29 @@ impl ChangeDescription {
             },
         };
         let level = rules.decision.confidence_level;
+        let thresholds = &rules.decision.thresholds;
         let means = (ClusterMean::new(candidate), ClusterMean::new(base));
         let medians = (ClusterMedian::new(candidate), ClusterMedian::new(base));
         Self {
             mean: DescribedChange::of(
-                Estimate::relative_change(&means.0, &means.1, level, resampling(OF_THE_MEAN)),
+                Estimate::relative_change(
+                    &means.0,
+                    &means.1,
+                    level,
+                    resampling(OF_THE_MEAN),
+                    thresholds,
+                ),
                 Uncertainty::of(&means.0, &means.1, Smoothness::Smooth)
                     .map(|found| found.drifting(drift(mean))),
             ),
             median: DescribedChange::of(
-                Estimate::relative_change(&medians.0, &medians.1, level, resampling(OF_THE_MEDIAN)),
+                Estimate::relative_change(
+                    &medians.0,
+                    &medians.1,
+                    level,
+                    resampling(OF_THE_MEDIAN),
+                    thresholds,
+                ),
                 Uncertainty::of(&medians.0, &medians.1, Smoothness::Median)
                     .map(|found| found.drifting(drift(median))),
             ),
@@ -110,6 +124,13 @@ impl ChangeDescription {
             }),
             ..Self::default()
         }
+    }
+}
+
+fn described(run: &Measurement, decision: &DecisionSettings) -> Vec<Vec<f64>> {
+    match decision.analysis.observations {
+        Observations::Filtered => used_launches(run, decision),
+        Observations::Launches | Observations::Samples => described_times(run),
     }
 }
 

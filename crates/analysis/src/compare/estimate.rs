@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::model::Thresholds;
 use perfcheck_stats::{
     ClusterStatistic, Interval, IntervalMethod, IntervalScale, PairedRatio, Resampling,
 };
@@ -31,6 +32,11 @@ fn upper<'d, D: Deserializer<'d>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
+/// How intervals over so many launches are found; of one launch, over so many samples.
+pub(super) fn interval_method(clusters: usize, thresholds: &Thresholds) -> IntervalMethod {
+    IntervalMethod::for_clusters_from(clusters, thresholds.bootstrap_min_launches as usize)
+}
+
 impl Estimate {
     /// The relative change that a difference of logarithms means.
     pub(super) fn from_logarithms(estimate: f64, lower: f64, upper: f64) -> Self {
@@ -56,13 +62,14 @@ impl Estimate {
         base: &impl ClusterStatistic,
         level: f64,
         resampling: Resampling<'_>,
+        thresholds: &Thresholds,
     ) -> Option<Self> {
         let estimate = candidate.observed() / base.observed() - 1.0;
         if !estimate.is_finite() {
             return None;
         }
         let fewer = candidate.clusters().min(base.clusters());
-        let interval = IntervalMethod::for_clusters(fewer)
+        let interval = interval_method(fewer, thresholds)
             .relative_change_interval(candidate, base, level, resampling);
         Some(interval.map_or(Self::unbounded(estimate), |found| {
             Self::with(estimate, found)

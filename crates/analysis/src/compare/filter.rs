@@ -120,7 +120,7 @@ pub fn counts_of(cleaned: &CleanedSample) -> SampleCounts {
 mod tests {
     use super::*;
     use crate::model::Outliers;
-    use perfcheck_stats::IqrFence;
+    use perfcheck_stats::{IqrFence, WithoutSpread};
 
     #[test]
     fn a_fence_is_that_of_its_policy() {
@@ -137,6 +137,7 @@ mod tests {
                 quartiles: Quantile::Linear,
                 multiple,
                 fewest: 7,
+                without_spread: WithoutSpread::KeepAll,
             })
         };
         assert_eq!(policy(Outliers::Iqr, Some(3.0)), iqr(3.0));

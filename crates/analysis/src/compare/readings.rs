@@ -7,7 +7,7 @@ use super::summary::{described_times, sample_times};
 use crate::model::{Measurement, Metric, Statistic};
 use perfcheck_stats::{
     Better, Description, HarmonicMean, Quantile, Stream, SubsampledCentre, Subsampling,
-    derived_seed, describe_cluster_means, median,
+    derived_seed, describe_cluster_means,
 };
 
 /// Nanoseconds per second, by which a time of one unit becomes units per second.
@@ -28,11 +28,11 @@ pub const BLOCK: [Statistic; 18] = [
     Statistic::BestMean(90),
     Statistic::BestMean(95),
     Statistic::BestMean(99),
-    Statistic::Percentile(50),
-    Statistic::Percentile(75),
-    Statistic::Percentile(90),
-    Statistic::Percentile(95),
-    Statistic::Percentile(99),
+    Statistic::Percentile(500),
+    Statistic::Percentile(750),
+    Statistic::Percentile(900),
+    Statistic::Percentile(950),
+    Statistic::Percentile(990),
     Statistic::Subselection,
     Statistic::SubselectionMargin,
 ];
@@ -53,7 +53,9 @@ pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
         Statistic::Variation => "CoeffVar".to_owned(),
         Statistic::Max => "Max".to_owned(),
         Statistic::BestMean(percent) => format!("B{kind}mean-{percent}"),
-        Statistic::Percentile(percent) => format!("Pctile-{percent}"),
+        Statistic::Percentile(thousandths) => {
+            format!("Pctile-{}", f64::from(thousandths) / 10.0)
+        }
         Statistic::Subselection => format!("Sub{kind}mean"),
         Statistic::SubselectionReplaced => format!("Sub{kind}meanR"),
         Statistic::SubselectionMargin => format!("Sub{kind}meanCI"),
@@ -69,6 +71,8 @@ pub struct Readings<'a> {
     launches: Vec<Vec<f64>>,
     /// All together, as people read them.
     values: Vec<f64>,
+    /// The definition of percentiles and medians, where one was asked for.
+    quantile: Option<Quantile>,
 }
 
 impl<'a> Readings<'a> {
@@ -86,7 +90,24 @@ impl<'a> Readings<'a> {
             measurement,
             launches,
             values,
+            quantile: None,
         })
+    }
+
+    /// The same with percentiles and medians by the definition `quantile`; `None`: percentiles by nearest rank, medians with the mean of the middle two.
+    #[must_use]
+    pub fn with_quantile(self, quantile: Option<Quantile>) -> Self {
+        Self { quantile, ..self }
+    }
+
+    /// The quantile `p` of the values in order of preference: of rates, the rate that a share of `p` of the samples reaches.
+    fn quantile(&self, definition: Quantile, p: f64) -> Option<f64> {
+        let sign = match self.preference() {
+            Better::Lower => 1.0,
+            Better::Higher => -1.0,
+        };
+        let mut signed: Vec<f64> = self.values.iter().map(|value| sign * value).collect();
+        definition.select(&mut signed, p).map(|found| sign * found)
     }
 
     /// What the values mean.
@@ -139,7 +160,7 @@ impl<'a> Readings<'a> {
             Statistic::Min => described()?.min,
             Statistic::Max => described()?.max,
             Statistic::Mean => self.read(describe_cluster_means(&self.slices())?.mean),
-            Statistic::Median => median(&self.values)?,
+            Statistic::Median => self.quantile(self.quantile.unwrap_or(Quantile::Linear), 0.5)?,
             Statistic::StdDev if self.is_rate() => harmonic()?.deviation,
             Statistic::StdDev => described()?.sd?,
             Statistic::LaunchStdDev => {
@@ -165,14 +186,13 @@ impl<'a> Readings<'a> {
             }
             Statistic::Mad => described()?.mad_scaled(),
             Statistic::MadUnscaled => described()?.mad,
-            Statistic::LinearPercentile(percent) => {
-                let p = f64::from(percent) / 100.0;
-                let p = if self.is_rate() { 1.0 - p } else { p };
-                Quantile::Linear.select(&mut self.values.clone(), p)?
+            Statistic::LinearPercentile(thousandths) => {
+                self.quantile(Quantile::Linear, f64::from(thousandths) / 1000.0)?
             }
-            Statistic::Percentile(percent) => {
-                self.preference().percentile(&self.values, percent.into())?
-            }
+            Statistic::Percentile(thousandths) => self.quantile(
+                self.quantile.unwrap_or(Quantile::InvertedCdf),
+                f64::from(thousandths) / 1000.0,
+            )?,
             Statistic::Subselection => {
                 self.read(self.subselection(Subsampling::DOCUMENTED, seed)?.centre)
             }
@@ -316,15 +336,22 @@ mod tests {
         let times = of(Metric::Time, &[&upward]);
         near(figure(&times, Statistic::BestMean(95)), 19.5);
         let ten: Vec<f64> = (1..=10).map(f64::from).collect();
-        near(
-            figure(&of(Metric::Time, &[&ten]), Statistic::Percentile(95)),
-            9.0,
+        let p95 = |measurement: &Measurement, quantile| {
+            let readings = Readings::of(measurement)?.with_quantile(quantile);
+            readings.value(Statistic::Percentile(950), 1)
+        };
+        let (times, rates) = (
+            of(Metric::Time, &[&ten]),
+            of(
+                ops(),
+                &[&ten.iter().map(|rate| 1e9 / rate).collect::<Vec<_>>()],
+            ),
         );
-        let rates: Vec<f64> = ten.iter().map(|rate| 1e9 / rate).collect();
-        near(
-            figure(&of(ops(), &[&rates]), Statistic::Percentile(95)),
-            2.0,
-        );
+        near(p95(&times, Some(Quantile::FloorRank)), 9.0);
+        near(p95(&rates, Some(Quantile::FloorRank)), 2.0);
+        // Nearest rank, as `show` and BenchForge have it: ceil(9.5) = 10.
+        near(p95(&times, None), 10.0);
+        near(p95(&rates, None), 1.0);
         // The best half of 1..=4 a second: 4 and 3, whose harmonic mean is 24 / 7.
         let four: Vec<f64> = (1..=4).map(|rate| 1e9 / f64::from(rate)).collect();
         near(

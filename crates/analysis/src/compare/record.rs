@@ -14,8 +14,8 @@ use super::summary::{Summary, described_times};
 use crate::model::{DecisionSettings, Measurement};
 use perfcheck_stats::{
     ClusterMean, ClusterStatistic, FullDescription, FullDescriptionRules, MedianInterval,
-    OutlierPolicy, Quantile, Resampling, Stream, TInterval, TailBasis, Variability, bca_interval,
-    derived_seed, describe_cluster_means, mean, median,
+    OutlierPolicy, Quantile, Resampling, Stream, TInterval, TailBasis, TrimmedError, Variability,
+    bca_interval, derived_seed, describe_cluster_means, mean, median,
 };
 
 /// The statistics of samples, in nanoseconds per iteration.
@@ -74,6 +74,7 @@ impl BenchmarkRecord {
         let rules = FullDescriptionRules {
             outliers: OutlierPolicy::Keep,
             quantile: Quantile::InvertedCdf,
+            trimmed_error: TrimmedError::Winsorized,
             tail: TailBasis::Raw,
             level: confidence_level,
         };

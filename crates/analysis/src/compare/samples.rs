@@ -11,7 +11,8 @@ use super::estimate::Estimate;
 use super::summary::{described_launches, is_first_apart, times_with_first};
 use crate::model::{DecisionSettings, Measurement, Outliers, Quantile};
 use perfcheck_stats::{
-    CleanedSample, FirstSample, FullDescription, FullDescriptionRules, TailBasis,
+    CleanedSample, FirstSample, FullDescription, FullDescriptionRules, OutlierPolicy, TailBasis,
+    TrimmedError,
 };
 
 /// Samples described as if each were an observation of its own, after an outlier policy. Everything is of the samples used; intervals assume that samples
@@ -23,6 +24,9 @@ pub struct SampleDescription {
     pub launch: Option<u32>,
     /// What was done about outliers.
     pub outliers: Outliers,
+    /// Whether the standard error knows of the samples that are not used.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub trimmed_error: TrimmedError,
     /// How many samples there are: raw = skipped + removed + used.
     pub raw: usize,
     /// How many first samples of launches were left out.
@@ -33,9 +37,9 @@ pub struct SampleDescription {
     pub replaced: usize,
     /// How many samples are used, replaced ones included.
     pub used: usize,
-    /// The mean with Student's interval; with Yuen's where outliers were removed or replaced.
+    /// The mean with Student's interval; where outliers were removed or replaced with Yuen's, unless `trimmed_error` is `plain`.
     pub mean_ns: Estimate,
-    /// The standard error of the mean, which knows of the samples that are not used; null for fewer than two samples.
+    /// The standard error of the mean; null for fewer than two samples.
     pub std_err_ns: Option<f64>,
     /// Student's t times the standard error; null for fewer than two samples.
     pub margin_ns: Option<f64>,
@@ -114,12 +118,13 @@ impl SampleDescription {
     ) -> Option<Self> {
         let analysis = &decision.analysis;
         let middle = analysis.quantile_in_force();
-        let policy = outlier_policy(analysis.outliers, middle, &decision.thresholds);
+        let policy = policy_in_force(decision);
         let cleaned = CleanedSample::of(launches, first, policy)?;
         let rules = FullDescriptionRules {
             outliers: policy,
             // A percentile is a sample that was measured, unless somebody wants another definition.
             quantile: analysis.quantile.unwrap_or(Quantile::InvertedCdf),
+            trimmed_error: analysis.trimmed_error,
             tail: TailBasis::TreatedSample,
             level: decision.confidence_level,
         };
@@ -127,6 +132,7 @@ impl SampleDescription {
         Some(Self {
             launch: None,
             outliers: analysis.outliers,
+            trimmed_error: analysis.trimmed_error,
             raw: cleaned.counts.raw,
             skipped: cleaned.counts.warm_up_skipped,
             removed: cleaned.counts.outliers_removed,
@@ -148,6 +154,29 @@ impl SampleDescription {
             max_ns: found.max,
         })
     }
+}
+
+fn policy_in_force(decision: &DecisionSettings) -> OutlierPolicy {
+    let analysis = &decision.analysis;
+    outlier_policy(
+        analysis.outliers,
+        analysis.quantile_in_force(),
+        &decision.thresholds,
+    )
+}
+
+/// The samples of each launch that the policy of `decision` leaves, in nanoseconds per iteration; without a policy those that the filter of an import leaves.
+/// Launches without any are left out.
+pub(super) fn used_launches(
+    measurement: &Measurement,
+    decision: &DecisionSettings,
+) -> Vec<Vec<f64>> {
+    let launches = launches(measurement, decision);
+    let times: Vec<&[f64]> = launches.iter().map(|(_, times)| &times[..]).collect();
+    let first = first_of(measurement, decision);
+    let cleaned = CleanedSample::of(&times, first, policy_in_force(decision));
+    let used = cleaned.map_or_else(Vec::new, |cleaned| cleaned.used_by_cluster());
+    used.into_iter().filter(|times| !times.is_empty()).collect()
 }
 
 fn first_of(measurement: &Measurement, decision: &DecisionSettings) -> FirstSample {

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::estimate::Estimate;
+use super::estimate::{Estimate, interval_method};
 use crate::model::{
     DecisionSettings, LaunchSeries, LeftOutSamples, Measurement, Sample, Thresholds,
 };
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
-    Interval, IntervalMethod, IntervalScale, LinearFit, MAD_TO_SD, OutlierCounts, Resampling,
-    Stream, TukeyFences, derived_seed, mean, mvalue, r_squared_through_origin, sample_variance,
-    student_t, two_groups,
+    Interval, IntervalMethod, IntervalScale, LinearFit, MAD_TO_SD, MedianInterval, OutlierCounts,
+    Resampling, Stream, TukeyFences, derived_seed, mean, mvalue, r_squared_through_origin,
+    sample_variance, student_t, two_groups,
 };
 
 /// A mode has at least this share of the samples: a few that were disturbed are none.
@@ -30,9 +30,12 @@ pub struct Summary {
     /// The mean.
     #[serde(rename = "mean_ns")]
     pub mean: Estimate,
-    /// The median.
+    /// The median; of one launch with the interval of ranks, if it has enough samples for one.
     #[serde(rename = "median_ns")]
     pub median: Estimate,
+    /// How often the interval of the median covers, of any distribution, where it is that of ranks: of one launch with enough samples.
+    #[serde(skip)]
+    pub median_coverage: Option<f64>,
     /// The slope of the linear phases; null without one.
     #[serde(rename = "slope_ns")]
     pub slope: Option<Estimate>,
@@ -108,6 +111,7 @@ pub fn summarize_by(
         seed: derived_seed(seed, &measurement.benchmark.key.to_string()),
         resamples: resamples as usize,
         confidence_level,
+        thresholds,
     };
     // Labels are of all samples, whatever a filter leaves.
     let all = sample_times(measurement);
@@ -122,10 +126,16 @@ pub fn summarize_by(
         .map(ramp)
         .filter(|x| !x.is_empty())
         .collect();
-    let median = intervals.of("median", &ClusterMedian::new(&clusters));
+    // Of whole nanoseconds no resampling moves the median: of one launch the interval is that of ranks, which holds for any distribution.
+    let free = MedianInterval::of(&pooled, confidence_level).filter(|_| launches.len() == 1);
+    let median = free.as_ref().map_or_else(
+        || intervals.of("median", &ClusterMedian::new(&clusters)),
+        |free| Estimate::with(described.median, free.interval),
+    );
     Some(Summary {
         mean: intervals.of("mean", &ClusterMean::new(&clusters)),
         median,
+        median_coverage: free.map(|free| free.coverage),
         slope: intervals.slope(&ramps),
         r_squared: r_squared(&ramps),
         sd: described
@@ -138,7 +148,7 @@ pub fn summarize_by(
         launches: launches.len(),
         outliers: outliers.fold(OutlierCounts::default(), std::ops::Add::add),
         fences,
-        intervals: IntervalMethod::for_clusters(clusters.len()),
+        intervals: interval_method(clusters.len(), thresholds),
         left_out: (measurement.described.as_ref()).map(|described| described.left_out),
         modes: modes(&pooled, &median, thresholds),
         overhead_ns: overhead(&ramps, confidence_level),
@@ -221,13 +231,14 @@ pub(super) fn scaled(estimate: Estimate, factor: f64) -> Estimate {
 }
 
 /// How intervals are drawn for one benchmark.
-struct Intervals {
+struct Intervals<'a> {
     seed: u64,
     resamples: usize,
     confidence_level: f64,
+    thresholds: &'a Thresholds,
 }
 
-impl Intervals {
+impl Intervals<'_> {
     fn of(&self, name: &str, statistic: &impl ClusterStatistic) -> Estimate {
         let estimate = statistic.observed();
         let stream = Stream {
@@ -241,7 +252,7 @@ impl Intervals {
         // One sample says nothing of how far off it is.
         let interval: Option<Interval> = (statistic.clusters() > 1)
             .then(|| {
-                IntervalMethod::for_clusters(statistic.clusters()).interval(
+                interval_method(statistic.clusters(), self.thresholds).interval(
                     statistic,
                     IntervalScale::Logarithmic,
                     self.confidence_level,

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::statistic::Statistic;
-use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, words};
+use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, TrimmedError, words};
 
 words! {
     /// Which test decides about stored runs.
@@ -25,17 +25,21 @@ words! {
     /// What counts as one observation.
     Observations {
         Launches = "launches": "One value a launch: processes are independent of each other",
-        Samples = "samples": "Every sample, as NBenchmark and Criterion do: cries wolf where launches differ",
+        Samples = "samples": "Every sample, as NBenchmark and Criterion do: raises false alarms where launches differ",
+        /// Samples that the outlier policy leaves; without a policy those that the filter of an import leaves.
+        Filtered = "filtered": "Every sample that `--outliers` leaves, or the filter of an import (serializers)",
     }
 }
 
 words! {
-    /// What is done about outliers before a summary; no test is of what is left.
+    /// What is done about outliers before a summary; tests are of what is left only with `Observations::Filtered`.
     Outliers {
         Keep = "none": "All samples stay (Criterion, mmtests)",
         Top5 = "top5": "The largest 5 % go (NBenchmark)",
         Both5 = "both5": "The smallest and the largest 5 % go (NBenchmark)",
-        Iqr = "iqr": "What lies beyond 1.5 IQR from the quartiles goes (NBenchmark, serializers)",
+        Iqr = "iqr": "What lies beyond 1.5 IQR from the quartiles goes, from ten samples on and if these differ (serializers)",
+        /// The fence of `NBenchmark`, whatever the thresholds say.
+        IqrUnguarded = "iqr-unguarded": "The same by nearest rank, of any number of samples and any spread (NBenchmark)",
         Mad = "mad": "What lies beyond 3 scaled MAD from the median goes (NBenchmark)",
         Winsorized = "winsorized": "Values beyond the 5 and 95 % quantiles become those (serializers)",
     }
@@ -53,6 +57,8 @@ pub struct Analysis {
     pub outliers: Outliers,
     /// Whether the first sample of each launch is left out of the summary, before anything else.
     pub drop_first: bool,
+    /// The standard error of a mean of samples of which outliers were taken.
+    pub trimmed_error: TrimmedError,
     /// What stands for a launch, and for a side in the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub center: Option<Statistic>,
@@ -74,6 +80,7 @@ impl Default for Analysis {
             observations: Observations::Launches,
             outliers: Outliers::Keep,
             drop_first: false,
+            trimmed_error: TrimmedError::Winsorized,
             center: None,
             quantile: None,
             correction: Correction::Holm,
@@ -114,6 +121,11 @@ impl Analysis {
     /// Whether a summary of its own was asked for.
     pub fn summarizes(&self) -> bool {
         self.leaves_out() || self.center.is_some() || self.quantile.is_some()
+    }
+
+    /// Whether a test of ranks reports the change of the means in place of the shift: where it is of single samples that are summarized by their mean.
+    pub fn reports_change_of_means(&self) -> bool {
+        self.observations != Observations::Launches && self.center == Some(Statistic::Mean)
     }
 
     /// What stands for a launch: tests of ranks come from a system that states medians, the others from ones that state means.

@@ -1,4 +1,4 @@
-//! What is left out where the samples of a run are described: in statistics, pivots, columns and pictures. All samples are stored, and tests are of all.
+//! What is left out where the samples of a run are described: in statistics, pivots, columns and pictures. All samples are stored; tests are of all, but for `Observations::Filtered`.
 
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +71,7 @@ pub struct SampleCounts {
     pub runs_raw: u64,
     /// How many were left out as warm-up: the first of their launches.
     pub warmup_skipped: u64,
-    /// How many were left out as outliers. They are stored, and tests are of them, too.
+    /// How many were left out as outliers. They are stored, too.
     pub outliers_removed: u64,
     /// How many are left.
     pub runs: u64,

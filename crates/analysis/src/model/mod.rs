@@ -46,7 +46,7 @@ pub use machine_state::{
 };
 pub use metric::Metric;
 pub use partition::{AskedReference, Partition, SuitePart};
-pub use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, Words, worded};
+pub use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, TrimmedError, Words, worded};
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use round::Round;
 pub use run::{

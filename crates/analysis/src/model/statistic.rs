@@ -35,10 +35,10 @@ pub enum Statistic {
     MadUnscaled,
     /// Mean of the best so many percent.
     BestMean(u8),
-    /// The value that so many percent of the samples are at least as good as.
-    Percentile(u8),
+    /// The value that so many thousandths of the samples are at least as good as.
+    Percentile(u16),
     /// The same by linear interpolation.
-    LinearPercentile(u8),
+    LinearPercentile(u16),
     /// The median of the means of random parts of a launch, averaged over launches.
     Subselection,
     /// The same with parts drawn with replacement.
@@ -117,14 +117,21 @@ impl Statistic {
             let found = digits.parse().ok().filter(|percent| *percent <= 100_u8)?;
             digits.bytes().all(|c| c.is_ascii_digit()).then_some(found)
         };
+        // As `p99.9`: percent with at most one decimal.
+        let thousandths = |digits: &str| {
+            let (whole, tenths) = digits.split_once('.').unwrap_or((digits, "0"));
+            let tenths = percent(tenths).filter(|_| tenths.len() == 1)?;
+            let found = u16::from(percent(whole)?) * 10 + u16::from(tenths);
+            (found <= 1000).then_some(found)
+        };
         match (word, word.strip_prefix("best-"), word.strip_prefix('p')) {
             ("amean" | "hmean", ..) => Some(Self::Mean),
             ("stddev", ..) => Some(Self::StdDev),
             ("coeffvar", ..) => Some(Self::Variation),
             (_, Some(digits), _) => percent(digits).map(Self::BestMean),
             (_, None, Some(digits)) => match digits.strip_suffix("-linear") {
-                Some(digits) => percent(digits).map(Self::LinearPercentile),
-                None => percent(digits).map(Self::Percentile),
+                Some(digits) => thousandths(digits).map(Self::LinearPercentile),
+                None => thousandths(digits).map(Self::Percentile),
             },
             (_, None, None) => None,
         }
@@ -267,7 +274,7 @@ impl StatisticSet {
         let mut words: Vec<String> = self.named().iter().map(Statistic::to_string).collect();
         if self == Self::Columns {
             words.push("best-95 (any percentage)".to_owned());
-            words.push("p95 (any percentile)".to_owned());
+            words.push("p95 (any percentile, also p99.9)".to_owned());
             words.push("p95-linear (interpolated)".to_owned());
         }
         words
@@ -300,8 +307,12 @@ impl fmt::Display for Statistic {
             Self::Mad => "mad",
             Self::MadUnscaled => "mad-unscaled",
             Self::BestMean(percent) => return write!(f, "best-{percent}"),
-            Self::Percentile(percent) => return write!(f, "p{percent}"),
-            Self::LinearPercentile(percent) => return write!(f, "p{percent}-linear"),
+            Self::Percentile(thousandths) => {
+                return write!(f, "p{}", f64::from(thousandths) / 10.0);
+            }
+            Self::LinearPercentile(thousandths) => {
+                return write!(f, "p{}-linear", f64::from(thousandths) / 10.0);
+            }
             Self::Subselection => "subselection",
             Self::SubselectionReplaced => "subselection-replaced",
             Self::SubselectionMargin => "subselection-margin",
@@ -385,10 +396,14 @@ mod tests {
     fn any_percentage_is_for_columns_alone() {
         let columns = |word| Statistic::read(word, StatisticSet::Columns);
         assert_eq!(columns("best-33"), Ok(Statistic::BestMean(33)));
-        assert_eq!(columns("p95"), Ok(Statistic::Percentile(95)));
-        assert_eq!(columns("p5-linear"), Ok(Statistic::LinearPercentile(5)));
+        assert_eq!(columns("p95"), Ok(Statistic::Percentile(950)));
+        assert_eq!(columns("p99.9"), Ok(Statistic::Percentile(999)));
+        assert_eq!(columns("p5-linear"), Ok(Statistic::LinearPercentile(50)));
         assert_eq!(columns("HMean"), Ok(Statistic::Mean));
-        assert!(columns("p101").is_err() && columns("p+5").is_err() && columns("p99.9").is_err());
+        assert!(columns("p101").is_err() && columns("p+5").is_err());
+        assert!(
+            columns("p99.99").is_err() && columns("p100.1").is_err() && columns("p99.").is_err()
+        );
         assert!(Statistic::read("best-33", StatisticSet::Centers).is_err());
         let limits = |word| Statistic::read(word, StatisticSet::Limits);
         assert_eq!(limits("p95"), Ok(Statistic::P95));

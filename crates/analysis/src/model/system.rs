@@ -4,16 +4,16 @@ use super::analysis::{Analysis, Observations, Outliers, Test};
 use super::settings::DecisionSettings;
 use super::statistic::Statistic;
 use super::thresholds::Thresholds;
-use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, words};
+use perfcheck_stats::{Correction, MannWhitneyMethod, Quantile, TrimmedError, words};
 
 words! {
     /// A published system, of which `--method` takes the conventions.
     System {
         NBenchmark = "nbenchmark": "NBenchmark: ranks of all samples, asymptotic p, each benchmark by itself, any effect counts",
         Criterion = "criterion": "Criterion: pooled bootstrap of the t-score of all samples at 5 %, and an interval beyond 1 %",
-        Mmtests = "mmtests": "mmtests: Welch's test of the means of the launches at 5 %",
+        Mmtests = "mmtests": "mmtests: Welch's test at 5 % of the launches' medians of subselections, of rates with harmonic means",
         BenchForge = "benchforge": "BenchForge: the ratio of 95th percentiles, faster up to 0.95, slower from 1.05 on",
-        Serializer = "serializer": "The serializer methodology: ranks of all samples with Holm, summaries without first samples and outliers (IQR)",
+        Serializer = "serializer": "The serializer methodology: ranks with Holm and the change of the means, all without first samples and outliers (IQR)",
     }
 }
 
@@ -25,7 +25,8 @@ impl System {
             Self::NBenchmark => (
                 Analysis {
                     observations: Observations::Samples,
-                    outliers: Outliers::Iqr,
+                    outliers: Outliers::IqrUnguarded,
+                    trimmed_error: TrimmedError::Plain,
                     quantile: Some(Quantile::InvertedCdf),
                     correction: Correction::Unadjusted,
                     p: MannWhitneyMethod::Asymptotic,
@@ -34,7 +35,6 @@ impl System {
                 0.0,
                 Thresholds {
                     practical_effect: 0.0,
-                    iqr_min_samples: 1.0,
                     ..default
                 },
             ),
@@ -46,10 +46,14 @@ impl System {
                     ..Test::PooledT.into()
                 },
                 0.01,
-                default,
+                Thresholds {
+                    bootstrap_min_launches: 2.0,
+                    ..default
+                },
             ),
             Self::Mmtests => (
                 Analysis {
+                    center: Some(Statistic::Subselection),
                     quantile: Some(Quantile::FloorRank),
                     correction: Correction::Unadjusted,
                     ..Test::Welch.into()
@@ -68,7 +72,7 @@ impl System {
             ),
             Self::Serializer => (
                 Analysis {
-                    observations: Observations::Samples,
+                    observations: Observations::Filtered,
                     outliers: Outliers::Iqr,
                     drop_first: true,
                     center: Some(Statistic::Mean),

@@ -103,6 +103,7 @@ fn n14_the_raw_series_stays_and_the_test_is_of_it() {
 const TRIMMED: FullDescriptionRules = FullDescriptionRules {
     outliers: OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK),
     quantile: Quantile::InvertedCdf,
+    trimmed_error: TrimmedError::Winsorized,
     tail: TailBasis::TreatedSample,
     level: 0.95,
 };

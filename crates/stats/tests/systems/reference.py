@@ -299,7 +299,7 @@ def of_one(np, st, x):
 
     def fence(q1, q3, k):
         kept = x[(x >= q1 - k * (q3 - q1)) & (x <= q3 + k * (q3 - q1))]
-        return x if q1 == q3 else kept
+        return kept
 
     nearest = np.percentile(x, [25, 75], method="inverted_cdf")
     mad = st.median_abs_deviation(x)
@@ -308,8 +308,8 @@ def of_one(np, st, x):
         "TopFivePercent": top,
         "BothFivePercent": np.sort(st.trimboth(x, 0.05)),
         "IqrFence, nearest rank": fence(*nearest, 1.5),
-        "IqrFence, interpolated": fence(q1, q3, 1.5) if n >= 10 else x,
-        "IqrFence, wide": fence(q1, q3, 3.0) if n >= 10 else x,
+        "IqrFence, interpolated": fence(q1, q3, 1.5) if n >= 10 and q1 < q3 else x,
+        "IqrFence, wide": fence(q1, q3, 3.0) if n >= 10 and q1 < q3 else x,
         "Mad": x if n < 3 or mad == 0 else x[np.abs(x - np.median(x)) <= 3 * 1.4826 * mad],
     }
     for name, kept in policies.items():
@@ -801,11 +801,11 @@ def serializers(np, st):
                 "ratio-ops": number(y.mean() / x.mean()),
             }
             if key != fastest:
-                tested.append((key, rank_p(st, warm[0][key], warm[0][fastest])))
+                tested.append((key, rank_p(st, left[0][key], left[0][fastest])))
     for (key, _), adjusted in zip(tested, holm([p for _, p in tested])):
         relative[key]["p-value"] = number(adjusted)
     keys = sorted(warm[0])
-    p = [rank_p(st, warm[1][key], warm[0][key]) for key in keys]
+    p = [rank_p(st, left[1][key], left[0][key]) for key in keys]
     versions = {key: number(adjusted) for key, adjusted in zip(keys, holm(p))}
     return {"csv": csv, "intervals": INTERVALS, "described": described, "relative": relative, "versions": versions}
 

@@ -21,7 +21,7 @@ use perfcheck_analysis::findings::{
     Conclusion, Limits, Method, Order, Row, RunRemark, SortKey, Verdicts,
 };
 use perfcheck_analysis::model::{
-    BenchmarkKey, Measurement, Metric, Run, RunId, Statistic, Tally, Test, Verdict,
+    BenchmarkKey, Measurement, Metric, Quantile, Run, RunId, Statistic, Tally, Test, Verdict,
 };
 use perfcheck_stats::GeometricMean;
 
@@ -215,9 +215,16 @@ fn lines(asked: &Asked<'_>, sides: &[ComparedRun], shown: Shown, order: Order) -
     // One seed for a line: the parts that a figure draws are then the same in all columns.
     let said = asked.options.comparison.seed;
     let seed = said.unwrap_or(sides[0].head.begun.seed);
+    let settings = &asked.stored.context.tables.workspace;
+    let quantile = asked
+        .options
+        .comparison
+        .decision(settings)
+        .analysis
+        .quantile;
     let mut lines: Vec<ColumnsLine> = keys
         .into_iter()
-        .map(|key| line(sides, key, &shown.figures(), shown, (seed, said)))
+        .map(|key| line(sides, key, &shown.figures(), shown, (seed, said), quantile))
         .collect();
     lines.sort_by(|a, b| order.compare(&sort_key(a), &sort_key(b)));
     lines
@@ -241,10 +248,14 @@ fn line(
     figures: &[Statistic],
     shown: Shown,
     (seed, said): (u64, Option<u64>),
+    quantile: Option<Quantile>,
 ) -> ColumnsLine {
     let readings: Vec<Option<Readings<'_>>> = sides
         .iter()
-        .map(|side| side.measurements.get(key).and_then(Readings::of))
+        .map(|side| {
+            let readings = Readings::of(side.measurements.get(key)?)?;
+            Some(readings.with_quantile(quantile))
+        })
         .collect();
     let values = |of: &Option<Readings<'_>>| -> Vec<Option<f64>> {
         figures

@@ -33,7 +33,10 @@ pub fn compare(
     }
     check_reports(options, common)?;
     let context = Context::load(&world.variables, common)?;
-    options.comparison.check(&context.tables.workspace)?;
+    // A pivot has a test of its own, and clap refuses the flags that are not for it.
+    if options.pivot.is_none() {
+        options.comparison.check(&context.tables.workspace)?;
+    }
     let (store, workspace) = context.require_stored()?;
     let asked = Asked {
         stored: StoredComparison {

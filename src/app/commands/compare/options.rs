@@ -30,8 +30,8 @@ Examples:
 
 Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared, 5 store unusable, 6 no such run, or a column with nothing comparable.";
 
-/// Flags that would have no effect on a pivot: it has no verdicts, and tests and summaries of its own.
-const ABOUT_VERDICTS: [&str; 11] = [
+/// Flags that would have no effect on a pivot: it has no verdicts, and one test.
+const ABOUT_VERDICTS: [&str; 8] = [
     "statistic",
     "limits",
     "fail_on",
@@ -40,9 +40,6 @@ const ABOUT_VERDICTS: [&str; 11] = [
     "metric",
     "observations",
     "center",
-    "quantile",
-    "correction",
-    "rank_p",
 ];
 
 /// The run that is meant where none is named.
@@ -82,14 +79,14 @@ pub struct CompareOptions {
     /// second), input (the rest), part1, part2, ...; of imported runs the names of their columns. Values: time (the mean), ops, min-ops,
     /// max-ops, samples and every STATISTIC; and relative ones: ratio and change (of means), cliffs-delta, hedges-g, p-value. These are relative to
     /// versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run where runs are columns or rows, else
-    /// the fastest of each column]. Cells of several benchmarks have their geometric mean. A pivot has no verdicts, and the exit code does not depend on its values.
+    /// the fastest of each column]. Cells of several benchmarks have their geometric mean. --quantile defines percentiles and medians, --rank-p and --correction the p-values. A pivot has no verdicts, and the exit code does not depend on its values.
     #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]
     pub(super) pivot: Option<PivotRequest>,
     /// Set benchmarks of one run side by side: what REGEX captures in an id is the column, the rest the row
     ///
     /// The run is BASE (default: latest). The first group captures, or all named groups; without groups the whole match. The fastest of each row is marked, and so is what
     /// cannot be told from it. This is exploratory: there are no verdicts, and no result changes the exit code.
-    #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot"])]
+    #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot", "quantile", "correction", "rank_p"])]
     pub(super) group_by: Option<GroupPattern>,
     #[command(flatten)]
     pub(super) reports: ReportOptions,

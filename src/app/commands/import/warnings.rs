@@ -25,8 +25,8 @@ pub(super) fn warn(
         report::write_warning(
             world.stderr,
             &format!(
-                "guessed: {} of `{}` are in {} (their median is {})",
-                guess.column, guess.id, guess.unit, guess.median
+                "guessed: {} of `{}` are in {} ({})",
+                guess.column, guess.id, guess.unit, guess.evidence
             ),
         )?;
     }

@@ -16,7 +16,7 @@ use crate::report::{
     BenchmarkStatistics, MessageFormat, write_outcome_of_run, write_run_head, write_statistics,
     write_warning,
 };
-use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns, LatencyBootstrap};
+use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns, LatencyBootstrap, summarize_by};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row, SortKey, summarize_all};
 use perfcheck_analysis::model::{
@@ -76,6 +76,8 @@ pub fn show(
     let head = store.run(run)?;
     let decision = DecisionSettings {
         analysis: options.described().unwrap_or(head.begun.decision.analysis),
+        thresholds: (options.method.map(|method| method.decision().thresholds))
+            .unwrap_or(head.begun.decision.thresholds),
         ..head.begun.decision
     };
     let shown = DescribedAs {
@@ -206,7 +208,11 @@ fn statistics(
         .filter(|row| (shown.is_shown)(&row.key))
         .filter_map(|row| {
             let measurement = row.measurement?;
-            let summary = row.summary.as_ref();
+            let seed = head.begun.seed;
+            let anew = (shown.decision.thresholds != head.begun.decision.thresholds)
+                .then(|| summarize_by(measurement, &shown.decision, seed))
+                .flatten();
+            let summary = anew.as_ref().or(row.summary.as_ref());
             Some(BenchmarkStatistics {
                 key: &row.key,
                 measurement,

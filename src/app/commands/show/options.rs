@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::app::deliver::reports::{WantedKind, WantedReport};
 use crate::app::words::{OutlierWords, outliers, words};
-use perfcheck_analysis::model::{Analysis, Quantile, SampleFilter};
+use perfcheck_analysis::model::{Analysis, Quantile, SampleFilter, System, TrimmedError};
 
 const AFTER_SHOW: &str = "\
 Examples:
@@ -38,6 +38,12 @@ pub struct ShowOptions {
     /// Define quantiles of these samples so [default: as in the run]
     #[arg(long, value_name = "DEFINITION", requires = "stats", value_parser = words::<Quantile>(Quantile::WORDS))]
     pub(super) quantile: Option<Quantile>,
+    /// Find the standard error of a mean without its outliers so [default: as in the run]
+    #[arg(long, value_name = "RULE", requires = "stats", value_parser = words::<TrimmedError>(TrimmedError::WORDS))]
+    pub(super) trimmed_error: Option<TrimmedError>,
+    /// Describe samples as another system does [default: as in the run]
+    #[arg(long, value_name = "SYSTEM", requires = "stats", value_parser = words::<System>(System::WORDS))]
+    pub(super) method: Option<System>,
     /// Draw one benchmark, to FILE or to stdout: density with the samples, time against iterations with the slope, processes
     #[arg(long = "report", value_name = "svg[=FILE]", conflicts_with = "stats", value_parser = picture)]
     pub(super) picture: Option<WantedReport>,
@@ -46,12 +52,19 @@ pub struct ShowOptions {
 impl ShowOptions {
     /// How samples are described; `None`: as the run was judged.
     pub(super) fn described(&self) -> Option<Analysis> {
-        let is_said = self.outliers.is_some() || self.quantile.is_some();
-        let filter = self.outliers.unwrap_or_default();
+        let is_said = self.outliers.is_some()
+            || self.quantile.is_some()
+            || self.trimmed_error.is_some()
+            || self.method.is_some();
+        let of_method = self.method.map(|method| method.decision().analysis);
+        let base = of_method.unwrap_or_default();
+        let said = self.outliers.map(|said| (said.outliers, said.drop_first));
+        let (outliers, drop_first) = said.unwrap_or((base.outliers, base.drop_first));
         is_said.then(|| Analysis {
-            outliers: filter.outliers,
-            drop_first: filter.drop_first,
-            quantile: self.quantile,
+            outliers,
+            drop_first,
+            quantile: self.quantile.or(base.quantile),
+            trimmed_error: self.trimmed_error.unwrap_or(base.trimmed_error),
             ..Analysis::default()
         })
     }

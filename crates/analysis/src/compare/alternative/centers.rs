@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::observations::{SideSamples, of_samples};
 use crate::compare::question::{Question, Rules};
 use crate::compare::summary::{is_first_apart, times_with_first};
-use crate::model::{Analysis, Measurement, Outliers, Statistic, Thresholds};
+use crate::model::{DecisionSettings, Measurement, Outliers, Statistic, Thresholds};
 use perfcheck_stats::{
-    CleanedSample, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed,
+    CleanedSample, FirstSample, IqrFence, OutlierPolicy, Quantile, WithoutSpread, derived_seed,
 };
 
 /// A center of both sides.
@@ -46,12 +46,12 @@ pub struct SideCenter {
 
 /// The summary of one question, if one was asked for and both sides have it.
 pub(in crate::compare) fn centers(question: &Question<'_>, rules: &Rules) -> Option<Centers> {
-    let (analysis, thresholds) = (&rules.decision.analysis, &rules.decision.thresholds);
+    let analysis = &rules.decision.analysis;
     if !analysis.summarizes() {
         return None;
     }
     let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
-    let of = |runs: &[&Measurement]| side_center(runs, seed, analysis, thresholds);
+    let of = |runs: &[&Measurement]| side_center(runs, seed, &rules.decision);
     let candidate = of(&[question.candidate])?;
     let base = of(&question.reference.averaged)?;
     let change = candidate.value_ns / base.value_ns - 1.0;
@@ -68,11 +68,11 @@ pub(in crate::compare) fn centers(question: &Question<'_>, rules: &Rules) -> Opt
 fn side_center(
     runs: &[&Measurement],
     seed: u64,
-    analysis: &Analysis,
-    thresholds: &Thresholds,
+    decision: &DecisionSettings,
 ) -> Option<SideCenter> {
+    let (analysis, thresholds) = (&decision.analysis, &decision.thresholds);
     let of_whole = |center: fn(&SideSamples) -> Option<f64>| {
-        let side = SideSamples::of(runs, seed);
+        let side = SideSamples::of(runs, decision, seed);
         let raw = side.launches.iter().map(Vec::len).sum();
         Some(SideCenter {
             value_ns: center(&side)?,
@@ -123,7 +123,9 @@ pub fn outlier_policy(
             quartiles,
             multiple: thresholds.iqr_fence,
             fewest: thresholds.iqr_min_samples as usize,
+            without_spread: WithoutSpread::KeepAll,
         }),
+        Outliers::IqrUnguarded => OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK),
         Outliers::Mad => OutlierPolicy::Mad {
             multiple: thresholds.mad_fence,
         },

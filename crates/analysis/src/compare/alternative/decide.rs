@@ -30,7 +30,7 @@ pub(in crate::compare) fn compare(
     parts: (usize, usize),
     told: &Work<'_>,
 ) -> Vec<Comparison> {
-    let setting = Setting::of(&rules.decision.analysis, &rules.decision);
+    let setting = Setting::of(&rules.decision);
     let evidence = each(questions, parts, told, |question| {
         look(question, rules, &setting)
     });
@@ -64,8 +64,8 @@ pub(super) fn look(
     setting: &Setting<'_>,
 ) -> TestedQuestion {
     let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
-    let candidate = SideSamples::of(&[question.candidate], seed);
-    let base = SideSamples::of(&question.reference.averaged, seed);
+    let candidate = SideSamples::of(&[question.candidate], setting.decision, seed);
+    let base = SideSamples::of(&question.reference.averaged, setting.decision, seed);
     let mut notes = Vec::new();
     let found = match refusal(question, &base, &mut notes) {
         Some(verdict) => Err(verdict),
@@ -160,8 +160,8 @@ pub(super) fn answer(
     comparison
 }
 
-/// Regressed or improved: significant, and the whole interval strictly beyond the threshold. Unchanged: the whole interval within it. A ratio that
-/// has bounds of its own is judged by these alone.
+/// Regressed or improved: significant, and the whole interval strictly beyond the threshold; of ranks without a threshold, significant. Unchanged: the whole
+/// interval within the threshold. A ratio that has bounds of its own is judged by these alone.
 fn verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
     if let Decided::Bounds(verdict) = found.decided {
         return match verdict {
@@ -170,10 +170,21 @@ fn verdict(found: &TestFinding, said: Significance, threshold: f64) -> Verdict {
             RatioVerdict::Slower => Verdict::Regressed,
         };
     }
-    let Some(change) = found.change.filter(|_| said != Significance::NotTested) else {
+    if said == Significance::NotTested {
+        return Verdict::Inconclusive;
+    }
+    let significant = said == Significance::Significant;
+    // Without a threshold p alone decides, in the direction of the ranks: no interval of another statistic contradicts it.
+    if let Some(delta) = found.delta.filter(|_| threshold == 0.0) {
+        return match significant {
+            true if delta > 0.0 => Verdict::Regressed,
+            true => Verdict::Improved,
+            false => Verdict::Inconclusive,
+        };
+    }
+    let Some(change) = found.change else {
         return Verdict::Inconclusive;
     };
-    let significant = said == Significance::Significant;
     if significant && change.lower > threshold {
         Verdict::Regressed
     } else if significant && change.upper < -threshold {
@@ -266,6 +277,7 @@ mod tests {
     #[test]
     fn a_large_change_that_is_not_significant_says_why() {
         let setting = Setting {
+            decision: &crate::model::DecisionSettings::default(),
             analysis: &Analysis::default(),
             thresholds: &crate::model::Thresholds::default(),
             level: 0.05,
@@ -290,6 +302,7 @@ mod tests {
     #[test]
     fn n32_only_a_p_strictly_below_the_level_counts() {
         let setting = Setting {
+            decision: &crate::model::DecisionSettings::default(),
             analysis: &Analysis::default(),
             thresholds: &crate::model::Thresholds::default(),
             level: 0.05,

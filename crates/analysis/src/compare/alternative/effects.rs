@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::observations::SideSamples;
 use crate::compare::estimate::Estimate;
 use crate::compare::question::{Question, Rules};
-use crate::model::Observations;
+use crate::model::{Measurement, Observations};
 use perfcheck_stats::{
-    EffectSize, HodgesLehmann, HodgesLehmannRanks, PairedLogRatio, cliffs_delta, derived_seed,
-    hedges_g,
+    EffectSize, HodgesLehmann, HodgesLehmannRanks, MannWhitney, MannWhitneyMethod, PairedLogRatio,
+    cliffs_delta, derived_seed, hedges_g,
 };
 
 /// Effect sizes; positive is slower.
@@ -39,8 +39,12 @@ const MOST_EXACT_PAIRS: usize = 10_000;
 pub(in crate::compare) fn effects(question: &Question<'_>, rules: &Rules) -> Option<Effects> {
     let analysis = &rules.decision.analysis;
     let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
-    let candidate = SideSamples::of(&[question.candidate], seed).observations(analysis);
-    let base = SideSamples::of(&question.reference.averaged, seed).observations(analysis);
+    let observed =
+        |runs: &[&Measurement]| SideSamples::of(runs, &rules.decision, seed).observations(analysis);
+    let (candidate, base) = (
+        observed(&[question.candidate]),
+        observed(&question.reference.averaged),
+    );
     if candidate.is_empty() || base.is_empty() {
         return None;
     }
@@ -73,6 +77,7 @@ fn paired_change(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate
     })
 }
 
+/// Equal values, as a coarse clock has them, would round the median difference and its bounds to one step.
 fn shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
     let shift = HodgesLehmann::of(candidate, base)?;
     let ranks = if candidate.len() * base.len() <= MOST_EXACT_PAIRS {
@@ -80,8 +85,15 @@ fn shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
     } else {
         HodgesLehmannRanks::Normal
     };
-    let estimate = shift.estimate()?;
-    Some(match shift.interval(level, ranks) {
+    // Groups that are too small for ranks are so with ties, too.
+    let interval = shift.interval(level, ranks);
+    let (estimate, interval) = if MannWhitney::of(candidate, base)?.is_without_ties() {
+        (shift.estimate()?, interval)
+    } else {
+        let between = shift.interval_between_ties(level, MannWhitneyMethod::Asymptotic);
+        (shift.estimate_between_ties()?, interval.and(between))
+    };
+    Some(match interval {
         Some(interval) => Estimate::with(estimate, interval),
         None => Estimate::unbounded(estimate),
     })

@@ -7,7 +7,7 @@ use super::observations::SideSamples;
 use super::procedures::Setting;
 use crate::compare::comparison::Comparison;
 use crate::compare::question::{Question, Rules};
-use crate::model::{Analysis, Test};
+use crate::model::{Analysis, DecisionSettings, Measurement, Test};
 use perfcheck_stats::{KruskalWallis, derived_seed};
 
 /// A test of all runs together, before each is compared with the reference.
@@ -34,12 +34,15 @@ pub struct AcrossRuns {
 /// Compares the candidates of `questions`, which share a benchmark and its reference. `None` where fewer than two candidates and the reference
 /// have as many observations as a test of ranks needs.
 pub fn across_runs(questions: &[Question<'_>], rules: &Rules) -> Option<AcrossRuns> {
-    let decision = &rules.decision;
     let analysis = Analysis {
         test: Test::MannWhitney,
-        ..decision.analysis
+        ..rules.decision.analysis
     };
-    let setting = Setting::of(&analysis, decision);
+    let decision = DecisionSettings {
+        analysis,
+        ..rules.decision
+    };
+    let setting = Setting::of(&decision);
     let gate = gate(questions, rules, &setting)?;
     let found: Vec<_> = (questions.iter())
         .map(|question| look(question, rules, &setting))
@@ -62,9 +65,12 @@ pub fn across_runs(questions: &[Question<'_>], rules: &Rules) -> Option<AcrossRu
 fn gate(questions: &[Question<'_>], rules: &Rules, setting: &Setting<'_>) -> Option<GateGroup> {
     let first = questions.first()?;
     let seed = derived_seed(rules.seed, &first.candidate.benchmark.key.to_string());
-    let base = SideSamples::of(&first.reference.averaged, seed).observations(setting.analysis);
+    let observed = |runs: &[&Measurement]| {
+        SideSamples::of(runs, setting.decision, seed).observations(setting.analysis)
+    };
+    let base = observed(&first.reference.averaged);
     let candidates: Vec<Vec<f64>> = (questions.iter())
-        .map(|question| SideSamples::of(&[question.candidate], seed).observations(setting.analysis))
+        .map(|question| observed(&[question.candidate]))
         .filter(|observed| observed.len() >= setting.fewest())
         .collect();
     if base.len() < setting.fewest() || candidates.len() < 2 {

@@ -1,7 +1,8 @@
 //! From the samples of a side to the observations of a test: one value a launch, or every sample.
 
+use crate::compare::samples::used_launches;
 use crate::compare::summary::sample_times;
-use crate::model::{Analysis, Measurement, Observations, Statistic};
+use crate::model::{Analysis, DecisionSettings, Measurement, Metric, Observations, Statistic};
 use perfcheck_stats::{
     Better, Quantile, Stream, SubsampledCentre, Subsampling, derived_seed, mean,
     slope_through_origin,
@@ -12,18 +13,20 @@ const FLOOR: f64 = 0.01;
 
 /// The samples of a side, launch by launch; a reference of several runs is one side.
 pub(super) struct SideSamples {
-    /// Nanoseconds per iteration of the samples that decide.
+    /// Nanoseconds per iteration of the samples that decide, or of those that a filter leaves of them.
     pub launches: Vec<Vec<f64>>,
     /// Iterations and nanoseconds of the linear phases.
     ramps: Vec<(Vec<f64>, Vec<f64>)>,
     /// The smallest relative difference that the clock can show in a sample of usual length.
     pub resolution: f64,
+    /// What the samples are of.
+    pub metric: Option<Metric>,
     seed: u64,
 }
 
 impl SideSamples {
-    /// Reads `runs`; `seed` is that of everything random about their benchmark.
-    pub fn of(runs: &[&Measurement], seed: u64) -> Self {
+    /// Reads `runs` as the observations of `decision` want them; `seed` is that of everything random about their benchmark.
+    pub fn of(runs: &[&Measurement], decision: &DecisionSettings, seed: u64) -> Self {
         let series = || runs.iter().flat_map(|run| &run.launches);
         let ramps = series().map(|launch| {
             let samples = launch.series.linear.iter();
@@ -43,10 +46,16 @@ impl SideSamples {
         });
         Self {
             resolution: resolution.fold(0.0, f64::max),
-            launches: runs.iter().flat_map(|run| sample_times(run)).collect(),
+            launches: (runs.iter())
+                .flat_map(|run| match decision.analysis.observations {
+                    Observations::Filtered => used_launches(run, decision),
+                    Observations::Launches | Observations::Samples => sample_times(run),
+                })
+                .collect(),
             ramps: ramps
                 .filter(|(x, _): &(Vec<f64>, Vec<f64>)| !x.is_empty())
                 .collect(),
+            metric: runs.first().map(|run| run.benchmark.metric.clone()),
             seed,
         }
     }
@@ -67,7 +76,7 @@ impl SideSamples {
     /// The observations of a test. Launches without the center that was asked for give none.
     pub fn observations(&self, analysis: &Analysis) -> Vec<f64> {
         match analysis.observations {
-            Observations::Samples => self.pooled(),
+            Observations::Samples | Observations::Filtered => self.pooled(),
             Observations::Launches => self.centers(analysis),
         }
     }

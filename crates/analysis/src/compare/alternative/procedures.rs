@@ -5,12 +5,16 @@ use serde::{Deserialize, Serialize};
 use super::observations::SideSamples;
 use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
-use crate::model::{Analysis, DecisionSettings, Observations, Statistic, Test, Thresholds};
+use crate::model::{Analysis, DecisionSettings, Metric, Observations, Statistic, Test, Thresholds};
 use perfcheck_stats::{
-    ClusterMean, HodgesLehmann, HodgesLehmannRanks, Interval, IntervalDistance, IntervalEstimate,
-    KruskalWallis, MannWhitney, PooledTScore, RatioBounds, RatioVerdict, Resampling, Significance,
-    Stream, TInterval, WelchDf, WelchTest, mean, median, positive_ratio,
+    ClusterMean, HarmonicMean, HodgesLehmann, HodgesLehmannRanks, Interval, IntervalDistance,
+    IntervalEstimate, KruskalWallis, MannWhitney, MannWhitneyMethod, PooledTScore, RatioBounds,
+    RatioVerdict, Resampling, Significance, Stream, TInterval, WelchDf, WelchTest, mean, median,
+    positive_ratio,
 };
+
+/// Name of the random stream of the change that a test of ranks reports.
+const OF_THE_MEANS: &str = "change of the means";
 
 /// What a test of one of the published systems said.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -73,6 +77,7 @@ pub(super) struct TestFinding {
 
 /// What all tests need to know.
 pub(super) struct Setting<'a> {
+    pub decision: &'a DecisionSettings,
     pub analysis: &'a Analysis,
     pub thresholds: &'a Thresholds,
     /// Two-sided.
@@ -82,10 +87,11 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// By `analysis`, at the level and the bounds of `decision`.
-    pub fn of(analysis: &'a Analysis, decision: &'a DecisionSettings) -> Self {
+    /// The test of `decision`, at its level and its bounds.
+    pub fn of(decision: &'a DecisionSettings) -> Self {
         Self {
-            analysis,
+            decision,
+            analysis: &decision.analysis,
             thresholds: &decision.thresholds,
             level: decision.significance_level,
             resamples: decision.resamples as usize,
@@ -138,9 +144,14 @@ impl<'a> Setting<'a> {
                 let stream = candidate.stream("pooled t-score");
                 self.pooled_t(&a, &b, stream, &mut found);
             }
+            Test::Welch if matches!(candidate.metric, Some(Metric::Rate { .. })) => {
+                self.welch_of_rates(&a, &b, &mut found);
+            }
             Test::Welch => self.welch(&a, &b, &mut found),
-            Test::MannWhitney => self.mann_whitney(&a, &b, &mut found),
-            Test::Kruskal => self.kruskal(&a, &b, &mut found),
+            Test::MannWhitney => {
+                self.mann_whitney(&a, &b, candidate.stream(OF_THE_MEANS), &mut found);
+            }
+            Test::Kruskal => self.kruskal(&a, &b, candidate.stream(OF_THE_MEANS), &mut found),
             // Not one of these: `compare` asks for the others only.
             Test::BootstrapT | Test::TScore => {}
         }
@@ -191,11 +202,28 @@ impl<'a> Setting<'a> {
                 drawn: test.resamples as u64,
             });
         }
+        self.change_of_means(candidate, base, stream, found);
+        found.decided = Decided::ByP(Some(test.p));
+    }
+
+    /// The relative change of the means, with its interval over resampled observations of each side.
+    fn change_of_means(
+        &self,
+        candidate: &[f64],
+        base: &[f64],
+        stream: Stream<'_>,
+        found: &mut TestFinding,
+    ) {
+        let resampling = Resampling {
+            resamples: self.resamples,
+            stream,
+        };
         let singles = |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
         let means = (singles(candidate), singles(base));
-        found.change = Estimate::relative_change(&means.0, &means.1, 1.0 - self.level, resampling);
+        let level = 1.0 - self.level;
+        found.change =
+            Estimate::relative_change(&means.0, &means.1, level, resampling, self.thresholds);
         found.centre = mean(base).unwrap_or(f64::NAN);
-        found.decided = Decided::ByP(Some(test.p));
     }
 
     /// The interval of the difference of means is taken relative to the mean of the reference, which counts as known.
@@ -212,50 +240,108 @@ impl<'a> Setting<'a> {
         }
     }
 
-    fn mann_whitney(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
+    /// The same of rates, whose means are harmonic. The change is that of the time of a unit, as everywhere.
+    fn welch_of_rates(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
+        let rates = |times: &[f64]| -> Vec<f64> { times.iter().map(|time| 1.0 / time).collect() };
+        let (candidate, base) = (rates(candidate), rates(base));
+        let tested = WelchTest::of_harmonic_means(&candidate, &base, WelchDf::Fractional);
+        let Some((test, mean)) = tested.zip(HarmonicMean::of(&base)) else {
+            return;
+        };
+        found.statistic = Some(test.t);
+        found.degrees_of_freedom = Some(test.df);
+        let change = |difference: f64| mean.mean / (mean.mean + difference) - 1.0;
+        if let Some(interval) = test.interval(1.0 - self.level) {
+            // A rate that may be 0 takes any time.
+            let is_bounded = mean.mean + interval.lower > 0.0;
+            found.centre = 1.0 / mean.mean;
+            found.change = Some(Estimate {
+                estimate: change(test.difference),
+                lower: change(interval.upper),
+                upper: if is_bounded {
+                    change(interval.lower)
+                } else {
+                    f64::INFINITY
+                },
+            });
+            found.decided = Decided::ByP(Some(test.p));
+        }
+    }
+
+    fn mann_whitney(
+        &self,
+        candidate: &[f64],
+        base: &[f64],
+        stream: Stream<'_>,
+        found: &mut TestFinding,
+    ) {
         let Some(test) = MannWhitney::of(candidate, base) else {
             return;
         };
         let method = self.analysis.p;
-        found.statistic = Some(test.u_first);
+        found.statistic = Some(test.u());
         match test.p(method) {
             None => found.notes.push(Note::NoExactP),
-            Some(p) => self.shifted(p, test.is_exact_by(method), (candidate, base), found),
+            Some(p) => {
+                found.decided = Decided::ByP(Some(p));
+                found.delta = Some(test.delta());
+                if self.analysis.reports_change_of_means() {
+                    self.change_of_means(candidate, base, stream, found);
+                } else if test.is_exact_by(method) {
+                    self.shift_exactly(candidate, base, found);
+                } else {
+                    self.shift_between_ties(method, candidate, base, found);
+                }
+            }
         }
     }
 
     /// With two groups that is Mann and Whitney's test without continuity correction.
-    fn kruskal(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
-        if let Some(test) = KruskalWallis::of(&[candidate, base]) {
+    fn kruskal(
+        &self,
+        candidate: &[f64],
+        base: &[f64],
+        stream: Stream<'_>,
+        found: &mut TestFinding,
+    ) {
+        let tests = KruskalWallis::of(&[candidate, base]).zip(MannWhitney::of(candidate, base));
+        if let Some((test, pair)) = tests {
             found.statistic = Some(test.h);
-            self.shifted(test.p, false, (candidate, base), found);
+            found.decided = Decided::ByP(Some(test.p));
+            found.delta = Some(pair.delta());
+            if self.analysis.reports_change_of_means() {
+                self.change_of_means(candidate, base, stream, found);
+            } else {
+                self.shift_between_ties(MannWhitneyMethod::Asymptotic, candidate, base, found);
+            }
         }
     }
 
-    /// The change of a test of ranks: the shift, relative to the median of the reference.
-    fn shifted(
-        &self,
-        p: f64,
-        exact: bool,
-        (candidate, base): (&[f64], &[f64]),
-        found: &mut TestFinding,
-    ) {
-        found.decided = Decided::ByP(Some(p));
-        found.delta = MannWhitney::of(candidate, base).map(|test| test.delta());
+    /// The change of an exact test of ranks, which no ties touch: the shift, relative to the median of the reference.
+    fn shift_exactly(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let Some(shift) = HodgesLehmann::of(candidate, base) else {
             return;
         };
-        let ranks = if exact {
-            HodgesLehmannRanks::Exact
-        } else {
-            HodgesLehmannRanks::Normal
+        let interval = shift.interval(1.0 - self.level, HodgesLehmannRanks::Exact);
+        if let Some((estimate, centre)) = shift.estimate().zip(median(base)) {
+            found.change_by(estimate, interval.unwrap_or(Interval::UNBOUNDED), centre);
+        }
+    }
+
+    /// The change of an asymptotic test of ranks, relative to the median of the reference: its interval excludes 0 exactly where p is below the level.
+    fn shift_between_ties(
+        &self,
+        method: MannWhitneyMethod,
+        candidate: &[f64],
+        base: &[f64],
+        found: &mut TestFinding,
+    ) {
+        let Some(shift) = HodgesLehmann::of(candidate, base) else {
+            return;
         };
-        let interval = shift.interval(1.0 - self.level, ranks).unwrap_or(Interval {
-            lower: f64::NEG_INFINITY,
-            upper: f64::INFINITY,
-        });
-        if let (Some(estimate), Some(centre)) = (shift.estimate(), median(base)) {
-            found.change_by(estimate, interval, centre);
+        let interval = shift.interval_between_ties(1.0 - self.level, method);
+        if let Some((estimate, centre)) = shift.estimate_between_ties().zip(median(base)) {
+            found.change_by(estimate, interval.unwrap_or(Interval::UNBOUNDED), centre);
         }
     }
 
@@ -263,7 +349,9 @@ impl<'a> Setting<'a> {
     fn by_ratio(&self, candidate: &SideSamples, base: &SideSamples, found: &mut TestFinding) {
         let quantile = self.analysis.quantile_in_force();
         let percentile = |side: &SideSamples| match self.analysis.observations {
-            Observations::Samples => quantile.select(&mut side.pooled(), 0.95),
+            Observations::Samples | Observations::Filtered => {
+                quantile.select(&mut side.pooled(), 0.95)
+            }
             Observations::Launches => {
                 let each: Option<Vec<f64>> = side
                     .launches

@@ -6,7 +6,7 @@ use super::rules::{ExtrasRules, LaunchPairing};
 use crate::compare::estimate::Estimate;
 use crate::compare::question::{Question, Rules};
 use crate::compare::uncertainty::{Uncertainty, drift};
-use crate::model::{LaunchSeries, Measurement, Verdict};
+use crate::model::{LaunchSeries, Measurement, Thresholds, Verdict};
 use perfcheck_stats::{
     ClusterMean, HdrHistogram, IntervalMethod, PairedRatio, Resampling, Smoothness, Stream,
     derived_seed, mean, mean_ratio, paired_mean_ratio,
@@ -222,7 +222,8 @@ impl LaunchPercentiles {
         let (candidate, base) = (single(&self.candidate), single(&self.base));
         match self.pairing {
             LaunchPairing::Independent => {
-                Estimate::relative_change(&candidate, &base, level, resampling)
+                let thresholds = Thresholds::default();
+                Estimate::relative_change(&candidate, &base, level, resampling, &thresholds)
             }
             LaunchPairing::ByRound => {
                 let ratio = PairedRatio::new(candidate, base)?;

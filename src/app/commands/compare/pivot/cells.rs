@@ -10,7 +10,9 @@ use super::value::{PivotValue, Versus};
 use crate::app::error::AppError;
 use crate::report::{PivotCell, PivotKind, in_percent};
 use perfcheck_analysis::compare::{Circumstances, Difference, Fact, Readings, differences};
-use perfcheck_analysis::model::{Measurement, Metric, Run, Statistic, TargetFacts, Thresholds};
+use perfcheck_analysis::model::{
+    Measurement, Metric, Observations, Run, Statistic, TargetFacts, Thresholds,
+};
 use perfcheck_stats::{
     Correction, EffectSize, GeometricMean, MannWhitney, MannWhitneyMethod, OperationRates,
     cliffs_delta, hedges_g,
@@ -36,6 +38,12 @@ pub(super) struct CellRules<'a> {
     pub(super) allowed: &'a [Fact],
     /// Bounds of words for effects.
     pub(super) thresholds: &'a Thresholds,
+    /// Whether p is of all samples, or as all else of those that are described.
+    pub(super) observations: Observations,
+    /// How p is found.
+    pub(super) rank_p: MannWhitneyMethod,
+    /// How p is adjusted for all cells.
+    pub(super) correction: Correction,
     /// Of figures that draw at random.
     pub(super) seed: u64,
 }
@@ -107,12 +115,12 @@ impl<'a> Layout<'a> {
             }
             cells.push(of_row);
         }
-        adjust(request, &mut cells, rules.thresholds.test_level);
+        adjust(request, &mut cells, rules);
         let relative = request.values.iter().any(|value| value.is_relative());
         Ok(Filled {
             cells,
             versus: relative.then(|| versus.to_string()),
-            notes: self.notes(request, versus, rules.thresholds.test_level),
+            notes: self.notes(request, versus, rules),
             warnings: if relative {
                 let each = blocking.into_iter();
                 each.map(|Difference { fact, candidate, base }| {
@@ -174,7 +182,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn notes(&self, request: &PivotRequest, versus: Versus, level: f64) -> Vec<String> {
+    fn notes(&self, request: &PivotRequest, versus: Versus, rules: &CellRules<'_>) -> Vec<String> {
         let mut notes = Vec::new();
         let several = self
             .places
@@ -210,9 +218,26 @@ impl<'a> Layout<'a> {
             } else {
                 ""
             };
+            let adjusted = match rules.correction {
+                Correction::Holm => "adjusted for all cells (Holm)",
+                Correction::BenjaminiHochberg => "adjusted for all cells (Benjamini and Hochberg)",
+                Correction::Unadjusted => "of each cell by itself",
+            };
+            let without_ties = if rules.rank_p == MannWhitneyMethod::Exact {
+                " Cells with equal values have no exact p."
+            } else {
+                ""
+            };
+            let of = match rules.observations {
+                Observations::Samples => "all samples, also those that a filter leaves out",
+                Observations::Launches | Observations::Filtered => {
+                    "the samples that the cells are of"
+                }
+            };
             notes.push(format!(
-                "p: Mann and Whitney's test of all samples, also of those that a filter leaves out, two-sided, adjusted for all cells (Holm), significant below {}. Samples of one launch depend on each other, so p is smaller than it is where launches differ.{exploratory}",
-                in_percent(level)
+                "p: Mann and Whitney's test ({}) of {of}, two-sided, {adjusted}, significant below {}. Samples of one launch depend on each other, so p is smaller than it is where launches differ.{without_ties}{exploratory}",
+                rules.rank_p,
+                in_percent(rules.thresholds.test_level)
             ));
         }
         notes
@@ -350,15 +375,15 @@ fn relative(
         ),
         PivotValue::PValue if is_reference => (None, PivotKind::PValue),
         PivotValue::PValue => {
-            // What a filter leaves out makes no difference greater.
-            let all = |entries: &[Entry<'_>]| -> Vec<f64> {
-                let entries = entries.iter();
-                entries
-                    .flat_map(|entry| entry.readings.all_costs())
-                    .collect()
+            let tested = |entries: &[Entry<'_>]| match rules.observations {
+                Observations::Samples => {
+                    let all = entries.iter().map(|entry| entry.readings.all_costs());
+                    all.collect::<Vec<_>>().concat()
+                }
+                Observations::Launches | Observations::Filtered => samples(entries),
             };
-            let test = MannWhitney::of(&all(candidate), &all(base));
-            let p = test.and_then(|test| test.p(MannWhitneyMethod::AsymptoticCorrected));
+            let test = MannWhitney::of(&tested(candidate), &tested(base));
+            let p = test.and_then(|test| test.p(rules.rank_p));
             (p, PivotKind::PValue)
         }
         _ => (None, PivotKind::default()),
@@ -401,8 +426,8 @@ fn ratio_of(
     ratio.is_finite().then_some(ratio)
 }
 
-/// Adjusts the p-values of all cells together, and says which are below `level`.
-fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>], level: f64) {
+/// Adjusts the p-values of all cells together, and says which are significant.
+fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>], rules: &CellRules<'_>) {
     let Some(at) = request
         .values
         .iter()
@@ -417,9 +442,9 @@ fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>], level: f64)
         .filter(|cell| cell.number.is_some())
         .collect();
     let p: Vec<f64> = tested.iter().filter_map(|cell| cell.number).collect();
-    for (cell, adjusted) in tested.iter_mut().zip(Correction::Holm.adjusted(&p)) {
+    for (cell, adjusted) in tested.iter_mut().zip(rules.correction.adjusted(&p)) {
         cell.number = Some(adjusted);
-        cell.word = (adjusted < level).then_some("significant");
+        cell.word = (adjusted < rules.thresholds.test_level).then_some("significant");
     }
 }
 

@@ -16,7 +16,9 @@ use crate::report::{PivotFilter, PivotRow, PivotTable, write_pivot};
 use perfcheck_analysis::compare::{Readings, left_out_of};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{RunId, Source, Thresholds, in_natural_order};
+use perfcheck_analysis::model::{
+    MannWhitneyMethod, Quantile, RunId, Source, System, Thresholds, in_natural_order,
+};
 
 /// Lays out the runs that `asked` names for.
 pub(in crate::app) fn pivot(
@@ -44,7 +46,9 @@ pub(in crate::app) fn pivot(
         });
     }
     refuse_unknown_names(request, &sides)?;
-    let layout = lay_out(request, &sides);
+    let comparison = &options.comparison;
+    let decision = comparison.decision(&asked.stored.context.tables.workspace);
+    let layout = lay_out(request, &sides, decision.analysis.quantile);
     if layout.rows.is_empty() {
         return Err(asked
             .stored
@@ -52,16 +56,19 @@ pub(in crate::app) fn pivot(
     }
     let allowed = &options.comparison.allow_different;
     let seed = options.comparison.seed.unwrap_or(sides[0].head.begun.seed);
-    let decision = options
-        .comparison
-        .decision(&asked.stored.context.tables.workspace);
     let thresholds = &decision.thresholds;
+    let of_method = comparison.analysis.method.map(System::decision);
     let filled = layout.fill(
         request,
         &sides,
         &CellRules {
             allowed,
             thresholds,
+            observations: decision.analysis.observations,
+            rank_p: (comparison.analysis.rank_p)
+                .or(of_method.map(|method| method.analysis.p))
+                .unwrap_or(MannWhitneyMethod::AsymptoticCorrected),
+            correction: decision.analysis.correction,
             seed,
         },
     )?;
@@ -154,13 +161,9 @@ fn described(sides: &[PivotRun], filters: &[PivotFilter]) -> Vec<String> {
             source.summary()
         ))
     });
-    let filters = filters.iter().map(|filter| {
-        format!(
-            "{}: {}. All numbers but p are of the runs.",
-            filter.name,
-            filter.left_out.in_words()
-        )
-    });
+    let filters = filters
+        .iter()
+        .map(|filter| format!("{}: {}.", filter.name, filter.left_out.in_words()));
     imports.chain(filters).collect()
 }
 
@@ -204,7 +207,11 @@ fn order_of(a: &[Label], b: &[Label]) -> Ordering {
         .unwrap_or(Ordering::Equal)
 }
 
-fn lay_out<'a>(request: &PivotRequest, sides: &'a [PivotRun]) -> Layout<'a> {
+fn lay_out<'a>(
+    request: &PivotRequest,
+    sides: &'a [PivotRun],
+    quantile: Option<Quantile>,
+) -> Layout<'a> {
     let mut places: BTreeMap<(usize, usize), Vec<Entry<'a>>> = BTreeMap::new();
     let mut found: Vec<(Vec<Label>, Vec<Label>, Entry<'a>)> = Vec::new();
     for (run, side) in sides.iter().enumerate() {
@@ -212,6 +219,7 @@ fn lay_out<'a>(request: &PivotRequest, sides: &'a [PivotRun]) -> Layout<'a> {
             let Some(readings) = Readings::of(measurement) else {
                 continue;
             };
+            let readings = readings.with_quantile(quantile);
             let labels = |dimensions: &[Dimension]| -> Vec<Label> {
                 dimensions
                     .iter()
