@@ -71,6 +71,73 @@ fn amounts_that_are_no_times_are_measured_like_times() {
 }
 
 #[test]
+fn a_few_events_in_a_long_iteration_are_laid_out_by_its_time_and_compared_by_their_number() {
+    let machine = Machine::new();
+    let run = |events: &str, code| {
+        machine
+            .perfcheck()
+            .testbench("")
+            .env("EVENTS", events)
+            .args(["-p", "for_criterion", "--exact", "events", "--rounds", "3"])
+            .args(["--warm-up-time", "1ms", "--measurement-time", "5ms"])
+            .args(["--no-rerun", "--message-format", "json"])
+            .run()
+            .expect_code(code)
+    };
+    let first = run("3", 0);
+    let flat = &first.messages("benchmark-measured")[0]["launches"][0]["flat"];
+    let iterations = flat["iterations"][0].as_u64().expect("a number");
+    assert!(iterations <= 50, "a sample takes 1 ms: {first}");
+    let compared = |run: &Finished| run.messages("benchmark-compared")[0]["verdict"].clone();
+    assert_eq!(compared(&run("3", 0)), "unchanged");
+    assert_eq!(compared(&run("4", 1)), "regressed");
+}
+
+#[test]
+fn amounts_of_criterion_are_compared_with_stored_ones() {
+    let machine = Machine::new();
+    let run = || {
+        machine
+            .perfcheck()
+            .testbench("")
+            .args(["-p", "fakes_criterion", "--bench", "says"])
+            .args(["--exact", "energy", "--rounds", "3", "--no-rerun"])
+            .args(["--message-format", "json"])
+            .run()
+            .expect_code(0)
+    };
+    run();
+    let second = run();
+    let compared = &second.messages("benchmark-compared")[0];
+    assert_eq!(compared["verdict"], "unchanged", "{second}");
+}
+
+#[test]
+fn a_process_whose_warm_up_was_slow_is_measured_again_for_longer() {
+    let machine = Machine::new();
+    let run = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "fakes_criterion", "--bench", "warms_up_slowly"])
+        .args(["--rounds", "3", "--message-format", "json"])
+        .run()
+        .expect_code(0);
+    let measured = &run.messages("benchmark-measured")[0];
+    let launches = measured["launches"].as_array().expect("launches");
+    let longest: Vec<u64> = launches
+        .iter()
+        .map(|launch| {
+            let times = launch["linear"]["elapsed_ns"].as_array().expect("times");
+            let longest = times.last().and_then(serde_json::Value::as_u64);
+            longest.expect("a time")
+        })
+        .collect();
+    assert_eq!(longest.len(), 4, "three, and one again: {run}");
+    assert!(longest[0] < 100_000, "{longest:?}");
+    assert!(longest[1..].iter().all(|ns| *ns > 250_000), "{longest:?}");
+}
+
+#[test]
 fn values_of_custom_measurements_keep_their_unit_and_times_are_times() {
     let machine = Machine::new();
     let run = machine

@@ -1,7 +1,7 @@
 //! How rounds of two builds in turn are decided, for the simulations.
 
 use perfcheck_analysis::compare::{Comparison, PairedMethod, PairedSeries, Plan, judge_by};
-use perfcheck_analysis::model::{BenchmarkKey, Round};
+use perfcheck_analysis::model::{BenchmarkKey, Metric, Round};
 use std::collections::BTreeMap;
 
 /// The verdict on `rounds` after the given looks, at the default level. Descriptive intervals are not looked at: they have one resample.
@@ -19,6 +19,7 @@ pub fn judged(
     };
     let series = PairedSeries {
         key: &key,
+        metric: &Metric::Time,
         rounds,
         noise_threshold: theta,
     };

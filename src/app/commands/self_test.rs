@@ -274,12 +274,14 @@ fn carry_out(
         return Ok(ended);
     }
     let failed = std::mem::take(&mut recorded.failed);
+    let metrics = std::mem::take(&mut recorded.metrics);
     let rounds = recorded.rounds();
     let all_series: Vec<PairedSeries<'_>> = rounds
         .iter()
         .filter(|(_, rounds)| !rounds.is_empty())
         .map(|(key, rounds)| PairedSeries {
             key,
+            metric: &metrics[key],
             rounds,
             noise_threshold: rows[key].noise_threshold,
         })

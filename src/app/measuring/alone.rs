@@ -75,7 +75,7 @@ impl Alone<'_> {
                 noise_threshold: noise_threshold.unwrap_or(default_threshold),
                 pinned: pin.and_then(|pin| pin.flat),
                 pinned_samples: pin.map(|pin| pin.samples),
-                past_visit: pin.map(|pin| pin.visit),
+                past_visit: pin.and_then(|pin| pin.visit),
             }
         };
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);

@@ -321,9 +321,10 @@ impl<'a> InTurn<'a> {
         );
         let mut sink = CampaignSink {
             record,
-            standing: &mut |key, noise_threshold, rounds| {
+            standing: &mut |benchmark, noise_threshold, rounds| {
                 let series = PairedSeries {
-                    key,
+                    key: &benchmark.key,
+                    metric: &benchmark.metric,
                     rounds,
                     noise_threshold,
                 };

@@ -12,8 +12,8 @@ pub(in crate::app) struct Pin {
     pub(in crate::app) key: BenchmarkKey,
     pub(in crate::app) flat: Option<FlatSchedule>,
     pub(in crate::app) samples: u32,
-    /// What one launch took, warm-up included.
-    pub(in crate::app) visit: Duration,
+    /// What one launch took, warm-up included; unknown where amounts were measured in place of times.
+    pub(in crate::app) visit: Option<Duration>,
 }
 
 /// The schedules of the reference runs: the new run follows them, so that equal samples are compared.
@@ -30,10 +30,10 @@ pub(in crate::app) fn pinned_schedules(
             continue;
         };
         let measured = store.measurements(*newest, Some(std::slice::from_ref(key)))?;
-        let launch = measured
-            .first()
-            .and_then(|measurement| measurement.launches.first());
-        let Some(series) = launch.map(|launch| &launch.series) else {
+        let Some(measured) = measured.first() else {
+            continue;
+        };
+        let Some(series) = measured.launches.first().map(|launch| &launch.series) else {
             continue;
         };
         pins.push(Pin {
@@ -43,13 +43,13 @@ pub(in crate::app) fn pinned_schedules(
                 samples: series.flat.len() as u64,
             }),
             samples: u32::try_from(series.deciding().len()).unwrap_or(u32::MAX),
-            visit: time_of(series),
+            visit: (measured.benchmark.metric.is_timed()).then(|| time_of(series)),
         });
     }
     Ok(pins)
 }
 
-/// What its samples and its warm-up took together; where amounts were measured in place of times, nothing is known.
+/// What its samples and its warm-up took together.
 fn time_of(series: &Series) -> Duration {
     let samples = series.linear.iter().chain(&series.flat);
     let nanoseconds = samples

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, LaunchOutcome, LaunchRecord, Round, Sample, Side,
+    BenchmarkKey, BySide, LaunchOutcome, LaunchRecord, Metric, Round, Sample, Side,
 };
 
 /// Rounds as they are recorded, without a store.
 #[derive(Default)]
 pub(in crate::app) struct Recorded {
     samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
+    /// What the samples of those measured mean.
+    pub(in crate::app) metrics: BTreeMap<BenchmarkKey, Metric>,
     pub(in crate::app) failed: Vec<BenchmarkKey>,
 }
 
@@ -20,6 +22,8 @@ impl Recorded {
             let key = launched.benchmark.key.clone();
             match &launched.outcome {
                 LaunchOutcome::Measured(series) => {
+                    let metric = launched.benchmark.metric.clone();
+                    self.metrics.insert(key.clone(), metric);
                     let sides = self.samples.entry(key).or_default();
                     let round = launch.head.ordinal;
                     sides.of_mut(side).insert(round, series.alike());

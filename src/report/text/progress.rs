@@ -106,7 +106,11 @@ impl<W: Write, B: Write> Progress<W, B> {
             .get()
             .unwrap_or((0, VisitPlan::Launches(number)));
         match plan {
-            VisitPlan::Launches(launches) => ("Launch", format!("{number} of {launches}{left}")),
+            VisitPlan::Launches(launches) => {
+                // One whose samples came out too short is measured again.
+                let launches = launches.max(number);
+                ("Launch", format!("{number} of {launches}{left}"))
+            }
             // In the first round nothing can be decided.
             VisitPlan::Rounds(_) if launch == 0 => ("Round", format!("{number}{left}")),
             VisitPlan::Rounds(_) => (

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use criterion::measurement::{Measurement, ValueFormatter};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -62,6 +63,16 @@ impl ValueFormatter for Steps {
 fn steps(c: &mut Criterion<Steps>) {
     c.bench_function("steps", |b| {
         b.iter_custom(|iterations| (0..iterations).fold(0, |steps, _| black_box(steps + 3)));
+    });
+    // A few events in each iteration of at least 20 us.
+    let events: u64 = std::env::var("EVENTS").map_or(3, |events| events.parse().expect("a number"));
+    c.bench_function("events", |b| {
+        b.iter_custom(|iterations| {
+            let begin = Instant::now();
+            let end = Duration::from_micros(20) * u32::try_from(iterations).expect("not so many");
+            while begin.elapsed() < end {}
+            iterations * events
+        });
     });
 }
 

@@ -105,8 +105,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let campaign = Campaign::in_turn(vec![pair], |_| 0.01, plan, launcher);
     let mut sink = CampaignSink {
         record: &mut |_, _| Ok::<(), Infallible>(()),
-        standing: &mut |key, _, rounds| {
-            all.insert(key.clone(), rounds.to_vec());
+        standing: &mut |benchmark, _, rounds| {
+            all.insert(benchmark.key.clone(), rounds.to_vec());
             None
         },
     };

@@ -108,9 +108,7 @@ pub fn absurd(values: &[f64], metric: &Metric, thresholds: &Thresholds) -> Vec<D
     let mean = (described.mean_over_median()).filter(|ratio| *ratio > most);
     let ratio = described.max / described.median;
     let seconds = described.max / 1e9;
-    let too_long = !matches!(metric, Metric::Amount { .. })
-        && seconds > thresholds.absurd_seconds
-        && ratio > most;
+    let too_long = metric.is_timed() && seconds > thresholds.absurd_seconds && ratio > most;
     let mean = mean.map(|ratio| Diagnostic::Absurd { ratio });
     mean.into_iter()
         .chain(too_long.then_some(Diagnostic::AbsurdTime { seconds, ratio }))

@@ -188,7 +188,8 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
     let steps: Vec<f64> = measurement
         .launches
         .iter()
-        .filter(|launch| launch.quantum > Nanos(0))
+        // Amounts have no clock.
+        .filter(|launch| launch.quantum > Nanos(0) && measurement.benchmark.metric.is_timed())
         .filter_map(|launch| {
             let samples = launch.series.deciding().iter();
             let iterations: Vec<f64> = samples.map(|sample| sample.iterations as f64).collect();
@@ -211,6 +212,9 @@ fn drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
 
 /// A switch interrupts one sample; of those of its length there were at most as many as fit into the time of the processor.
 fn interrupted(measurement: &Measurement) -> Option<f64> {
+    if !measurement.benchmark.metric.is_timed() {
+        return None;
+    }
     let (mut switches, mut hit_ns, mut cpu_ns) = (0, 0.0, 0.0);
     for launch in &measurement.launches {
         let conduct = launch.conduct?;

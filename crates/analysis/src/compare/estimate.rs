@@ -69,8 +69,14 @@ impl Estimate {
             return None;
         }
         let fewer = candidate.clusters().min(base.clusters());
-        let interval = interval_method(fewer, thresholds)
-            .relative_change_interval(candidate, base, level, resampling);
+        let interval_by = |method: IntervalMethod| {
+            method.relative_change_interval(candidate, base, level, resampling)
+        };
+        let mut interval = interval_by(interval_method(fewer, thresholds));
+        if estimate == -1.0 && fewer > 1 {
+            // Student's interval is one of logarithms, and 0 has none.
+            interval = interval.or_else(|| interval_by(IntervalMethod::Bootstrap));
+        }
         Some(interval.map_or(Self::unbounded(estimate), |found| {
             Self::with(estimate, found)
         }))

@@ -114,8 +114,9 @@ fn base_shortage(runs: &[&Measurement]) -> Note {
 
 impl Sides {
     fn of(question: &Question<'_>) -> Self {
-        let usable =
-            |run: &Measurement| Some(RunTimes::of(run)).filter(|run| !run.launches.is_empty());
+        let usable = |run: &Measurement| {
+            Some(RunTimes::from_measurement(run)).filter(|run| !run.launches.is_empty())
+        };
         let reference = question.reference;
         let (runs, averaged): (Vec<&Measurement>, Vec<RunTimes>) = reference
             .averaged
@@ -129,7 +130,7 @@ impl Sides {
                 .or_else(|| usable(run).map(Spread::Other))
         });
         Self {
-            candidate: RunTimes::of(question.candidate),
+            candidate: RunTimes::from_measurement(question.candidate),
             spread: spread.collect(),
             earlier: (reference.earlier.iter())
                 .map(|level| level.iter().filter_map(|run| usable(run)).collect())
@@ -147,6 +148,7 @@ impl Sides {
         let count = self.compared().filter_map(RunTimes::fewest_samples).min()?;
         let location = self.location(count, notes);
         self.note_launches(notes);
+        self.note_left_out(notes);
         self.note_lengths(notes);
         let values = |run: &RunTimes| RunValues {
             launches: run.values(location, count),
@@ -236,6 +238,23 @@ impl Sides {
         ] {
             if launches < MIN_LAUNCHES {
                 notes.push(Note::FewLaunches { side, launches });
+            }
+        }
+    }
+
+    fn note_left_out(&self, notes: &mut Vec<Note>) {
+        let sides = [
+            (Side::Candidate, std::slice::from_ref(&self.candidate)),
+            (Side::Base, &self.averaged[..]),
+        ];
+        for (side, runs) in sides {
+            let left_out = runs.iter().map(|run| run.left_out).sum();
+            if left_out > 0 {
+                notes.push(Note::ProcessesLeftOut {
+                    side,
+                    left_out,
+                    used: launches(runs).count(),
+                });
             }
         }
     }

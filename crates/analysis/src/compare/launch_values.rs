@@ -1,13 +1,14 @@
 //! From the samples of a launch to the one value that stands for it.
 //!
-//! Only samples that are long enough for the clock count. Both sides use the same number of samples per launch, the first ones
+//! Only samples that are long enough for the clock count, by a length that their own times cannot move. Both sides use the same number of samples per launch, the first ones
 //! in the order taken, and the same location, because a low quantile depends on the number it is taken from.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::run_level::RunValue;
-use crate::model::{LaunchSeries, Measurement, Sample};
+use super::sample_length::{ProcessSampling, shortest_sample_ns, typical_iteration_ns};
+use crate::model::{LaunchSeries, MIN_LAUNCHES, Measurement, Metric, Sample};
 use perfcheck_stats::{Quantile, median};
 
 /// The quantile that is compared where there are samples enough: chosen by measurement, see docs/src/statistics/.
@@ -15,10 +16,6 @@ pub const LOW_QUANTILE: f64 = 0.01;
 
 /// With fewer samples than this on a side the median is compared.
 pub const MIN_SAMPLES_FOR_LOW_QUANTILE: usize = 100;
-
-/// A sample must last this long, and this many steps of the clock.
-const MIN_SAMPLE_NS: f64 = 100_000.0;
-const MIN_SAMPLE_QUANTA: f64 = 512.0;
 
 /// What is taken of the samples of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,40 +72,40 @@ pub(super) struct LaunchTimes {
     pub times: Vec<f64>,
     /// Typical length of a sample, in nanoseconds.
     pub sample_ns: f64,
-    /// Smallest step of the clock, in nanoseconds.
+    /// Smallest step of the clock, in nanoseconds; 0 without a clock.
     pub quantum_ns: f64,
     /// Whether they come from the linear phase.
     pub from_ramp: bool,
 }
 
-/// Shortest sample that counts with a clock of this step, in nanoseconds. Where no clock is known (imported values, which another program
-/// answers for) every sample counts that has a logarithm.
-pub(super) fn needed_ns(quantum_ns: f64) -> f64 {
-    if quantum_ns == 0.0 {
-        return 1.0;
+/// The step of the clock that timed `launch`, in nanoseconds: 0 for amounts, which no clock measures, and where no clock is known (imported
+/// values, which another program answers for).
+fn clock_step_ns(metric: &Metric, launch: &LaunchSeries) -> f64 {
+    if metric.is_timed() {
+        launch.quantum.as_f64()
+    } else {
+        0.0
     }
-    MIN_SAMPLE_NS.max(MIN_SAMPLE_QUANTA * quantum_ns)
 }
 
 impl LaunchTimes {
-    /// `None` where most of the samples are too short: the few long ones would be just the disturbed ones.
-    fn of(launch: &LaunchSeries) -> Option<Self> {
-        let quantum_ns = launch.quantum.as_f64();
+    /// `None` if most samples of a ramp, or all flat ones, are too short at `typical_ns`, the typical time of an iteration.
+    fn from_launch(launch: &LaunchSeries, quantum_ns: f64, typical_ns: f64) -> Option<Self> {
         let from_ramp = launch.series.flat.is_empty();
         let mut samples = launch.series.alike();
         samples.retain(|sample| sample.iterations > 0);
         let candidates = samples.len();
-        samples.retain(|sample| sample.elapsed.as_f64() >= needed_ns(quantum_ns));
-        if samples.is_empty() || samples.len() * 2 < candidates {
+        let needed_ns = shortest_sample_ns(quantum_ns);
+        samples.retain(|sample| {
+            sample.elapsed.0 > 0 && sample.iterations as f64 * typical_ns >= needed_ns
+        });
+        if samples.len() * 2 < candidates {
             return None;
         }
-        let lengths: Vec<f64> = samples
-            .iter()
-            .map(|sample| sample.elapsed.as_f64())
-            .collect();
+        let sample_ns = ProcessSampling::from_samples(&samples)?.length_ns(typical_ns);
         Some(Self {
             times: samples.into_iter().map(Sample::per_iteration).collect(),
-            sample_ns: median(&lengths)?,
+            sample_ns,
             quantum_ns,
             from_ramp,
         })
@@ -120,17 +117,28 @@ impl LaunchTimes {
 pub(super) struct RunTimes {
     /// Launches with samples that count.
     pub launches: Vec<LaunchTimes>,
+    /// Launches with samples of which too few count.
+    pub left_out: usize,
 }
 
 impl RunTimes {
-    /// Reads what `measurement` has.
-    pub(super) fn of(measurement: &Measurement) -> Self {
+    /// Reads what `measurement` has. Where launches are left out, fewer than [`MIN_LAUNCHES`] cannot stand for the run.
+    pub(super) fn from_measurement(measurement: &Measurement) -> Self {
+        let launches = || measurement.launches.iter().filter(|one| has_samples(one));
+        let samplings =
+            launches().filter_map(|one| ProcessSampling::from_samples(&one.series.alike()));
+        let typical_ns = typical_iteration_ns(samplings).unwrap_or(0.0);
+        let metric = &measurement.benchmark.metric;
+        let mut usable: Vec<LaunchTimes> = launches()
+            .filter_map(|one| LaunchTimes::from_launch(one, clock_step_ns(metric, one), typical_ns))
+            .collect();
+        let left_out = launches().count() - usable.len();
+        if left_out > 0 && usable.len() < MIN_LAUNCHES {
+            usable.clear();
+        }
         Self {
-            launches: measurement
-                .launches
-                .iter()
-                .filter_map(LaunchTimes::of)
-                .collect(),
+            launches: usable,
+            left_out,
         }
     }
 
@@ -160,9 +168,11 @@ pub(super) fn has_samples(launch: &LaunchSeries) -> bool {
 
 /// Shortest sample that would count for every launch of `measurement`, in nanoseconds.
 pub(super) fn needed_for(measurement: &Measurement) -> f64 {
-    let quantum = measurement
-        .launches
-        .iter()
-        .map(|launch| launch.quantum.as_f64());
-    needed_ns(quantum.fold(0.0, f64::max))
+    let metric = &measurement.benchmark.metric;
+    let steps = measurement.launches.iter();
+    shortest_sample_ns(
+        steps
+            .map(|one| clock_step_ns(metric, one))
+            .fold(0.0, f64::max),
+    )
 }

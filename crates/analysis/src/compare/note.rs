@@ -23,6 +23,22 @@ pub enum Note {
         /// How long a sample must be to count, in nanoseconds.
         needed_ns: f64,
     },
+    /// Processes of a side were left out, because their samples are too short for its clock.
+    ProcessesLeftOut {
+        /// The side that this is about.
+        side: Side,
+        /// How many were left out.
+        left_out: usize,
+        /// How many are left.
+        used: usize,
+    },
+    /// Rounds were left out, because the samples of a side are too short.
+    RoundsLeftOut {
+        /// How many were left out.
+        left_out: usize,
+        /// How many there were.
+        rounds: usize,
+    },
     /// Launches of a side failed.
     LaunchesFailed {
         /// The side that this is about.
@@ -334,10 +350,28 @@ impl fmt::Display for Note {
         match self {
             Self::Host(note) => note.fmt(f),
             Self::NoSamples { side } => write!(f, "{side} has no samples"),
+            // Without a clock only values of 0 do not count.
+            Self::SamplesTooShort { side, needed_ns } if *needed_ns == 0.0 => write!(
+                f,
+                "the values of {side} are 0, and no ratio can be formed with them; compare differences by another test (`--method nbenchmark`)"
+            ),
             Self::SamplesTooShort { side, needed_ns } => write!(
                 f,
                 "the samples of {side} are too short to test; they need {:.0} us each (more iterations per sample)",
                 needed_ns / 1000.0
+            ),
+            Self::ProcessesLeftOut {
+                side,
+                left_out,
+                used,
+            } => write!(
+                f,
+                "{left_out} of {} processes of {side} do not count: something slowed their warm-up down, so their samples are too short",
+                left_out + used
+            ),
+            Self::RoundsLeftOut { left_out, rounds } => write!(
+                f,
+                "{left_out} of {rounds} rounds do not count: something slowed a warm-up down, so their samples are too short"
             ),
             Self::LaunchesFailed { side, failed, good } => {
                 write!(f, "{failed} launches of {side} failed, {good} are left")

@@ -64,7 +64,7 @@ enum RunEvidence {
 impl RunEvidence {
     /// `None` where nothing counts.
     fn of(measurement: &Measurement) -> Option<Self> {
-        let samples = RunTimes::of(measurement);
+        let samples = RunTimes::from_measurement(measurement);
         if !samples.launches.is_empty() {
             return Some(Self::Samples(samples));
         }

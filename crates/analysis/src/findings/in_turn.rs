@@ -125,6 +125,7 @@ impl<'m> RoundsEvidence<'_, 'm> {
             .iter()
             .map(|(_, candidate, rounds)| PairedSeries {
                 key: &candidate.benchmark.key,
+                metric: &candidate.benchmark.metric,
                 rounds,
                 noise_threshold: self.noise_threshold.unwrap_or(candidate.noise_threshold),
             })

@@ -31,6 +31,11 @@ impl Metric {
     pub fn is_time(&self) -> bool {
         *self == Self::Time
     }
+
+    /// Whether `elapsed` is time, which a clock can be too coarse for. Amounts are exact, however small.
+    pub fn is_timed(&self) -> bool {
+        !matches!(self, Self::Amount { .. })
+    }
 }
 
 impl fmt::Display for Metric {

@@ -1,6 +1,6 @@
 //! A round of an A/B measurement: what each side gave of one benchmark in it.
 
-use super::Sample;
+use super::{Sample, Side};
 
 /// The samples of a benchmark in one round, in the order taken; samples 2q and 2q + 1 of each side form quad q.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,4 +13,14 @@ pub struct Round {
     pub led: Vec<bool>,
     /// Which layout of the code the executables had, from 0; `None`: they ran as they were built.
     pub layout: Option<u32>,
+}
+
+impl Round {
+    /// The samples of `side`.
+    pub fn samples(&self, side: Side) -> &[Sample] {
+        match side {
+            Side::Base => &self.base,
+            Side::Candidate => &self.candidate,
+        }
+    }
 }

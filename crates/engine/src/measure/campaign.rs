@@ -52,7 +52,7 @@ pub struct Spent {
 type Attempts = BTreeMap<(String, String), u32>;
 
 /// From a benchmark, its noise threshold and its rounds to how it stands.
-type Stands<'s> = dyn FnMut(&BenchmarkKey, f64, &[Round]) -> Option<Standing> + 's;
+type Stands<'s> = dyn FnMut(&Benchmark, f64, &[Round]) -> Option<Standing> + 's;
 
 /// Where the results of a campaign go, and who says when a benchmark needs no more.
 pub struct CampaignSink<'s, E> {
@@ -256,7 +256,7 @@ impl<'a> Campaign<'a> {
             let subject = &mut self.targets[index].subjects[place];
             if subject.is_open() {
                 let threshold = subject.resolved.noise_threshold;
-                let found = standing(&subject.benchmark.key, threshold, &subject.rounds);
+                let found = standing(&subject.benchmark, threshold, &subject.rounds);
                 if let Some(found) = found {
                     subject.can_wait = found == Standing::Searching;
                 }
@@ -317,7 +317,18 @@ impl<'a> Campaign<'a> {
         turns: Turns,
         took: Duration,
     ) {
-        self.subject_mut(launch, place).took(took);
+        let is_printed = matches!(
+            self.targets[launch.index].drivers.candidate,
+            Driver::Printed(_)
+        );
+        let subject = self.subject_mut(launch, place);
+        subject.took(took);
+        if let Some((_, launched)) = sides.first() {
+            subject.benchmark.metric = launched.benchmark.metric.clone();
+        }
+        if !is_printed {
+            subject.note_lengths(&sides);
+        }
         if launch.is_pair() {
             let of = |side| sides.iter().find(|(of, _)| *of == side);
             let samples = |side| of(side).map(|(_, side)| alike(side)).unwrap_or_default();
@@ -484,8 +495,8 @@ mod tests {
         let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
         let mut campaign = campaign(&["a", "b", "c", "d"], &supervisor, &interrupt);
         let mut looked_at = Vec::new();
-        let ended = campaign.settle(0, 0, &[2, 0, 1, 3], &mut |key, _, _| {
-            looked_at.push(key.id.clone());
+        let ended = campaign.settle(0, 0, &[2, 0, 1, 3], &mut |benchmark, _, _| {
+            looked_at.push(benchmark.key.id.clone());
             if looked_at.len() == 2 {
                 interrupt.ask();
             }
@@ -543,8 +554,8 @@ mod tests {
             _ => Standing::Settled(Verdict::Unchanged),
         };
         let ids = ["a", "b", "c"];
-        campaign.settle(0, 0, &[0, 1, 2], &mut |key, _, _| {
-            let place = ids.iter().position(|id| *id == key.id)?;
+        campaign.settle(0, 0, &[0, 1, 2], &mut |benchmark, _, _| {
+            let place = ids.iter().position(|id| *id == benchmark.key.id)?;
             Some(standing_of(place))
         });
         assert_eq!(wanted(&mut campaign, 1), [0, 1], "there is time for both");

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::lengths::LEAST_SAMPLE_NS;
 use super::plan::RoundSettings;
 use super::schedule::{PIN_TIME_FACTOR, SAMPLE_NS};
 use super::subject::{Pace, Phase, Resolved, Subject};
@@ -19,8 +20,8 @@ const SHARE_OF_SET_UP: f64 = 0.25;
 const SHORTEST_ROUND: Duration = Duration::from_millis(20);
 /// The most by which set-up of iterations lengthens a side's time in a round.
 const MOST_FOR_SET_UP: f64 = 8.0;
-/// So much of a sample is measured at least. What is shorter than 100 us is not tested, and half of a ramp is shorter than its middle.
-const LEAST_SAMPLE: Duration = Duration::from_micros(250);
+/// So much of a sample is measured at least: half of a ramp is shorter than its middle.
+const LEAST_SAMPLE: Duration = Duration::from_nanos(LEAST_SAMPLE_NS as u64);
 /// So many times as long as elsewhere are samples of a round that takes longer than it need.
 const LONGER: f64 = 2.0;
 
@@ -69,13 +70,13 @@ impl Subject {
             pinned_samples,
             ..
         } = &self.resolved;
-        let measurement = sampling.measurement.into();
+        let measurement = Duration::from(sampling.measurement);
         // Time that is spent anyway has as many samples as it can.
         let time = self.in_force(Phase::Samples, measurement);
         let fitting = || samples(time, self.pace, SAMPLE_NS, *pinned_samples);
         Said {
             warm_up: self.said(Phase::WarmUp, sampling.warm_up.into()),
-            measurement: self.said(Phase::Samples, measurement),
+            measurement: self.said(Phase::Samples, measurement * self.stretch),
             samples: sampling.samples.unwrap_or_else(fitting),
         }
     }
@@ -98,7 +99,7 @@ impl Subject {
         let longer = if time > measurement { LONGER } else { 1.0 };
         Said {
             warm_up: self.said(Phase::WarmUp, ROUND_WARM_UP.max(round.warm_up.into())),
-            measurement: self.said(Phase::Samples, measurement),
+            measurement: self.said(Phase::Samples, measurement * self.stretch),
             samples: samples(time, self.pace, round.sample.as_f64() * longer, None),
         }
     }

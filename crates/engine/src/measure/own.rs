@@ -14,7 +14,8 @@ use super::launch::{ConductWatch, OpenLaunch};
 use super::seat::{Seat, Seated};
 use super::target::Coexistence;
 use super::visit::{
-    RoundSampling, Sampling, SideChild, SideError, Turn, VisitRequest, Visited, visit,
+    RoundSampling, Sampling, SideChild, SideError, Turn, VisitRequest, Visited, lay_out_again,
+    visit,
 };
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Launcher, Session};
@@ -266,7 +267,9 @@ impl Campaign<'_> {
         };
         let request = VisitRequest {
             id: &id,
+            metric: &subject.benchmark.metric,
             layout: &mut subject.layout,
+            known_ns: subject.lengths.candidate.known_ns_if_short(),
             sampling,
             shared_cache: &mut self.shared_cache,
         };
@@ -285,6 +288,14 @@ impl Campaign<'_> {
         how: Turns,
         took: Duration,
     ) {
+        let plan = self.in_turn;
+        let subject = self.subject_mut(launch, place);
+        if let (Some(plan), Some(layout)) = (plan, &subject.layout)
+            && subject.benchmark.metric.is_timed()
+            && let Some(again) = lay_out_again(&plan.round, layout, subject.rounds.len(), &turns)
+        {
+            subject.layout = Some(again);
+        }
         let subject = self.subject(launch, place);
         let launched = |turn: Turn| {
             let mut launched = subject.launched(LaunchOutcome::Measured(turn.series));

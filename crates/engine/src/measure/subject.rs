@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use super::driver::TimesTold;
+use super::lengths::SampleLengths;
 use super::schedule::{FlatSchedule, LaunchLayout};
 use crate::child::{USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds};
+use perfcheck_analysis::compare::ProcessSampling;
 use perfcheck_analysis::model::{
-    Benchmark, Extras, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings, Turns,
+    Benchmark, BySide, Extras, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings, Side,
+    Turns,
 };
 
 /// Rounds that a benchmark has however long they take, as long as it needs them.
@@ -76,6 +79,10 @@ pub(super) struct Subject {
     pub(super) paced: bool,
     /// The samples of both sides, round by round; none where there is one side.
     pub(super) rounds: Vec<Round>,
+    /// How long its samples came out on each side; nothing is known where no clock matters.
+    pub(super) lengths: BySide<SampleLengths>,
+    /// How many times as long as its settings say the next process samples, where the bench itself lays its samples out.
+    pub(super) stretch: u32,
     /// Whether one processor is enough for it; `None` until a round has shown it.
     pub(super) is_solitary: Option<bool>,
     /// How often in a row it failed beside the other side and went well without it.
@@ -101,6 +108,8 @@ impl Subject {
             skipped: None,
             time: Duration::ZERO,
             rounds: Vec::new(),
+            lengths: BySide::default(),
+            stretch: 1,
             is_solitary: None,
             trials: 0,
         };
@@ -179,9 +188,27 @@ impl Subject {
         !self.done && self.failures < MOST_FAILURES
     }
 
-    /// Its launches in all.
+    /// Its launches in all: one more for each whose samples came out too short, and at most twice as many. Rounds are no fixed number.
     pub(super) fn launches(&self) -> u32 {
-        self.resolved.sampling.launches
+        let wanted = self.resolved.sampling.launches;
+        match self.resolved.sampling.turns {
+            Turns::None => wanted.saturating_add(self.lengths.candidate.wanted_again().min(wanted)),
+            Turns::Samples | Turns::Launches => wanted,
+        }
+    }
+
+    /// Notes how long the samples of a process of each side came out.
+    pub(super) fn note_lengths(&mut self, sides: &[(Side, LaunchedBenchmark)]) {
+        for (side, launched) in sides {
+            if let LaunchOutcome::Measured(series) = &launched.outcome
+                && launched.benchmark.metric.is_timed()
+                && let Some(process) = ProcessSampling::from_samples(&series.alike())
+            {
+                self.lengths.of_mut(*side).add(process);
+            }
+        }
+        let stretches = Side::BOTH.map(|side| self.lengths.of(side).stretch_after(self.stretch));
+        self.stretch = stretches[0].max(stretches[1]);
     }
 
     /// Visits that it still has from this round on, at most, if it is given so much time in all.

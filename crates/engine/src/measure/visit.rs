@@ -17,8 +17,9 @@ use super::shared_cache::SharedCache;
 use super::subject::Resolved;
 use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
 use crate::host;
+use perfcheck_analysis::compare::{ASSUMED_CLOCK_STEP_NS, ProcessSampling};
 use perfcheck_analysis::model::{
-    Extras, Sample, SamplingMode, Series, Side, Throughput, WarmUpGoal,
+    Extras, Metric, Sample, SamplingMode, Series, Side, Throughput, WarmUpGoal,
 };
 use perfcheck_stats::Draws;
 
@@ -61,8 +62,12 @@ pub(super) enum Visited {
 /// What is asked of the children.
 pub(super) struct VisitRequest<'a> {
     pub(super) id: &'a str,
+    /// What its samples mean: amounts say nothing of how long an iteration takes, which their warm-up tells.
+    pub(super) metric: &'a Metric,
     /// Laid out by the first visit of a run, repeated by the others.
     pub(super) layout: &'a mut Option<LaunchLayout>,
+    /// The time of an iteration if the samples of the visit before came out too short for it.
+    pub(super) known_ns: Option<f64>,
     pub(super) sampling: Sampling,
     pub(super) shared_cache: &'a mut SharedCache,
 }
@@ -152,16 +157,23 @@ pub(super) fn visit(
         Sampling::Launch(resolved) => {
             each(children, |place, session| {
                 let series = &mut turns[place].series;
-                phases(session, resolved, warm[place], request.layout, series)
+                let known = KnownIteration {
+                    ns: request.known_ns,
+                    is_timed: request.metric.is_timed(),
+                };
+                phases(
+                    session,
+                    resolved,
+                    warm[place],
+                    known,
+                    request.layout,
+                    series,
+                )
             })?;
         }
         Sampling::Round(round) => {
-            let layout = round.lay_out(children, &warm, request.layout, began)?;
+            let layout = round.lay_out(children, &warm, request.metric, request.layout, began)?;
             round.sample(children, &warm, &layout, &mut turns)?;
-            if children.len() > 1 && round.had < ROUNDS_LAID_OUT_AGAIN {
-                let again = laid_out_again(&round.settings, &layout, &turns);
-                *request.layout = again.or(request.layout.take());
-            }
         }
     }
     let aside = request.sampling.aside();
@@ -221,11 +233,20 @@ pub(super) fn reach(session: &mut Session<'_>, id: &str) -> Result<Option<Starte
     Ok(None)
 }
 
+/// What is known of an iteration besides the warm-up.
+struct KnownIteration {
+    /// Its time, if the samples of the visit before came out too short for it.
+    ns: Option<f64>,
+    /// Whether samples tell its time.
+    is_timed: bool,
+}
+
 /// The samples of a launch of one side alone.
 fn phases(
     session: &mut Session<'_>,
     resolved: &Resolved,
     warm: WarmUp,
+    known: KnownIteration,
     layout: &mut Option<LaunchLayout>,
     series: &mut Series,
 ) -> Result<(), ChildError> {
@@ -238,13 +259,16 @@ fn phases(
             resolved.pinned,
         )
     };
+    if let Some(ns) = known.ns {
+        *layout = Some(lay_out_for(ns));
+    }
     let is_first = layout.is_none();
     let layout = layout.get_or_insert_with(|| lay_out_for(warm.body.per_iteration()));
     series.linear = phase(session, &layout.linear_request(), warm)?;
     // Its longer half: what is very short drowns in the clock.
     let longer = &series.linear[series.linear.len() / 2..];
     let quickest_ns = Sample::quickest_ns(longer);
-    let was_hit = warm.body.per_iteration() > quickest_ns * HIT_WARM_UP;
+    let was_hit = known.is_timed && warm.body.per_iteration() > quickest_ns * HIT_WARM_UP;
     // The other modes are Criterion's, which lays out for the time of the warm-up.
     if is_first && was_hit && resolved.sampling.mode == SamplingMode::Standard {
         *layout = lay_out_for(quickest_ns);
@@ -259,6 +283,7 @@ impl RoundSampling {
         &self,
         children: &mut [SideChild<'_>],
         warm: &[WarmUp],
+        metric: &Metric,
         layout: &mut Option<LaunchLayout>,
         began: Instant,
     ) -> Result<LaunchLayout, SideError> {
@@ -268,7 +293,11 @@ impl RoundSampling {
         // Sides that are apart both do so in their first round, though the first one's layout serves both.
         if is_first || apart && self.had == 0 {
             let of_sides = each(children, |place, session| {
-                calibrate(session, &self.settings, warm[place])
+                if metric.is_timed() {
+                    calibrate(session, &self.settings, warm[place])
+                } else {
+                    Ok(warm[place].body.per_iteration().max(1e-3))
+                }
             })?;
             sides_ns = both(&of_sides);
         }
@@ -324,16 +353,29 @@ impl RoundSampling {
     }
 }
 
-/// What the next rounds are laid out by: a first round in a burst makes all samples too short and too few.
-fn laid_out_again(
+/// What the next rounds are laid out by, after `rounds` and one of these `turns`, if not by `layout`: a first round in a burst makes all
+/// samples too short and too few.
+pub(super) fn lay_out_again(
     settings: &RoundSettings,
     layout: &LaunchLayout,
-    turns: &[Turn],
+    rounds: usize,
+    turns: &[(Side, Turn)],
 ) -> Option<LaunchLayout> {
-    let quickest = |turn: &Turn| Sample::quickest_ns(&turn.series.flat);
+    let quickest = |(_, turn): &(Side, Turn)| Sample::quickest_ns(&turn.series.flat);
     let sides_ns = both(&turns.iter().map(quickest).collect::<Vec<_>>());
     let quickest_ns = sides_ns[0].min(sides_ns[1]);
-    (quickest_ns * HIT_ROUND < layout.iteration_ns[0]).then(|| lay_out_rounds(settings, sides_ns))
+    if !quickest_ns.is_finite() {
+        return None;
+    }
+    let was_hit =
+        rounds < ROUNDS_LAID_OUT_AGAIN && quickest_ns * HIT_ROUND < layout.iteration_ns[0];
+    let process = ProcessSampling {
+        iterations: layout.flat.map_or(1, |flat| flat.iterations) as f64,
+        iteration_ns: quickest_ns,
+    };
+    let is_short = process.is_too_short(quickest_ns, ASSUMED_CLOCK_STEP_NS);
+    let again = (was_hit || is_short).then(|| lay_out_rounds(settings, sides_ns));
+    again.filter(|again| again != layout)
 }
 
 /// What each side has; twice that of the only one, or of the only one that is known.
@@ -431,14 +473,20 @@ mod tests {
             throughput: Throughput::default(),
             extras: Extras::default(),
         };
-        let again = |base: &[u64], candidate: &[u64]| {
-            laid_out_again(&settings, &layout, &[turn(base), turn(candidate)])
+        let after = |rounds, base: &[u64], candidate: &[u64]| {
+            let turns = [(Side::Base, turn(base)), (Side::Candidate, turn(candidate))];
+            lay_out_again(&settings, &layout, rounds, &turns)
         };
+        let again = |base: &[u64], candidate: &[u64]| after(0, base, candidate);
         assert_eq!(again(&[300, 320], &[290, 700]), None, "it was no burst");
         assert_eq!(again(&[], &[]), None);
         assert_eq!(again(&[0, 0], &[0, 0]), None, "the clock stood still");
         let anew = again(&[300, 150], &[310, 300]);
         assert_eq!(anew, Some(lay_out_rounds(&settings, [150.0, 300.0])));
+        assert_eq!(after(10, &[300, 150], &[310, 300]), None, "it is late");
+        // 1667 iterations of 50 ns are no 100 us.
+        let short = after(50, &[50], &[300]);
+        assert_eq!(short, Some(lay_out_rounds(&settings, [50.0, 300.0])));
     }
 
     #[test]

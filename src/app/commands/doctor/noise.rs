@@ -10,7 +10,7 @@ use crate::app::error::AppError;
 use crate::app::measuring::recorded::Recorded;
 use crate::report::{NoiseFindings, Progress, Resolvable};
 use perfcheck_analysis::compare::{Demand, PairedSeries, Plan, Resolution};
-use perfcheck_analysis::model::{DecisionSettings, LaunchRecord, Skipping, TargetFacts};
+use perfcheck_analysis::model::{DecisionSettings, LaunchRecord, Metric, Skipping, TargetFacts};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::Launcher;
 use perfcheck_engine::measure::{
@@ -75,6 +75,7 @@ pub(super) fn measure(
         let rounds = rounds.get(&spent.key).map_or(&[][..], Vec::as_slice);
         let series = PairedSeries {
             key: &spent.key,
+            metric: &Metric::Time,
             rounds,
             noise_threshold: DecisionSettings::PAIRED_NOISE_THRESHOLD,
         };

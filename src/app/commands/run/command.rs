@@ -38,7 +38,7 @@ use perfcheck_analysis::model::{
     Verdict, Work,
 };
 use perfcheck_engine::host;
-use perfcheck_engine::measure::Discovered;
+use perfcheck_engine::measure::{Discovered, DiscoveredTarget};
 use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// Runs the command.
@@ -301,7 +301,8 @@ impl RunCommand<'_> {
         if let Some(deal) = &deal {
             discovered.retain(|key| deal.has(key));
         }
-        let references = self.references(&store, workspace, &discovered, &environment)?;
+        let subjects: Vec<Wanting> = discovered.targets.iter().flat_map(wanting).collect();
+        let mut references = self.references(&store, workspace, &subjects, &environment, None)?;
         let scope = self.scope(&discovered);
         let failed = failed_targets(&discovered.failures);
         let listed = discovered.targets.clone();
@@ -326,6 +327,16 @@ impl RunCommand<'_> {
         let counted = &mut measurements;
         let not_counted = count_alone(run, counted, &listed, request, &left, &mut store, world)?;
         drop(lock);
+        // A bench of Criterion says what its numbers are only with its results.
+        let mut others = measurements.iter().map(Wanting::of).collect::<Vec<_>>();
+        others.retain(|other| {
+            let mut discovered = subjects.iter();
+            discovered.any(|one| one.key == other.key && one.metric != other.metric)
+        });
+        if !others.is_empty() {
+            let found = self.references(&store, workspace, &others, &environment, Some(run))?;
+            references.chosen.extend(found.chosen);
+        }
         let (rows, mut basis) = interrupt.while_computing(&left, || {
             self.beside_stored(
                 &store,
@@ -486,26 +497,15 @@ impl RunCommand<'_> {
         &self,
         store: &Store,
         workspace: WorkspaceId,
-        discovered: &Discovered,
+        subjects: &[Wanting],
         environment: &Environment,
+        candidate: Option<RunId>,
     ) -> Result<References, AppError> {
-        let subjects: Vec<Wanting> = discovered
-            .targets
-            .iter()
-            .flat_map(|found| {
-                found.benchmarks.iter().map(|benchmark| Wanting {
-                    key: benchmark.key.clone(),
-                    target_facts: found.target.facts.clone(),
-                    version: benchmark.version.clone(),
-                    metric: benchmark.metric.clone(),
-                })
-            })
-            .collect();
         let git = self.request.git.as_ref();
         let wanted = match &self.baseline {
             Some((run, name)) => Wanted::Named(*run, name),
             None => Wanted::LastAccepted {
-                before: None,
+                before: candidate,
                 branch: git.and_then(|git| git.branch.as_deref()),
             },
         };
@@ -515,9 +515,9 @@ impl RunCommand<'_> {
             checkout: self.request.context.checkout.as_ref(),
             environment,
             allowed: &self.options.comparison.allow_different,
-            candidate: None,
+            candidate,
         };
-        Ok(chooser.choose(&wanted, &subjects)?)
+        Ok(chooser.choose(&wanted, subjects)?)
     }
 
     /// Which benchmarks should be there again if the reference has them.
@@ -598,4 +598,14 @@ impl RunCommand<'_> {
     fn place(&self) -> String {
         place(self.request.common)
     }
+}
+
+/// The benchmarks of a target, each to be compared with something.
+fn wanting(found: &DiscoveredTarget) -> impl Iterator<Item = Wanting> {
+    found.benchmarks.iter().map(|benchmark| Wanting {
+        key: benchmark.key.clone(),
+        target_facts: found.target.facts.clone(),
+        version: benchmark.version.clone(),
+        metric: benchmark.metric.clone(),
+    })
 }

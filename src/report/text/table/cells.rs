@@ -224,7 +224,8 @@ fn verdict_cell(row: &Row<'_>) -> Cell {
     };
     let slow_side = row.comparison.as_ref().and_then(Comparison::slow_side);
     let path = match slow_side {
-        Some(_) => " (slow path)",
+        Some(Side::Candidate) => " (slow path)",
+        Some(Side::Base) => " (slow path gone)",
         None => "",
     };
     let text = format!("{} {}{path}", theme::symbol(verdict), verdict.word());

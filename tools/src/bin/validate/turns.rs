@@ -2,7 +2,7 @@
 
 use super::stored;
 use perfcheck_analysis::compare::{Comparison, PairedMethod, PairedSeries, Plan, judge};
-use perfcheck_analysis::model::{Nanos, Round, Sample};
+use perfcheck_analysis::model::{Metric, Nanos, Round, Sample};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::paired_verdict;
 
@@ -74,6 +74,7 @@ pub fn compared(candidate: &[f64], base: &[f64]) -> Comparison {
     let (base, candidate) = (side(base), side(candidate));
     let series = PairedSeries {
         key: &candidate.benchmark.key,
+        metric: &Metric::Time,
         rounds: &rounds,
         noise_threshold: 0.01,
     };

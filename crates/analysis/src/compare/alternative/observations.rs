@@ -34,7 +34,10 @@ impl SideSamples {
                 .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
                 .unzip()
         });
-        let resolution = series().filter_map(|launch| {
+        // Amounts have no clock.
+        let timed = runs.iter().filter(|run| run.benchmark.metric.is_timed());
+        let timed = timed.flat_map(|run| &run.launches);
+        let resolution = timed.filter_map(|launch| {
             let lengths: Vec<f64> = launch
                 .series
                 .deciding()

@@ -66,6 +66,22 @@ const BASE: [f64; 5] = [100.0, 101.0, 102.0, 100.5, 101.5];
 const SLOWER: [f64; 5] = [110.0, 111.0, 112.0, 110.5, 111.5];
 
 #[test]
+fn what_takes_nothing_any_more_is_faster_by_every_test() {
+    let base = [6.0, 6.1, 5.9, 6.0, 6.2, 6.1];
+    for test in [Test::PooledT, Test::Welch, Test::MannWhitney] {
+        let analysis = Analysis {
+            observations: Observations::Launches,
+            ..by(test)
+        };
+        let found = compared(&base, &[0.0; 6], analysis);
+        let change = found.change.expect("a change");
+        assert_eq!(found.verdict, Verdict::Improved, "{test:?} {found:?}");
+        assert!((change.estimate + 1.0).abs() < 0.05, "{test:?} {change:?}");
+        assert!(change.upper < -0.9, "{test:?} {change:?}");
+    }
+}
+
+#[test]
 fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
     let found = compared(&BASE, &SLOWER, by(Test::Welch));
     let expected = WelchTest::of(&SLOWER, &BASE, WelchDf::Fractional).unwrap();

@@ -115,6 +115,12 @@ impl Answer<'_> {
         let look = self.look;
         let mut comparison = self.untested();
         comparison.notes.extend(look.raised_threshold());
+        if look.usable.left_out > 0 && look.refused.is_none() {
+            comparison.notes.push(Note::RoundsLeftOut {
+                left_out: look.usable.left_out,
+                rounds: look.rounds,
+            });
+        }
         let estimate = floor_test::floors(&look.usable, self.method);
         comparison.basis = Basis::Untested {
             location: estimate.map(|(location, ..)| location),
@@ -258,10 +264,9 @@ impl Answer<'_> {
         if self.look.is_too_noisy {
             return Verdict::Inconclusive;
         }
-        if self.look.rounds < Plan::ROUNDS_OF_UNCHANGED {
-            notes.push(Note::SlowPathsNotSearched {
-                rounds: self.look.rounds,
-            });
+        let rounds = self.look.usable.rounds.len();
+        if rounds < Plan::ROUNDS_OF_UNCHANGED {
+            notes.push(Note::SlowPathsNotSearched { rounds });
         }
         Verdict::Unchanged
     }

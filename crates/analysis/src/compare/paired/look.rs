@@ -142,7 +142,7 @@ impl Look {
         }
         // Where it is too noisy, what more rounds could still show is a change.
         if lower >= -self.threshold && upper <= self.threshold && !self.is_too_noisy {
-            return if self.rounds >= Plan::ROUNDS_OF_UNCHANGED {
+            return if self.usable.rounds.len() >= Plan::ROUNDS_OF_UNCHANGED {
                 Standing::Settled(Verdict::Unchanged)
             } else {
                 Standing::Searching

@@ -1,33 +1,31 @@
 //! What makes an A/B comparison impossible.
 
-use super::series::{PairedSeries, UsableRounds, typical_length};
-use crate::compare::launch_values::needed_ns;
+use super::series::{PairedSeries, UsableRounds};
 use crate::compare::note::Note;
+use crate::compare::sample_length::{ASSUMED_CLOCK_STEP_NS, shortest_sample_ns};
 use crate::model::Side;
-
-/// Clocks that are coarser show by samples that fall on few values.
-const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
 
 /// Why a series cannot be tested, if so.
 pub(super) fn refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Option<Note> {
-    let of_side = |side| {
-        series.rounds.iter().flat_map(move |round| match side {
-            Side::Base => &round.base,
-            Side::Candidate => &round.candidate,
-        })
-    };
     for side in [Side::Candidate, Side::Base] {
-        if of_side(side).next().is_none() {
+        if series
+            .rounds
+            .iter()
+            .all(|round| round.samples(side).is_empty())
+        {
             return Some(Note::NoSamples { side });
         }
     }
-    let needed_ns = needed_ns(ASSUMED_CLOCK_STEP_NS);
-    for side in [Side::Candidate, Side::Base] {
-        if typical_length(of_side(side)).is_some_and(|length| length < needed_ns) {
-            return Some(Note::SamplesTooShort { side, needed_ns });
-        }
+    if !usable.rounds.is_empty() {
+        return None;
     }
-    usable.rounds.is_empty().then_some(Note::NoSamples {
-        side: Side::Candidate,
+    Some(match usable.too_short {
+        Some(side) => Note::SamplesTooShort {
+            side,
+            needed_ns: shortest_sample_ns(ASSUMED_CLOCK_STEP_NS),
+        },
+        None => Note::NoSamples {
+            side: Side::Candidate,
+        },
     })
 }

@@ -1,13 +1,15 @@
 //! What was measured of one benchmark, and what of it can be compared.
 
-use crate::model::{BenchmarkKey, Round, Sample};
-use perfcheck_stats::median;
+use crate::compare::sample_length::{ASSUMED_CLOCK_STEP_NS, ProcessSampling, typical_iteration_ns};
+use crate::model::{BenchmarkKey, Metric, Round, Sample, Side};
 
 /// The rounds of one benchmark.
 #[derive(Debug, Clone, Copy)]
 pub struct PairedSeries<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
+    /// What its samples mean.
+    pub metric: &'a Metric,
     /// Its rounds, in the order taken.
     pub rounds: &'a [Round],
     /// Relative change that counts as noise, a fraction.
@@ -38,19 +40,55 @@ impl Neighbours {
     }
 }
 
-/// The rounds of a series that have samples.
+/// The rounds of a series whose samples count.
 #[derive(Debug, Clone)]
 pub(super) struct UsableRounds {
     pub rounds: Vec<Neighbours>,
+    /// Rounds left out because the samples of a side are too short.
+    pub left_out: usize,
+    /// The side whose samples were too short in one of them.
+    pub too_short: Option<Side>,
 }
 
 impl UsableRounds {
-    /// Reads the first `count` rounds.
+    /// Reads the first `count` rounds. A round counts as a whole, if the samples of both sides are long enough at the time that is typical of
+    /// all processes of their side.
     pub(super) fn of(series: &PairedSeries<'_>, count: usize) -> Self {
-        let rounds = series.rounds.iter().take(count).map(Neighbours::of);
-        Self {
-            rounds: rounds.filter(|round| !round.base.is_empty()).collect(),
+        let rounds = &series.rounds[..count.min(series.rounds.len())];
+        let typical_ns = |side| {
+            let processes = rounds
+                .iter()
+                .filter_map(|round| ProcessSampling::from_samples(round.samples(side)));
+            typical_iteration_ns(processes).unwrap_or(0.0)
+        };
+        let typical_ns = [Side::Candidate, Side::Base].map(|side| (side, typical_ns(side)));
+        let is_timed = series.metric.is_timed();
+        let short_side = |round: &Round| {
+            let mut sides = typical_ns.iter().filter(|_| is_timed);
+            sides.find_map(|(side, typical_ns)| {
+                let sampling = ProcessSampling::from_samples(round.samples(*side))?;
+                sampling
+                    .is_too_short(*typical_ns, ASSUMED_CLOCK_STEP_NS)
+                    .then_some(*side)
+            })
+        };
+        let mut usable = Self {
+            rounds: Vec::new(),
+            left_out: 0,
+            too_short: None,
+        };
+        for round in rounds {
+            if let Some(side) = short_side(round) {
+                usable.left_out += 1;
+                usable.too_short = Some(side);
+                continue;
+            }
+            let neighbours = Neighbours::of(round);
+            if !neighbours.base.is_empty() {
+                usable.rounds.push(neighbours);
+            }
         }
+        usable
     }
 
     /// Samples of a side.
@@ -63,6 +101,7 @@ impl UsableRounds {
         let (first, second) = self.rounds.split_at(count.min(self.rounds.len()));
         [first, second].map(|rounds| Self {
             rounds: rounds.to_vec(),
+            ..*self
         })
     }
 
@@ -76,10 +115,4 @@ impl UsableRounds {
             .map(|round| &round.candidate[..])
             .collect()
     }
-}
-
-/// The typical length of the samples, in nanoseconds; `None` without any.
-pub(super) fn typical_length<'s>(samples: impl Iterator<Item = &'s Sample>) -> Option<f64> {
-    let lengths: Vec<f64> = samples.map(|sample| sample.elapsed.as_f64()).collect();
-    median(&lengths)
 }

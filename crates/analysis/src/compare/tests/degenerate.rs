@@ -1,7 +1,8 @@
 //! Input that is missing, constant, too short or cut down.
 
 use super::*;
-use crate::model::{Failure, Nanos, Side};
+use crate::compare::fixtures::with_ramp;
+use crate::model::{Failure, LaunchSeries, Metric, Nanos, Side};
 
 #[test]
 fn no_samples_in_the_new_run_is_failed_and_none_in_the_reference_inconclusive() {
@@ -103,6 +104,80 @@ fn a_few_long_samples_among_short_ones_do_not_stand_for_the_launch() {
     times.extend([200.0; 10]);
     let disturbed = measurement((0..5).map(|k| flat_launch(k, 1_000, &times)).collect());
     assert_eq!(dedicated(&disturbed, &run(50.0)).change, None);
+}
+
+/// A process of a Criterion bench: a ramp of 200 samples in steps of `step` iterations that take `ns` each.
+fn ramp_launch(launch: u32, step: u64, ns: f64) -> LaunchSeries {
+    with_ramp(flat_launch(launch, 1, &[]), step, 200, ns, 0.0)
+}
+
+#[test]
+fn the_one_process_that_was_slow_throughout_does_not_stand_for_a_run_of_short_samples() {
+    // A warm-up of 70 ns an iteration in place of 5.55 ns: ramps of 100 ns to 20 us, which only the slow process makes long.
+    let mut before: Vec<LaunchSeries> = (0..5).map(|k| ramp_launch(k, 18, 5.55)).collect();
+    before[3] = ramp_launch(3, 18, 1_935.0);
+    let before = measurement(before);
+    let after: Vec<LaunchSeries> = (0..5).map(|k| ramp_launch(k, 900, 12.47)).collect();
+    let after = measurement(after);
+    for decider in [RUN_LEVEL, SCREEN] {
+        for (candidate, base, side) in [
+            (&after, &before, Side::Base),
+            (&before, &after, Side::Candidate),
+        ] {
+            let found = pair(candidate, base, decider, HostClass::Dedicated);
+            assert_eq!((found.verdict, found.change), (Verdict::Inconclusive, None));
+            assert!(has(
+                &found,
+                |note| matches!(note, Note::SamplesTooShort { side: s, .. } if *s == side)
+            ));
+        }
+    }
+}
+
+#[test]
+fn a_process_whose_warm_up_was_slowed_down_is_left_out_whatever_its_samples_took() {
+    let base = measurement((0..5).map(|k| ramp_launch(k, 900, 12.0)).collect());
+    let with = |ns: f64| {
+        let mut launches: Vec<LaunchSeries> = (0..5).map(|k| ramp_launch(k, 900, 12.0)).collect();
+        launches[1] = ramp_launch(1, 9, ns);
+        measurement(launches)
+    };
+    // Short ones, and ones that a disturbance has made long enough.
+    for ns in [6.0, 12.0, 12_000.0] {
+        let found = dedicated(&with(ns), &base);
+        assert_eq!(found.change.map(|change| change.estimate), Some(0.0));
+        assert_eq!(found.extent.launches_candidate(), 4);
+        assert!(has(&found, |note| *note
+            == Note::ProcessesLeftOut {
+                side: Side::Candidate,
+                left_out: 1,
+                used: 4
+            }));
+    }
+    let mut few = with(12.0);
+    few.launches[2] = ramp_launch(2, 9, 12.0);
+    few.launches[4] = ramp_launch(4, 9, 12.0);
+    let found = dedicated(&few, &base);
+    assert_eq!(found.change, None, "two of five cannot stand for the run");
+}
+
+#[test]
+fn amounts_are_never_too_short() {
+    let events = |amount: f64| {
+        let launches = (0..5).map(|k| flat_launch(k, 50, &[amount; 30]));
+        let mut found = measurement(launches.collect());
+        found.benchmark.metric = Metric::Amount {
+            unit: "events".into(),
+        };
+        found
+    };
+    let found = dedicated(&events(4.0), &events(3.0));
+    assert_eq!(found.verdict, Verdict::Regressed);
+    assert!((found.change.unwrap().estimate - 1.0 / 3.0).abs() < 1e-9);
+    assert_eq!(
+        dedicated(&events(3.0), &events(3.0)).verdict,
+        Verdict::Unchanged
+    );
 }
 
 #[test]

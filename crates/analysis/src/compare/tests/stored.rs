@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::model::{
-    Allocations, Analysis, BenchmarkKey, Latencies, Nanos, Observations, Outliers, Round, Sample,
-    Statistic, StatisticSet, Test,
+    Allocations, Analysis, BenchmarkKey, Latencies, Metric, Nanos, Observations, Outliers, Round,
+    Sample, Statistic, StatisticSet, Test,
 };
 use perfcheck_stats::HdrPrecision;
 
@@ -112,6 +112,7 @@ fn in_turn(rounds: u32, factor: f64) -> Comparison {
     };
     let series = PairedSeries {
         key: &key,
+        metric: &Metric::Time,
         rounds: &rounds,
         noise_threshold: 0.02,
     };

@@ -62,6 +62,7 @@ fn beyond_three_times_the_threshold_nothing_is_unchanged_and_large_changes_are_s
     let key = key("b");
     let series = PairedSeries {
         key: &key,
+        metric: &Metric::Time,
         rounds: &quiet(30, 1.0),
         noise_threshold: 0.01,
     };

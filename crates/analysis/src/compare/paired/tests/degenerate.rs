@@ -62,6 +62,7 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
     let (key, rounds) = (key("b"), constant(110.0));
     let series = PairedSeries {
         key: &key,
+        metric: &Metric::Time,
         rounds: &rounds,
         noise_threshold: 0.01,
     };
@@ -137,10 +138,92 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
     }
 }
 
+#[test]
+fn rounds_of_a_disturbed_warm_up_are_left_out_and_the_others_find_the_slowdown() {
+    // Of samples that were planned for half a millisecond: the warm-up was 50 times too slow in half of the rounds of each side.
+    let sampled = |round: usize, ns: u64, short: bool, slow: bool| {
+        let iterations = if short { 2_000 } else { 100_000 };
+        let ns = if slow { 50 * ns } else { ns + round as u64 % 2 };
+        vec![
+            Sample {
+                iterations,
+                elapsed: Nanos(iterations * ns)
+            };
+            SAMPLES
+        ]
+    };
+    let rounds: Vec<Round> = (0..40)
+        .map(|round| Round {
+            layout: None,
+            base: sampled(round, 10, round % 4 == 0, round % 8 == 0),
+            candidate: sampled(round, 23, round % 4 == 1, round % 8 == 1),
+            led: Vec::new(),
+        })
+        .collect();
+    let comparison = judged(&rounds);
+    assert_eq!(comparison.verdict, Verdict::Regressed);
+    let change = comparison.change.unwrap().estimate;
+    assert!((1.0..1.4).contains(&change), "{change}");
+    assert!(has(&comparison, |note| matches!(
+        note,
+        Note::RoundsLeftOut { .. }
+    )));
+    // Of short rounds alone nothing is tested, though some of them were slow enough to seem long.
+    let short: Vec<Round> = (0..40)
+        .map(|round| Round {
+            layout: None,
+            base: sampled(round, 10, true, round % 8 == 0),
+            candidate: sampled(round, 10, true, round % 3 == 0),
+            led: Vec::new(),
+        })
+        .collect();
+    let comparison = judged(&short);
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    assert!(has(&comparison, |note| matches!(
+        note,
+        Note::SamplesTooShort { .. }
+    )));
+}
+
+#[test]
+fn a_few_counts_of_an_amount_are_enough() {
+    let side = |amount: u64| {
+        vec![
+            Sample {
+                iterations: 50,
+                elapsed: Nanos(50 * amount)
+            };
+            SAMPLES
+        ]
+    };
+    let rounds = vec![
+        Round {
+            layout: None,
+            base: side(3),
+            candidate: side(4),
+            led: Vec::new(),
+        };
+        20
+    ];
+    let key = key("b");
+    let series = PairedSeries {
+        key: &key,
+        metric: &Metric::Amount {
+            unit: "events".into(),
+        },
+        rounds: &rounds,
+        noise_threshold: 0.01,
+    };
+    let found = judge(&[series], &plan(&[10])).remove(0);
+    assert_eq!(found.verdict, Verdict::Regressed);
+    assert!((found.change.unwrap().estimate - 1.0 / 3.0).abs() < 1e-9);
+}
+
 fn standing_of(rounds: &[Round]) -> Standing {
     let key = key("b");
     let series = PairedSeries {
         key: &key,
+        metric: &Metric::Time,
         rounds,
         noise_threshold: 0.01,
     };

@@ -10,6 +10,7 @@ fn judge_all(factors: &[f64], plan: &Plan) -> Vec<Comparison> {
         .zip(&sets)
         .map(|(key, rounds)| PairedSeries {
             key,
+            metric: &Metric::Time,
             rounds,
             noise_threshold: 0.01,
         })

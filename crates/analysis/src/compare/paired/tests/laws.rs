@@ -70,6 +70,44 @@ proptest! {
     }
 
     #[test]
+    fn every_kind_of_verdict_is_what_the_documents_say_of_it(
+        seed in any::<u64>(), count in 5_usize..45, factor in 0.94f64..1.06, spread in 0.0f64..0.01,
+        slow in prop::option::of((any::<bool>(), 0.02f64..0.5)), planned in prop::sample::select(vec![1, 50]),
+    ) {
+        let mut rounds = noisy(seed, count, factor, spread);
+        if let Some((of_candidate, share)) = slow {
+            let mut noise = Noise::new(seed ^ 1);
+            for round in &mut rounds {
+                let side = if of_candidate { &mut round.candidate } else { &mut round.base };
+                for sample in side.iter_mut().filter(|_| noise.uniform() < share) {
+                    sample.elapsed.0 = sample.elapsed.0 * 7 / 5;
+                }
+            }
+        }
+        let key = key("b");
+        let series = PairedSeries { key: &key, metric: &Metric::Time, rounds: &rounds, noise_threshold: 0.01 };
+        let comparison = judge(&[series], &Plan { planned, ..plan(&[10, 20, 30]) }).remove(0);
+        let (change, theta) = (comparison.change.unwrap(), 0.01_f64.ln_1p());
+        let (lower, upper) = (change.lower.ln_1p(), change.upper.ln_1p());
+        let (slower, faster) = (lower > theta + 1e-15, upper < -theta - 1e-15);
+        let within = lower >= -theta - 1e-12 && upper <= theta + 1e-12;
+        let (is_new, is_gone) = match comparison.slow_side() {
+            Some(Side::Candidate) => (true, false),
+            Some(Side::Base) => (false, true),
+            None => (false, false),
+        };
+        let as_documented = match comparison.verdict {
+            Verdict::Regressed => slower || is_new,
+            Verdict::Suspect => !slower,
+            Verdict::Improved => !slower && !is_new && (faster || is_gone),
+            Verdict::Unchanged => within && !is_new && !is_gone,
+            Verdict::Inconclusive => !slower && !faster && !is_new && !is_gone,
+            _ => false,
+        };
+        prop_assert!(as_documented, "{:?}", comparison);
+    }
+
+    #[test]
     fn exchanging_the_sides_mirrors_the_interval_and_the_verdict(
         seed in any::<u64>(), count in 5_usize..30, factor in 0.95f64..1.06, spread in 0.0f64..0.01,
     ) {
@@ -116,7 +154,7 @@ proptest! {
         let plan = plan(&[10, 20, 30]);
         let rounds = noisy(seed, 30, factor, spread);
         let key = key("b");
-        let series = |count: usize| PairedSeries { key: &key, rounds: &rounds[..count], noise_threshold: 0.01 };
+        let series = |count: usize| PairedSeries { key: &key, metric: &Metric::Time, rounds: &rounds[..count], noise_threshold: 0.01 };
         let stop = [10, 20, 30].into_iter().find_map(|count| match standing(&series(count), &plan) {
             Standing::Settled(verdict) => Some((count, verdict)),
             Standing::Open | Standing::Searching => None,

@@ -8,6 +8,7 @@ fn standing_at(rounds: &[Round], plan: &Plan) -> Standing {
     let key = key("b");
     let series = PairedSeries {
         key: &key,
+        metric: &Metric::Time,
         rounds,
         noise_threshold: 0.01,
     };

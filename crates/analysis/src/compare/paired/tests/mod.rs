@@ -14,7 +14,7 @@ use super::*;
 use std::collections::BTreeMap;
 
 use crate::compare::{Comparison, Note};
-use crate::model::{BenchmarkKey, Nanos, Round, Sample, Side, Verdict};
+use crate::model::{BenchmarkKey, Metric, Nanos, Round, Sample, Side, Verdict};
 use perfcheck_stats::{Draws, Stream};
 
 /// Samples last about half a millisecond at 100 ns per iteration.
@@ -100,6 +100,7 @@ fn judge_one(rounds: &[Round], noise_threshold: f64, plan: &Plan) -> Comparison 
     let key = key("b");
     let series = PairedSeries {
         key: &key,
+        metric: &Metric::Time,
         rounds,
         noise_threshold,
     };
@@ -183,6 +184,7 @@ fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change(
     let (key, rounds) = (key("b"), layout(5));
     let series = PairedSeries {
         key: &key,
+        metric: &Metric::Time,
         rounds: &rounds,
         noise_threshold: 0.01,
     };
@@ -262,6 +264,7 @@ fn the_number_of_threads_changes_nothing() {
                 .zip(&sets)
                 .map(|(key, rounds)| PairedSeries {
                     key,
+                    metric: &Metric::Time,
                     rounds,
                     noise_threshold: 0.01,
                 })

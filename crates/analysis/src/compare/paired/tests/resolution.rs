@@ -26,6 +26,7 @@ fn resolution(rounds: &[Round]) -> Resolution {
     let key = key("b");
     let series = PairedSeries {
         key: &key,
+        metric: &Metric::Time,
         rounds,
         noise_threshold: 0.01,
     };
@@ -80,6 +81,7 @@ fn verdicts_find_what_was_promised_after_the_rounds_that_were_promised() {
             let key = key("b");
             let series = PairedSeries {
                 key: &key,
+                metric: &Metric::Time,
                 rounds: &rounds[..count],
                 noise_threshold: 0.01,
             };
@@ -102,6 +104,7 @@ fn too_few_rounds_or_none_promise_nothing() {
         let rounds = noisy(count, 0.01, 1.0, 4);
         let series = PairedSeries {
             key: &key,
+            metric: &Metric::Time,
             rounds: &rounds,
             noise_threshold: 0.01,
         };
