@@ -23,7 +23,7 @@ use crate::settings::AnnouncedBenchmark;
 use crate::slowdown::{self, Slowdown};
 use crate::suite::Visitor;
 use crate::throughput::Throughput;
-use crate::walk::{BenchFunction, Catalogue, Declared, walk};
+use crate::walk::{BenchFunction, Catalogue, DeclaredId, walk};
 use crate::warm_up::warm_up;
 use crate::{counting, descriptors, panics, shift};
 
@@ -264,7 +264,7 @@ pub(crate) struct Starter<'s> {
 /// A benchmark on a walk of its function, which may give others the same id.
 struct AddressedBenchmark<'s> {
     /// `before` counts down to 0 where it comes next.
-    declaration: Declared,
+    declaration: DeclaredId,
     starter: Starter<'s>,
 }
 

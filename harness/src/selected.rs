@@ -8,7 +8,7 @@ use crate::driver::SampleDriver;
 use crate::panics;
 use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::suite::Visitor;
-use crate::walk::{BenchFunction, Declared, DeclaredBenchmark, walk};
+use crate::walk::{BenchFunction, DeclaredBenchmark, DeclaredId, walk};
 
 /// How one benchmark ended.
 pub(crate) enum Ending {
@@ -74,7 +74,7 @@ impl<C: Caller> Visitor for Selected<'_, C> {
         let AnnouncedBenchmark { id, settings } = announcement;
         let before = self.declared.iter().filter(|other| **other == id).count();
         self.declared.push(id.clone());
-        let declaration = Declared { id, before };
+        let declaration = DeclaredId { id, before };
         let mut wanted = self.wanted.iter();
         let Some(entry) = wanted
             .find(|entry| entry.function == self.function && entry.declaration == declaration)

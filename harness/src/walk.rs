@@ -42,12 +42,12 @@ pub(crate) struct DeclaredBenchmark {
     pub(crate) announcement: AnnouncedBenchmark,
     /// Index of the function that declares it.
     pub(crate) function: usize,
-    pub(crate) declaration: Declared,
+    pub(crate) declaration: DeclaredId,
 }
 
 /// The id that a function gives a benchmark, and how many it has given that id before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredId {
     pub(crate) id: String,
     pub(crate) before: usize,
 }
@@ -75,7 +75,7 @@ impl Catalogue {
                 _: &mut dyn FnMut(&mut Bencher<'_>),
             ) {
                 self.entries.push(DeclaredBenchmark {
-                    declaration: Declared {
+                    declaration: DeclaredId {
                         id: announcement.id.clone(),
                         before: 0,
                     },

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use perfcheck_analysis::model::{
-    BenchmarkKey, BySide, Event, Nanos, Observer, Round, Sample, TargetFacts,
+    BenchmarkKey, BySide, Event, Nanos, Observer, Round, Sample, Skipping, TargetFacts,
 };
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::Launcher;
@@ -61,6 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         directory: PathBuf::from("."),
         variables: BTreeMap::new(),
         facts: TargetFacts::default(),
+        skipping: Skipping::Works,
     };
     let supervisor = Supervisor::new();
     let interrupt = Interrupt::never();

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
 use super::chance;
-use super::criterion_config::sampled_alike;
+use super::criterion_config::{briefest, needs_all_benchmarks, sampled_alike};
 use super::launch::{ConductWatch, OpenLaunch, launch_spec};
 use super::seat::{Seat, Seated};
 use super::subject::{Pace, Subject};
@@ -30,18 +30,6 @@ use perfcheck_analysis::model::{
     Series, Side, Skipping, Throughput, Turns,
 };
 
-/// The launch that finds out how long iterations take.
-const GLANCE: Said = Said {
-    warm_up: Some(Duration::from_millis(20)),
-    measurement: Some(Duration::from_millis(20)),
-    samples: 10,
-};
-/// The same of a version that would make whole seconds of that: an author's time may be shorter, and is seen where nothing is said.
-const GLANCE_AT_AUTHORS: Said = Said {
-    warm_up: None,
-    measurement: None,
-    ..GLANCE
-};
 /// What is said to that version where its author's time is not shorter; samples take a little more or less than their time.
 const WHOLE: Duration = Duration::from_secs(1);
 const ABOUT_WHOLE: Duration = Duration::from_millis(1_100);
@@ -53,15 +41,6 @@ const ABOUT_UNSET: RangeInclusive<Duration> =
 const MOSTLY_SET_UP: f64 = 0.5;
 /// A warm-up of fewer iterations says nothing of the rest: the first ones are slow.
 const WARM: u64 = 8;
-
-/// How benchmarks are sampled of which nothing is kept.
-pub(super) fn briefest(version: CriterionVersion) -> Said {
-    if version.takes_whole_seconds() {
-        GLANCE_AT_AUTHORS
-    } else {
-        GLANCE
-    }
-}
 
 impl Pace {
     fn of(reported: &Reported) -> Self {
@@ -92,14 +71,6 @@ fn iteration_of(series: &Series) -> (f64, f64) {
     } else {
         (ns, 1.0)
     }
-}
-
-/// Tells that a target's processes run all of its benchmarks, as one that passed over some ended with `error`.
-pub(super) fn needs_all_benchmarks(target: &BenchTarget, error: &ChildError) -> String {
-    format!(
-        "bench target `{}` of package `{}` needs all its benchmarks to run, so each of its processes runs all of them and a filter saves no time; a process that skipped some failed: {error}",
-        target.target, target.package
-    )
 }
 
 /// Short launches that tell how long the benchmarks `ids` take and what their authors fixed in code. What goes wrong in them goes wrong

@@ -6,7 +6,8 @@ use super::lengths::LEAST_SAMPLE_NS;
 use super::plan::RoundSettings;
 use super::schedule::{PIN_TIME_FACTOR, SAMPLE_NS};
 use super::subject::{Pace, Phase, Resolved, Subject};
-use crate::child::{FEWEST_SAMPLES, Said};
+use crate::cargo::BenchTarget;
+use crate::child::{ChildError, CriterionVersion, FEWEST_SAMPLES, Said};
 
 /// Numbers of samples among which one is chosen: the fewer there are, the fewer processes it takes.
 const SAMPLES: [u32; 7] = [FEWEST_SAMPLES, 25, 50, 100, 200, 400, 800];
@@ -24,6 +25,36 @@ const MOST_FOR_SET_UP: f64 = 8.0;
 const LEAST_SAMPLE: Duration = Duration::from_nanos(LEAST_SAMPLE_NS as u64);
 /// So many times as long as elsewhere are samples of a round that takes longer than it need.
 const LONGER: f64 = 2.0;
+
+/// The launch that finds out how long iterations take.
+const GLANCE: Said = Said {
+    warm_up: Some(Duration::from_millis(20)),
+    measurement: Some(Duration::from_millis(20)),
+    samples: 10,
+};
+/// The same of a version that would make whole seconds of that: an author's time may be shorter, and is seen where nothing is said.
+const GLANCE_AT_AUTHORS: Said = Said {
+    warm_up: None,
+    measurement: None,
+    ..GLANCE
+};
+
+/// How benchmarks are sampled of which nothing is kept.
+pub(super) fn briefest(version: CriterionVersion) -> Said {
+    if version.takes_whole_seconds() {
+        GLANCE_AT_AUTHORS
+    } else {
+        GLANCE
+    }
+}
+
+/// Tells that a target's processes run all of its benchmarks, as one that passed over some ended with `error`.
+pub(super) fn needs_all_benchmarks(target: &BenchTarget, error: &ChildError) -> String {
+    format!(
+        "bench target `{}` of package `{}` needs all its benchmarks to run, so each of its processes runs all of them and a filter saves no time; a process that skipped some failed: {error}",
+        target.target, target.package
+    )
+}
 
 /// How many samples a benchmark of this `pace` has, in `measurement`: samples near `sample_ns`, or single iterations
 /// where they are longer. Criterion takes a ramp where that fits the time, else samples of the same length. A `pinned` number, that

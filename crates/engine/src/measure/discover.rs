@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::criterion::{briefest, needs_all_benchmarks};
+use super::criterion_config::{briefest, needs_all_benchmarks};
 use super::driver::Driver;
 use super::launch::launch_spec;
 use crate::cargo::BenchTarget;

@@ -159,8 +159,7 @@ impl RunCommand<'_> {
         let (options, request) = (self.options, &self.request);
         let wants_control = options.measure_identical;
         let measures_all = wants_control || options.save_baseline.is_some();
-        let mut earlier = BTreeMap::new();
-        let mut is_control = wants_control;
+        let (mut earlier, mut is_control) = (BTreeMap::new(), wants_control);
         let declined = self.declined_before(&turns)?;
         let has_several = turns.len() > 1;
         let (mut pairings, mut known) = (Vec::new(), Vec::new());
