@@ -1,21 +1,28 @@
-"""The attacks of attack.sh: attack.py BINARY DIRECTORY SECONDS SEED."""
+"""The attacks of attack.sh: attack.py BINARY DIRECTORY SECONDS SEED [KIND...]."""
 
 import collections
+import hashlib
 import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+
+import attack_kinds
+from attack_kinds import MEASURE, READERS
 
 HERE = pathlib.Path(__file__).resolve().parents[2]
 BINARY = str(pathlib.Path(sys.argv[1]).resolve())
 WORK = pathlib.Path(sys.argv[2]).resolve()
 SECONDS, SEED = float(sys.argv[3]), int(sys.argv[4])
+ONLY = sys.argv[5:]
 CHANCE = random.Random(SEED)
 # README.md, "Exit codes".
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 130}
@@ -41,8 +48,8 @@ def limited():
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
-def command(*words):
-    return [BINARY, "perfcheck", *words, "--manifest-path", str(WORK / "crate" / "Cargo.toml")]
+def command(*words, crate=None):
+    return [BINARY, "perfcheck", *words, "--manifest-path", str((crate or WORK / "crate") / "Cargo.toml")]
 
 
 def call(store, *words):
@@ -60,10 +67,13 @@ def judge(kind, what, status, stderr, allowed=DOCUMENTED):
     wrong = []
     if status not in allowed:
         wrong.append(f"exit status {status}")
-    if b"panicked at" in stderr and b"cargo-perfcheck" in stderr or b"internal error" in stderr:
+    # Sources of the tool have relative paths, those of a bench and of the compiler none that begin so.
+    if re.search(rb"panicked at (src|crates)/", stderr) or b"panicked at" in stderr and b"cargo-perfcheck" in stderr or b"internal error" in stderr:
         wrong.append("a panic")
     if wrong:
-        failures.append(f"{kind}, {what}: {', '.join(wrong)}: {stderr[-600:].decode(errors='replace')}")
+        panic = stderr.find(b"panicked at")
+        said = stderr[-600:] if panic < 0 else stderr[panic:panic + 400]
+        failures.append(f"{kind}, {what}: {', '.join(wrong)}: {said.decode(errors='replace')}")
     return not wrong
 
 
@@ -127,20 +137,128 @@ def mutated(data):
     return bytes(data)
 
 
-def make_crate():
-    crate = WORK / "crate"
+def make_crate(crate=WORK / "crate", name="attacked"):
     (crate / "benches").mkdir(parents=True, exist_ok=True)
     (crate / "src").mkdir(exist_ok=True)
     (crate / "src/lib.rs").write_text("")
     (crate / "Cargo.toml").write_text(
-        '[workspace]\n\n[package]\nname = "attacked"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n'
+        f'[workspace]\n\n[package]\nname = "{name}"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n'
         f'[dev-dependencies]\nperfcheck = {{ path = {json.dumps(str(HERE / "harness"))} }}\n\n[[bench]]\nname = "attacked"\nharness = false\n')
     (crate / "benches/attacked.rs").write_text(
         "fn all(suite: &mut perfcheck::Suite) {\n    for id in [\"one\", \"two\", \"three\"] {\n"
         "        suite.bench(id, |b| b.iter(|| perfcheck::black_box(7_u64).wrapping_mul(3)));\n    }\n}\n\nperfcheck::main!(all);\n")
 
 
-MEASURE = ["--rounds", "4", "--warm-up-time", "2ms", "--measurement-time", "10ms", "--resamples", "2000", "--fail-on", "none"]
+class Attack:
+    """What the kinds of attack share: how the tool is called, and how what comes of it is judged."""
+
+    chance, work, crate, documented = CHANCE, WORK, WORK / "crate", DOCUMENTED
+    limited = staticmethod(limited)
+    judge = staticmethod(judge)
+
+    def __init__(self, store):
+        self.store, self.version, self.tools = store, 0, {}
+        for name in ("git", "cargo", "rustc"):
+            self.tools[name] = shutil.which(name)
+
+    @staticmethod
+    def fail(kind, text):
+        failures.append(f"{kind}, {text}")
+
+    def start(self, words, cwd=None, prefix=(), extra=None, limited=limited):
+        """Starts the tool in a session of its own."""
+        call = [*prefix, *command(*words, crate=cwd)]
+        return subprocess.Popen(call, env=environment(self.store) | (extra or {}), cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, start_new_session=True, preexec_fn=limited)
+
+    @staticmethod
+    def finish(run, longest=LONGEST):
+        """Status, output and errors; a hang has no status."""
+        try:
+            stdout, stderr = run.communicate(timeout=longest)
+            return run.returncode, stdout, stderr
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            for process, _ in left_behind():
+                os.kill(process, signal.SIGKILL)
+            stdout, stderr = run.communicate()
+            return None, stdout, stderr
+
+    def run(self, words, **how):
+        return self.finish(self.start(words, **how))
+
+    def git(self, *words, check=True):
+        """Output of git in the repository, for a person of no name."""
+        named = ["-c", "user.name=a", "-c", "user.email=a@a", "-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null"]
+        done = subprocess.run([self.tools["git"], *named, *words], cwd=WORK / "repository", capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if check and done.returncode:
+            raise RuntimeError(f"git {' '.join(words)}: {done.stderr}")
+        return done.stdout
+
+    def repository(self):
+        """A crate in a repository of its own, with two commits."""
+        top = WORK / "repository"
+        if not top.exists():
+            top.mkdir()
+            make_crate(top)
+            self.git("init", "-q", "-b", "main")
+            for _ in range(2):
+                self.version += 1
+                self.write_version(self.version)
+                self.git("add", "-A")
+                self.git("commit", "-q", "-m", f"version {self.version}")
+        return top
+
+    @staticmethod
+    def write_version(version):
+        """Gives the bench another benchmark, whose id tells of which version it is."""
+        bench = WORK / "repository/benches/attacked.rs"
+        bench.write_text(re.sub(r'"(one|version/-?\d+)"', f'"version/{version}"', bench.read_text(), count=1))
+
+    def hostile_crate(self, behaviors):
+        crate = WORK / "hostile"
+        if not crate.exists():
+            make_crate(crate, "hostile")
+            (crate / "benches/attacked.rs").write_text(attack_kinds.hostile_source(behaviors))
+        return crate
+
+    def clean_runs_of_races(self):
+        """Number, commit and measured versions of each complete run of a clean commit in the repository."""
+        query = ("SELECT r.id, r.git_commit, b.name FROM runs r JOIN run_benchmarks rb ON rb.run = r.id JOIN benchmarks b ON b.id = rb.benchmark "
+                 "WHERE r.git_dirty = 0 AND r.status = 'complete' AND b.name LIKE 'version/%'")
+        with sqlite3.connect(self.store) as database:
+            found = collections.defaultdict(list)
+            for run, commit, name in database.execute(query):
+                found[run, commit].append(name.removeprefix("version/"))
+        return [(run, commit, names) for (run, commit), names in found.items()]
+
+    def attack(self, kind, known):
+        """Attacks once; afterwards nobody is left behind, and what was stored is as it was."""
+        before, judged = digests(self.store), sum(counts.values())
+        kind(self)
+        what = f"{kind.__name__} {sum(counts.values()) - judged}"
+        for process, line in left_behind():
+            self.fail(kind.__name__, f"left behind: {line}")
+            os.kill(process, signal.SIGKILL)
+        after = digests(self.store)
+        altered = [run for run, digest in before.items() if after.get(run) != digest]
+        if altered:
+            self.fail(kind.__name__, f"complete runs were altered: {altered}")
+        return keeps(kind.__name__, what, known, self.store)
+
+
+def digests(store):
+    """What each complete run measured and concluded, as a digest."""
+    runs_of = "SELECT id, started, finished, exit_code, git_commit, git_dirty, seed, conclusion FROM runs WHERE status = 'complete'"
+    series = "SELECT s.samples FROM run_benchmarks rb JOIN series s ON s.run_benchmark = rb.id WHERE rb.run = ? ORDER BY s.id"
+    with sqlite3.connect(store) as database:
+        found = {}
+        for row in database.execute(runs_of).fetchall():
+            digest = hashlib.sha256(repr(row).encode())
+            for (samples,) in database.execute(series, (row[0],)):
+                digest.update(samples)
+            found[row[0]] = digest.hexdigest()
+    return found
 
 
 def signals(store, known):
@@ -170,8 +288,6 @@ def signals(store, known):
 
 
 signals.longest = 1.5
-READERS = [["store", "runs"], ["show", "latest"], ["show", "latest", "--stats"], ["compare", "1", "2", "--fail-on", "none"], ["explain", "one"], ["history"],
-           ["store", "export", "--output", os.devnull], ["baseline", "list"], [*MEASURE]]
 
 
 def damaged_store(good):
@@ -179,7 +295,7 @@ def damaged_store(good):
     for name in (store, WORK / "damaged.db-wal", WORK / "damaged.db-shm"):
         name.unlink(missing_ok=True)
     store.write_bytes(mutated(good))
-    words = CHANCE.choice(READERS)
+    words = CHANCE.choice([*READERS, MEASURE])
     status, _, stderr = call(store, *words)
     if not judge("damaged stores", " ".join(words), status, stderr):
         shutil.copy(store, WORK / f"harm-{len(failures)}.db")
@@ -266,8 +382,8 @@ def main():
     (WORK / "table.csv").write_text("name,ns\n" + "".join(f"{name},{100 + i}.25\n" for name in "ab" for i in range(20)))
     # All of it is in the file, nothing in its log.
     shutil.copy(store, sealed)
-    with __import__("sqlite3").connect(store) as database:
-        database.backup(__import__("sqlite3").connect(sealed))
+    with sqlite3.connect(store) as database:
+        database.backup(sqlite3.connect(sealed))
     good = sealed.read_bytes()
     samples = HERE / "tests/exchange/samples"
     paths = [path for path in sorted(samples.iterdir()) if path.name not in ("make.sh", "README.md")]
@@ -275,14 +391,21 @@ def main():
     imports = WORK / "imports.db"
     shutil.copy(sealed, imports)
     of_imports = runs(imports)
+    attack = Attack(store)
+    kinds = {kind: share for kind, share in attack_kinds.KINDS.items() if not ONLY or kind.__name__ in ONLY}
     while time.monotonic() < until and len(failures) < 20:
-        known = signals(store, known)
-        for _ in range(4):
-            damaged_store(good)
-        for _ in range(8):
-            of_imports = mutated_import(imports, corpus, of_imports)
+        if not ONLY:
+            known = signals(store, known)
+            for _ in range(4):
+                damaged_store(good)
+            for _ in range(8):
+                of_imports = mutated_import(imports, corpus, of_imports)
+            for _ in range(2):
+                mutated_settings(store)
         for _ in range(2):
-            mutated_settings(store)
+            [kind] = CHANCE.choices(list(kinds), list(kinds.values()))
+            if time.monotonic() < until:
+                known = attack.attack(kind, known)
     keeps("mutated imports", "in the end", of_imports, imports)
     for kind, count in sorted(counts.items()):
         print(f"{count:6} {kind}")

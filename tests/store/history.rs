@@ -127,9 +127,12 @@ fn the_history_tells_conditions_and_values() {
     let history = store.history(workspace, &[key("a")], &ALL).expect("reads");
     let past = &history.benchmarks[&key("a")][0];
     let given = launch(0, &["a"]);
-    assert_eq!(past.version, given.benchmarks[0].benchmark.version);
     assert_eq!(
-        (past.sampling, &past.target_facts),
+        past.conditions.version,
+        given.benchmarks[0].benchmark.version
+    );
+    assert_eq!(
+        (past.conditions.sampling, &past.conditions.target),
         (given.benchmarks[0].sampling, &given.target_facts)
     );
     assert_eq!(

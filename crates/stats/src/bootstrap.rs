@@ -1,5 +1,8 @@
 //! Percentile bootstrap intervals over clusters (Efron 1979; percentile method of Efron and Tibshirani 1993, chapter 13).
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
 use super::cluster_statistic::ClusterStatistic;
@@ -8,7 +11,7 @@ use super::quantile::Quantile;
 use super::random::{Draws, Stream};
 
 /// Resamples per block: a block is the unit of work of a thread and of the random stream.
-const BLOCK: usize = 1024;
+pub(super) const BLOCK: usize = 1024;
 
 /// Up to this many clusters every possible resample is evaluated once beforehand: 5^5 = 3125 draws, 126 of them distinct.
 pub(super) const TABULATED: usize = 5;
@@ -55,30 +58,76 @@ pub(super) fn replicates<S>(
     values
 }
 
-/// The values of `statistic` for every sequence of k draws from k items, in the order of the sequences read as numbers to base k.
-/// Each distinct set of draws is evaluated once.
-pub(super) fn tabulate<T: Copy>(k: usize, statistic: impl Fn(&[u32]) -> T) -> Vec<T> {
-    let sequences = k.pow(k as u32);
-    let mut known: Vec<Option<T>> = vec![None; (k + 1).pow(k as u32)];
-    let mut weights = vec![0_u32; k];
-    (0..sequences)
-        .map(|sequence| {
-            weights.fill(0);
+/// Every sequence of k draws from k items, in the order of the sequences read as numbers to base k.
+struct DrawSequences {
+    /// The place of each sequence among the distinct sets of draws.
+    sets: Vec<u8>,
+    /// How often each item is drawn, for each distinct set.
+    weights: Vec<Vec<u32>>,
+}
+
+impl DrawSequences {
+    /// The sequences of up to [`TABULATED`] items, listed once.
+    fn of_items(k: usize) -> &'static Self {
+        static KNOWN: [OnceLock<DrawSequences>; TABULATED + 1] =
+            [const { OnceLock::new() }; TABULATED + 1];
+        KNOWN[k].get_or_init(|| Self::list(k))
+    }
+
+    fn list(k: usize) -> Self {
+        let mut places: HashMap<Vec<u32>, u8> = HashMap::new();
+        let mut weights = Vec::new();
+        let sets = (0..k.pow(k as u32)).map(|sequence| {
+            let mut drawn = vec![0_u32; k];
             let mut rest = sequence;
             for _ in 0..k {
-                weights[rest % k] += 1;
+                drawn[rest % k] += 1;
                 rest /= k;
             }
-            let key = weights.iter().fold(0, |key, w| key * (k + 1) + *w as usize);
-            *known[key].get_or_insert_with(|| statistic(&weights))
-        })
-        .collect()
+            *places.entry(drawn).or_insert_with_key(|drawn| {
+                weights.push(drawn.clone());
+                (weights.len() - 1) as u8
+            })
+        });
+        let sets = sets.collect();
+        Self { sets, weights }
+    }
+}
+
+/// The values of a statistic for every resample of a few items.
+pub(super) struct TabulatedStatistic<T> {
+    /// The place among `values` of each sequence of draws, which are equally likely.
+    pub(super) sets: &'static [u8],
+    /// The value of each distinct set of draws.
+    pub(super) values: Vec<T>,
+}
+
+impl<T: Copy> TabulatedStatistic<T> {
+    /// Evaluates `statistic`, given how often each of `k` items is drawn, for each distinct set of draws: at most [`TABULATED`] items.
+    pub(super) fn new(k: usize, statistic: impl Fn(&[u32]) -> T) -> Self {
+        let sequences = DrawSequences::of_items(k);
+        let weights = sequences.weights.iter();
+        Self {
+            sets: &sequences.sets,
+            values: weights.map(|weights| statistic(weights)).collect(),
+        }
+    }
+
+    /// How many sequences of draws there are.
+    pub(super) fn sequences(&self) -> u32 {
+        self.sets.len() as u32
+    }
+
+    /// The value of a sequence.
+    pub(super) fn value(&self, sequence: usize) -> T {
+        self.values[usize::from(self.sets[sequence])]
+    }
 }
 
 /// Draws a statistic of resampled clusters.
 enum ResampledStatistic<'a, S> {
     /// All resamples, each equally likely.
-    Table(Vec<f64>),
+    Table(TabulatedStatistic<f64>),
     /// One by one.
     Direct(&'a S),
 }
@@ -87,7 +136,7 @@ impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
     fn new(statistic: &'a S) -> Self {
         let k = statistic.clusters();
         if k <= TABULATED {
-            Self::Table(tabulate(k, |weights| statistic.of(weights)))
+            Self::Table(TabulatedStatistic::new(k, |weights| statistic.of(weights)))
         } else {
             Self::Direct(statistic)
         }
@@ -103,7 +152,7 @@ impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
 
     fn draw(&self, draws: &mut Draws, weights: &mut Vec<u32>) -> f64 {
         match self {
-            Self::Table(values) => values[draws.index(values.len() as u32)],
+            Self::Table(table) => table.value(draws.index(table.sequences())),
             Self::Direct(statistic) => {
                 let k = statistic.clusters();
                 weights.clear();
@@ -351,10 +400,11 @@ mod tests {
 
     #[test]
     fn the_table_holds_each_sequence_of_draws_once() {
-        let sums = tabulate(3, |weights| weights[1] + 2 * weights[2]);
-        assert_eq!(sums.len(), 27);
+        let sums = TabulatedStatistic::new(3, |weights| weights[1] + 2 * weights[2]);
+        assert_eq!((sums.sequences(), sums.values.len()), (27, 10));
         // The sum of three digits to base 3 is 3 for seven of the 27 numbers.
-        assert_eq!(sums.iter().filter(|sum| **sum == 3).count(), 7);
+        let is_three = |sequence: &usize| sums.value(*sequence) == 3;
+        assert_eq!((0..27).filter(is_three).count(), 7);
     }
 
     #[test]

@@ -80,13 +80,18 @@ impl Draws {
 
     /// Draws two indices below `count`: the same as two calls of [`Self::index`], only faster.
     pub fn pair(&mut self, count: u32) -> (usize, usize) {
+        self.unequal_pair(count, count)
+    }
+
+    /// Draws an index below `first` and one below `second`: the same as two calls of [`Self::index`], only faster.
+    pub(super) fn unequal_pair(&mut self, first: u32, second: u32) -> (usize, usize) {
         if self.spare.is_some() {
-            return (self.index(count), self.index(count));
+            return (self.index(first), self.index(second));
         }
         let both = self.generator.next_u64();
         (
-            scaled((both >> 32) as u32, count),
-            scaled(both as u32, count),
+            scaled((both >> 32) as u32, first),
+            scaled(both as u32, second),
         )
     }
 
@@ -148,6 +153,8 @@ mod tests {
             for _ in 0..4 {
                 let expected = (singly.index(50), singly.index(50));
                 assert_eq!(paired.pair(50), expected);
+                let expected = (singly.index(9), singly.index(70));
+                assert_eq!(paired.unequal_pair(9, 70), expected);
             }
         }
     }

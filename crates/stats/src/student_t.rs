@@ -1,5 +1,7 @@
 //! Student's t distribution.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::f64::consts::PI;
 
 use super::special::{beta_regularized, log_gamma_growth};
@@ -32,8 +34,8 @@ pub fn quantile(p: f64, df: f64) -> Option<f64> {
     // The upper half loses no digit: 1 - p is exact from 1/2 on.
     let found = match p {
         0.5 => 0.0,
-        _ if p > 0.5 => exceeded(1.0 - p, df),
-        _ => -exceeded(p, df),
+        _ if p > 0.5 => recall_exceeded(1.0 - p, df),
+        _ => -recall_exceeded(p, df),
     };
     Some(found).filter(|t| t.is_finite())
 }
@@ -64,6 +66,27 @@ fn tail(t: f64, df: f64) -> f64 {
 fn density(t: f64, df: f64) -> f64 {
     let factor = log_gamma_growth(0.5 * df, 0.5) - 0.5 * (df * PI).ln();
     (factor - 0.5 * (df + 1.0) * (t * t / df).ln_1p()).exp()
+}
+
+thread_local! {
+    /// What [`exceeded`] gave, by the bits of its arguments: thousands of benchmarks ask for one level with few degrees of freedom.
+    static EXCEEDED: RefCell<HashMap<(u64, u64), f64>> = RefCell::new(HashMap::new());
+}
+
+/// So many quantiles are remembered by a thread.
+const MOST_REMEMBERED: usize = 1024;
+
+/// [`exceeded`], computed once for each probability and degrees of freedom.
+fn recall_exceeded(probability: f64, df: f64) -> f64 {
+    let asked = (probability.to_bits(), df.to_bits());
+    EXCEEDED.with_borrow_mut(|known| {
+        if known.len() >= MOST_REMEMBERED && !known.contains_key(&asked) {
+            known.clear();
+        }
+        *known
+            .entry(asked)
+            .or_insert_with(|| exceeded(probability, df))
+    })
 }
 
 /// The t, not below 0, that is exceeded with this probability; not a number where it is too large for [`tail`].

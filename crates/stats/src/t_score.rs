@@ -1,10 +1,12 @@
 //! The bootstrap t-score of two independent groups, its p-values and their inversion into one-sided bounds.
 
-use super::bootstrap::{Resampling, TABULATED, replicates, tabulate};
+use std::cmp::Ordering;
+
+use super::bootstrap::{BLOCK, Resampling, TABULATED, TabulatedStatistic, replicates};
 use super::description::{deviations, mean, mean_difference};
 use super::jackknife::FEWEST_FOR_BOOTSTRAP;
 use super::log_standard_error::most_df;
-use super::random::Draws;
+use super::random::{Draws, Stream};
 use super::student_t;
 use super::welch_test::standard_error_and_df;
 
@@ -81,19 +83,21 @@ impl TScore {
             score.decide_constants(threshold);
             return Some(score);
         }
-        let mut null = null_scores(new, base, resampling);
-        let drawn = null.len();
-        null.retain(|value| value.is_finite());
-        score.kept = null.len();
-        score.dropped = drawn - null.len();
+        let mut null = NullScores::draw(new, base, resampling);
+        let drawn = null.count(|_| true);
+        null.scores.retain(|found| found.score.is_finite());
+        score.kept = null.count(|_| true);
+        score.dropped = drawn - score.kept;
         if score.kept * 2 < drawn || score.kept == 0 {
             return None;
         }
         let above = (difference - threshold) / standard_error;
         let below = (difference + threshold) / standard_error;
-        score.p_greater = score.p_value(null.iter().filter(|t| **t >= above).count(), above);
-        score.p_less = score.p_value(null.iter().filter(|t| **t <= below).count(), -below);
-        score.keep_tails(null, max_level);
+        score.p_greater = score.p_value(null.count(|t| t >= above), above);
+        score.p_less = score.p_value(null.count(|t| t <= below), -below);
+        let size = score.rank(max_level).min(score.kept);
+        score.lower_tail = null.first(size, f64::total_cmp);
+        score.upper_tail = null.first(size, |a, b| b.total_cmp(a));
         Some(score)
     }
 
@@ -139,20 +143,6 @@ impl TScore {
         (level * (self.kept + 1) as f64 + 1e-9).floor() as usize
     }
 
-    fn keep_tails(&mut self, mut null: Vec<f64>, max_level: f64) {
-        let size = self.rank(max_level).min(null.len());
-        if size == 0 {
-            return;
-        }
-        let (lowest, _, _) = null.select_nth_unstable_by(size - 1, f64::total_cmp);
-        let last = lowest.len();
-        self.lower_tail = null[..=last].to_vec();
-        self.lower_tail.sort_unstable_by(f64::total_cmp);
-        null.select_nth_unstable_by(size - 1, |a, b| b.total_cmp(a));
-        self.upper_tail = null[..size].to_vec();
-        self.upper_tail.sort_unstable_by(|a, b| b.total_cmp(a));
-    }
-
     /// Distance from the difference to the bound at `level`. `sign` is 1 for the upper tail of the null, -1 for the lower.
     fn margin(&self, level: f64, tail: &[f64], sign: f64) -> f64 {
         let rank = self.rank(level);
@@ -182,7 +172,7 @@ const GROUPS: usize = 1 << 16;
 /// One side, centred, ready to be resampled.
 enum CentredSide {
     /// The moments of every possible resample.
-    Table(Vec<Moments>),
+    Table(TabulatedStatistic<Moments>),
     /// The sums of every possible group of a few draws: as many groups as fit make up a resample, and single draws its rest.
     Groups {
         values: Vec<f64>,
@@ -197,7 +187,8 @@ impl CentredSide {
         let centred: Vec<f64> = deviations(values).collect();
         let k = centred.len();
         if k <= TABULATED {
-            return Self::Table(tabulate(k, |weights| weighted_moments(weights, &centred)));
+            let moments = |weights: &[u32]| weighted_moments(weights, &centred);
+            return Self::Table(TabulatedStatistic::new(k, moments));
         }
         let mut size = 1;
         let mut sums: Vec<Sums> = centred
@@ -235,7 +226,7 @@ impl CentredSide {
 
     fn draw(&self, draws: &mut Draws) -> Moments {
         match self {
-            Self::Table(moments) => moments[draws.index(moments.len() as u32)],
+            Self::Table(table) => table.value(draws.index(table.sequences())),
             Self::Groups {
                 values,
                 sums,
@@ -290,19 +281,95 @@ fn weighted_moments(weights: &[u32], values: &[f64]) -> Moments {
     moments(values.len(), sum, squares)
 }
 
-fn null_scores(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Vec<f64> {
-    let sides = (CentredSide::new(new), CentredSide::new(base));
-    let count = resampling.within(STEPS, sides.0.cost() + sides.1.cost());
-    replicates(
-        resampling.stream,
-        count,
-        || (),
-        |draws, ()| {
-            let (a_mean, a_variance) = sides.0.draw(draws);
-            let (b_mean, b_variance) = sides.1.draw(draws);
-            (a_mean - b_mean) / (a_variance + b_variance).sqrt()
-        },
-    )
+/// A score of the null distribution, and how many resamples have it.
+#[derive(Debug, Clone, Copy)]
+struct NullScore {
+    score: f64,
+    count: u32,
+}
+
+/// The null distribution.
+struct NullScores {
+    scores: Vec<NullScore>,
+}
+
+impl NullScores {
+    fn draw(new: &[f64], base: &[f64], resampling: Resampling<'_>) -> Self {
+        let sides = (CentredSide::new(new), CentredSide::new(base));
+        let count = resampling.within(STEPS, sides.0.cost() + sides.1.cost());
+        let stream = resampling.stream;
+        if let (CentredSide::Table(new), CentredSide::Table(base)) = &sides {
+            return Self::of_tables(new, base, stream, count);
+        }
+        let scores = replicates(
+            stream,
+            count,
+            || (),
+            |draws, ()| {
+                let new = sides.0.draw(draws);
+                t_of(new, sides.1.draw(draws))
+            },
+        );
+        let scores = scores.into_iter();
+        Self {
+            scores: scores.map(|score| NullScore { score, count: 1 }).collect(),
+        }
+    }
+
+    /// Counts how often each pair of resamples is drawn: two sides of five have 126 resamples each, fewer pairs than are drawn.
+    fn of_tables(
+        new: &TabulatedStatistic<Moments>,
+        base: &TabulatedStatistic<Moments>,
+        stream: Stream<'_>,
+        count: usize,
+    ) -> Self {
+        let width = base.values.len();
+        let mut counts = vec![0_u32; new.values.len() * width];
+        for (block, first) in (0..count).step_by(BLOCK).enumerate() {
+            let mut draws = Draws::new(stream, block as u64);
+            for _ in first..count.min(first + BLOCK) {
+                let (a, b) = draws.unequal_pair(new.sequences(), base.sequences());
+                counts[usize::from(new.sets[a]) * width + usize::from(base.sets[b])] += 1;
+            }
+        }
+        let pairs = new
+            .values
+            .iter()
+            .flat_map(|new| base.values.iter().map(move |base| t_of(*new, *base)));
+        let drawn = pairs.zip(counts).filter(|(_, count)| *count > 0);
+        Self {
+            scores: drawn
+                .map(|(score, count)| NullScore { score, count })
+                .collect(),
+        }
+    }
+
+    /// How many resamples have such a score.
+    fn count(&self, is_counted: impl Fn(f64) -> bool) -> usize {
+        let counted = self.scores.iter().filter(|found| is_counted(found.score));
+        counted.map(|found| found.count as usize).sum()
+    }
+
+    /// The first `size` scores in this order, one for each resample.
+    fn first(&mut self, size: usize, order: impl Fn(&f64, &f64) -> Ordering) -> Vec<f64> {
+        if size == 0 {
+            return Vec::new();
+        }
+        let by_score = |a: &NullScore, b: &NullScore| order(&a.score, &b.score);
+        let distinct = size.min(self.scores.len());
+        self.scores.select_nth_unstable_by(distinct - 1, by_score);
+        let first = &mut self.scores[..distinct];
+        first.sort_unstable_by(by_score);
+        let each = first
+            .iter()
+            .flat_map(|found| std::iter::repeat_n(found.score, found.count as usize));
+        each.take(size).collect()
+    }
+}
+
+/// The t-score of a resample of each side.
+fn t_of((new_mean, new_variance): Moments, (base_mean, base_variance): Moments) -> f64 {
+    (new_mean - base_mean) / (new_variance + base_variance).sqrt()
 }
 
 #[cfg(test)]

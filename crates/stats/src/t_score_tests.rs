@@ -300,3 +300,28 @@ proptest! {
         prop_assert!((here.p_greater - there.p_greater).abs() < 4.0 / 2_001.0);
     }
 }
+
+#[test]
+fn pairs_that_are_counted_are_the_scores_of_all_resamples_one_by_one() {
+    let new = [1.0, 1.5, 1.2, 1.9, 1.4];
+    let base = [2.0, 2.5, 2.5, 1.7];
+    let resampling = resampling(3_000, 11);
+    let sides = (CentredSide::new(&new), CentredSide::new(&base));
+    let draw = |draws: &mut Draws, (): &mut ()| {
+        let new = sides.0.draw(draws);
+        t_of(new, sides.1.draw(draws))
+    };
+    let mut singly = replicates(resampling.stream, 3_000, || (), draw);
+    singly.sort_unstable_by(f64::total_cmp);
+    let mut counted = NullScores::draw(&new, &base, resampling);
+    assert!(counted.scores.len() < 3_000);
+    assert_eq!(counted.count(|_| true), 3_000);
+    let bits = |scores: &[f64]| -> Vec<u64> { scores.iter().map(|t| t.to_bits()).collect() };
+    assert_eq!(
+        bits(&counted.first(700, f64::total_cmp)),
+        bits(&singly[..700])
+    );
+    singly.reverse();
+    let highest = counted.first(700, |a, b| b.total_cmp(a));
+    assert_eq!(bits(&highest), bits(&singly[..700]));
+}

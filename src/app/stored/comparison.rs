@@ -116,7 +116,7 @@ impl StoredComparison<'_> {
             pair => self.of_stored(both, name, pair.is_some(), told)?,
         };
         if rows.is_empty() {
-            let same = self.same_code(candidate)?;
+            let same = self.same_code(candidate, &both.measured.candidate)?;
             return Err(if same.iter().any(|key| self.filter.wants(&key.id)) {
                 AppError::NothingToCompare(format!(
                     "run {run} measured nothing, as it ran the same code as the run before it\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts",
@@ -174,13 +174,12 @@ impl StoredComparison<'_> {
                 .collect(),
             None => unmeasured(self.store, candidate, &both.measured.candidate)?,
         };
-        let is_measured = |row: &Row<'_>| {
-            let mut measured = both.measured.candidate.iter();
-            measured.any(|found| found.benchmark.key == row.key)
-        };
+        let measured = both.measured.candidate.iter();
+        let measured: BTreeSet<&BenchmarkKey> =
+            measured.map(|found| &found.benchmark.key).collect();
         let settled: Vec<Row<'static>> = settled
             .into_iter()
-            .filter(|row| wanted(row) && !is_measured(row))
+            .filter(|row| wanted(row) && !measured.contains(&row.key))
             .collect();
         let evidence = RoundsEvidence {
             runs: BySide {
@@ -241,7 +240,7 @@ impl StoredComparison<'_> {
                 .analysis
                 .test
                 != candidate.begun.decision.analysis.test;
-        let unmeasured = self.same_code(candidate)?;
+        let unmeasured = self.same_code(candidate, measurements)?;
         let in_scope = |key: &BenchmarkKey| self.filter.wants(&key.id) && !unmeasured.contains(key);
         let evidence = StoredEvidence {
             measurements,
@@ -284,12 +283,17 @@ impl StoredComparison<'_> {
         Ok((rows, basis))
     }
 
-    /// The benchmarks that a run did not measure, as both builds ran the same code: it has them, and no numbers of them.
-    fn same_code(&self, run: &Run) -> Result<BTreeSet<BenchmarkKey>, StoreError> {
+    /// The benchmarks that a run did not measure, as both builds ran the same code: it has them, and no numbers of them. Of those that it measured,
+    /// `measured` has all that are wanted.
+    fn same_code(
+        &self,
+        run: &Run,
+        measured: &[Measurement],
+    ) -> Result<BTreeSet<BenchmarkKey>, StoreError> {
         let verdicts = self.store.verdicts(run.id)?.into_iter();
         let unchanged = verdicts.filter(|found| found.verdict == Verdict::Unchanged);
         let mut keys: BTreeSet<BenchmarkKey> = unchanged.map(|found| found.key).collect();
-        for measured in self.measurements(run.id)? {
+        for measured in measured {
             keys.remove(&measured.benchmark.key);
         }
         Ok(keys)

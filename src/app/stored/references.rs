@@ -335,9 +335,9 @@ impl Chooser<'_> {
     fn of_past(&self, subject: &Wanting, past: &PastMeasurement, history: &History) -> Differences {
         let circumstances = Circumstances {
             environment: &history.runs[&past.run].begun.environment,
-            target: &past.target_facts,
-            version: past.version.as_deref(),
-            metric: &past.metric,
+            target: &past.conditions.target,
+            version: past.conditions.version.as_deref(),
+            metric: &past.conditions.metric,
         };
         self.differences(subject, &circumstances)
     }

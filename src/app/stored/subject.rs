@@ -135,7 +135,7 @@ impl HistorySubject<'_> {
             .collect();
         Ok(Some(BenchmarkHistory {
             key: key.clone(),
-            metric: newest.metric.clone(),
+            metric: newest.conditions.metric.clone(),
             location: series.location,
             noise_threshold: rules.noise_threshold,
             confidence_level: rules.confidence_level,
@@ -332,9 +332,9 @@ fn elsewhere(heads: &[&Run], asked: BranchFilter<'_>) -> Vec<bool> {
 fn circumstances<'a>(past: &'a PastMeasurement, environment: &'a Environment) -> Circumstances<'a> {
     Circumstances {
         environment,
-        target: &past.target_facts,
-        version: past.version.as_deref(),
-        metric: &past.metric,
+        target: &past.conditions.target,
+        version: past.conditions.version.as_deref(),
+        metric: &past.conditions.metric,
     }
 }
 

@@ -1,5 +1,8 @@
 //! Benchmarks as the rows of a table: below their bench targets and groups.
 
+use std::collections::HashMap;
+use std::hash::Hash;
+
 use super::cell::Cell;
 use super::column::Column;
 use super::table::{Section, SectionRow, Table};
@@ -22,14 +25,7 @@ impl Table {
 
 /// The names of the rows of `keys` in this arrangement, and their sections, in the order in which targets and groups come first.
 fn rows_of_benchmarks(keys: &[&BenchmarkKey], arrangement: RowOrder) -> (Column, Vec<Section>) {
-    let mut targets: Vec<(String, Vec<usize>)> = Vec::new();
-    for (at, key) in keys.iter().enumerate() {
-        let name = target(key);
-        match targets.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, rows)) => rows.push(at),
-            None => targets.push((name, vec![at])),
-        }
-    }
+    let mut targets = rows_by((0..keys.len()).map(|at| (target(keys[at]), at)));
     let mut names: Vec<String> = keys.iter().map(|key| whole(&key.id)).collect();
     if arrangement == RowOrder::List && targets.len() > 1 {
         for (name, key) in names.iter_mut().zip(keys) {
@@ -58,16 +54,24 @@ fn target(key: &BenchmarkKey) -> String {
     format!("{}/{}", key.package, key.target)
 }
 
+/// Collects the rows of each name, names in the order in which they come first.
+fn rows_by<N: Clone + Eq + Hash>(named: impl Iterator<Item = (N, usize)>) -> Vec<(N, Vec<usize>)> {
+    let mut found: Vec<(N, Vec<usize>)> = Vec::new();
+    let mut places: HashMap<N, usize> = HashMap::new();
+    for (name, row) in named {
+        let place = *places.entry(name).or_insert_with_key(|name| {
+            found.push((name.clone(), Vec::new()));
+            found.len() - 1
+        });
+        found[place].1.push(row);
+    }
+    found
+}
+
 /// Rows by group, with the rest of their ids as names. A benchmark alone in its group needs no heading.
 fn grouped(rows: &[usize], keys: &[&BenchmarkKey], names: &mut [String]) -> Vec<SectionRow> {
-    let mut found: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
-    for at in rows {
-        let name = keys[*at].id.rsplit_once('/').map(|(group, _)| group);
-        match found.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, rows)) => rows.push(*at),
-            None => found.push((name, vec![*at])),
-        }
-    }
+    let group = |at: usize| keys[at].id.rsplit_once('/').map(|(group, _)| group);
+    let found = rows_by(rows.iter().map(|at| (group(*at), *at)));
     // What stands below no group's heading must not stand behind a group's rows.
     let (named, nameless): (Vec<_>, Vec<_>) = found
         .into_iter()

@@ -19,6 +19,8 @@ pub(super) struct Fitted<'t> {
     pub(super) kind: Kind,
     pub(super) form: &'t ColumnForm,
     pub(super) width: usize,
+    /// The columns that its marks take: of all cells, so it is not asked again for each row.
+    pub(super) mark_width: usize,
 }
 
 /// A column on its way to its width.
@@ -44,10 +46,12 @@ impl<'t> Narrowed<'t> {
     }
 
     fn fitted(&self) -> Fitted<'t> {
+        let form = &self.column.forms[self.form];
         Fitted {
             kind: self.column.kind,
-            form: &self.column.forms[self.form],
+            form,
             width: self.width,
+            mark_width: form.mark_width(),
         }
     }
 }

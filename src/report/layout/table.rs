@@ -226,7 +226,7 @@ impl Block<'_> {
         let mut cells = Vec::new();
         for column in &self.columns {
             let cell = &column.form.cells[at];
-            let text = column.width - column.form.mark_width().min(column.width);
+            let text = column.width - column.mark_width.min(column.width);
             if column.kind == Kind::RowName && cell.width() > column.width {
                 self.write_whole(writer, &cell.raw())?;
                 cells.push(Vec::new());
@@ -238,7 +238,7 @@ impl Block<'_> {
         for line in 0..height {
             self.write_line(writer, |place, column| {
                 let text = cells[place].get(line).map_or("", String::as_str);
-                let marks = column.form.mark_width();
+                let marks = column.mark_width;
                 let text = padded(column.kind, text, column.width.saturating_sub(marks));
                 if marks == 0 {
                     return text;

@@ -1,7 +1,7 @@
 //! The conditions of a measurement, stored once for all runs that share them, and benchmarks by key.
 
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rusqlite::{ToSql, params};
 use serde::{Deserialize, Serialize};
@@ -19,17 +19,21 @@ use perfcheck_analysis::model::{
 
 /// Everything about a benchmark in a run that seldom changes from run to run. The names are those in the JSON text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Conditions {
-    pub(super) version: Option<String>,
+pub struct Conditions {
+    /// The author's version string.
+    pub version: Option<String>,
     pub(super) throughput: Throughput,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) other_throughput: Option<String>,
     pub(super) settings: AuthorSettings,
-    pub(super) target: TargetFacts,
-    pub(super) sampling: SamplingSettings,
+    /// Facts of its target.
+    pub target: TargetFacts,
+    /// How it was sampled.
+    pub sampling: SamplingSettings,
     pub(super) noise_threshold: f64,
     #[serde(default, skip_serializing_if = "Metric::is_time")]
-    pub(super) metric: Metric,
+    /// What its samples mean.
+    pub metric: Metric,
 }
 
 impl Conditions {
@@ -169,38 +173,33 @@ pub(super) fn intern_benchmark(
 
 /// Conditions by number, each read once.
 #[derive(Default)]
-pub(super) struct KnownConditions(HashMap<i64, Rc<Conditions>>);
+pub(super) struct KnownConditions(HashMap<i64, Arc<Conditions>>);
 
 impl KnownConditions {
     /// Reads those whose numbers this query gives, all at once.
-    pub(super) fn read(
-        &mut self,
-        sql: Sql<'_>,
-        numbers: &str,
-        values: &[&dyn ToSql],
-    ) -> Attempt<()> {
+    pub(super) fn read(&mut self, sql: Sql<'_>, numbers: &str) -> Attempt<()> {
         let query = format!("SELECT id, facts FROM conditions WHERE id IN ({numbers})");
-        let found = sql.all(&query, values, |row| {
+        let found = sql.all(&query, &[], |row| {
             Ok((row.get(0)?, row.get::<Json<Conditions>>(1)?))
         })?;
         let found = found.into_iter();
         self.0
-            .extend(found.map(|(id, Json(conditions))| (id, Rc::new(conditions))));
+            .extend(found.map(|(id, Json(conditions))| (id, Arc::new(conditions))));
         Ok(())
     }
 
     /// The conditions of this number.
-    pub(super) fn get(&mut self, sql: Sql<'_>, id: i64) -> Attempt<Rc<Conditions>> {
+    pub(super) fn get(&mut self, sql: Sql<'_>, id: i64) -> Attempt<Arc<Conditions>> {
         if let Some(conditions) = self.0.get(&id) {
-            return Ok(Rc::clone(conditions));
+            return Ok(Arc::clone(conditions));
         }
         let Json(conditions) = sql.one(
             "SELECT facts FROM conditions WHERE id = ?1",
             params![id],
             |row| row.get::<Json<Conditions>>(0),
         )?;
-        let conditions = Rc::new(conditions);
-        self.0.insert(id, Rc::clone(&conditions));
+        let conditions = Arc::new(conditions);
+        self.0.insert(id, Arc::clone(&conditions));
         Ok(conditions)
     }
 }

@@ -3,18 +3,18 @@
 //! Every query here is served by an index; none counts or scans the history.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use rusqlite::params;
 
 use super::columns::{Count, Json, WordColumn};
-use super::conditions::{KnownConditions, find_benchmark, find_benchmarks};
+use super::conditions::{Conditions, KnownConditions, find_benchmark, find_benchmarks};
 use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, key_at, run_at};
 use super::sql::{AT_ONCE, Sql, StoredRow, numbered};
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, Environment, Metric, Run, RunId, SamplingSettings, TargetFacts,
-    Throughput, Timestamp, Verdict,
+    Benchmark, BenchmarkKey, Environment, Metric, Run, RunId, Throughput, Timestamp, Verdict,
 };
 
 /// Runs of which branch.
@@ -64,14 +64,8 @@ pub struct History {
 pub struct PastMeasurement {
     /// The run.
     pub run: RunId,
-    /// The author's version string.
-    pub version: Option<String>,
-    /// What its samples mean.
-    pub metric: Metric,
-    /// Facts of its target.
-    pub target_facts: TargetFacts,
-    /// How it was sampled.
-    pub sampling: SamplingSettings,
+    /// What it was measured under, shared by all runs that are alike in it.
+    pub conditions: Arc<Conditions>,
     /// The verdict, once there is one.
     pub verdict: Option<Verdict>,
     /// The run's value: nanoseconds of one iteration.
@@ -445,14 +439,12 @@ fn past_of(
         BranchFilter::Only(branch) => branch,
     };
     let mut known = KnownConditions::default();
-    let mut found: BTreeMap<BenchmarkKey, Vec<PastMeasurement>> = BTreeMap::new();
+    let mut found: HashMap<i64, Vec<PastMeasurement>> = HashMap::new();
     let mut add = |of_one: &dyn Fn(&str) -> String| -> Attempt<()> {
         let values = params![workspace.0, before, limit, branch];
         sql.each_of(benchmarks.keys().copied(), of_one, values, |row| {
-            if let Some(key) = benchmarks.get(&row.get(7)?) {
-                let past = past_at(sql, &mut known, row)?;
-                found.entry(key.clone()).or_default().push(past);
-            }
+            let past = past_at(sql, &mut known, row)?;
+            found.entry(row.get(7)?).or_default().push(past);
             Ok(())
         })
     };
@@ -464,7 +456,10 @@ fn past_of(
         past.sort_by_key(|past| std::cmp::Reverse(past.run));
         past.truncate(query.limit);
     }
-    Ok(found)
+    let by_key = found
+        .into_iter()
+        .filter_map(|(benchmark, past)| Some((benchmarks.get(&benchmark)?.clone(), past)));
+    Ok(by_key.collect())
 }
 
 fn past_at(
@@ -475,10 +470,7 @@ fn past_at(
     let conditions = known.get(sql, row.get(1)?)?;
     Ok(PastMeasurement {
         run: RunId(row.get(0)?),
-        version: conditions.version.clone(),
-        metric: conditions.metric.clone(),
-        target_facts: conditions.target.clone(),
-        sampling: conditions.sampling,
+        conditions,
         verdict: row
             .get::<Option<WordColumn<_>>>(2)?
             .map(|WordColumn(verdict)| verdict),

@@ -2,20 +2,26 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use rayon::prelude::*;
+use rusqlite::types::Value;
+
 use super::codec;
 use super::columns::{Count, FlagsRead, Json, Unsigned, WordColumn};
-use super::conditions::{KnownConditions, rows_of};
+use super::conditions::{KnownConditions, find_benchmarks};
 use super::counts::add_count;
 use super::error::{Attempt, Fault};
 use super::extras::{allocations_of, latencies_of};
 use super::runs::key_at;
 use super::sql::{AT_ONCE, Sql, StoredRow, numbered};
-use super::{Store, StoreError};
+use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::compare::clean;
 use perfcheck_analysis::model::{
     BenchmarkKey, Conduct, CountsOfBenchmark, Extras, Failure, LaunchSeries, Measurement, Nanos,
-    RunId, RunPoint, Source,
+    RunId, RunPoint, Source, Verdict,
 };
+
+/// So many series are decoded by one thread: fewer are not worth a second one.
+const FEWEST_DECODED: usize = 256;
 
 impl Store {
     /// The measurements of a run, or of those of its benchmarks that `filter` names, sorted by key.
@@ -50,24 +56,14 @@ impl Store {
                 runs.iter().partition(|run| sources[*run].is_some());
             let mut found: BTreeMap<RunId, Vec<Measurement>> =
                 runs.iter().map(|run| (*run, Vec::new())).collect();
-            match filter {
-                Some(keys) => {
-                    // A statement takes so many parameters and no more.
-                    for keys in keys.chunks(AT_ONCE) {
-                        let filter = Some(keys);
-                        MeasurementQuery { runs: &own, filter }.read(sql, &mut found)?;
-                    }
-                    if keys.len() > AT_ONCE {
-                        for measured in found.values_mut() {
-                            measured.sort_by(|a, b| a.benchmark.key.cmp(&b.benchmark.key));
-                        }
-                    }
-                }
-                None => MeasurementQuery { runs: &own, filter }.read(sql, &mut found)?,
-            }
+            let named = match filter {
+                Some(keys) => Some(numbers_of(sql, &own, keys)?),
+                None => None,
+            };
+            MeasurementQuery { runs: &own, named }.read(sql, &mut found)?;
             let whole = MeasurementQuery {
                 runs: &imported,
-                filter: None,
+                named: None,
             };
             whole.read(sql, &mut found)?;
             let wanted: Option<HashSet<&BenchmarkKey>> = filter.map(|keys| keys.iter().collect());
@@ -99,64 +95,108 @@ fn sources_of(sql: Sql<'_>, runs: &[RunId]) -> Attempt<HashMap<RunId, Option<Sou
     Ok(found.into_iter().collect())
 }
 
+/// The numbers of benchmarks in the workspaces of these runs.
+fn numbers_of(
+    sql: Sql<'_>,
+    runs: &[RunId],
+    keys: &[BenchmarkKey],
+) -> Attempt<Vec<(i64, BenchmarkKey)>> {
+    if runs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let workspaces = format!(
+        "SELECT DISTINCT workspace FROM runs WHERE id IN ({})",
+        numbered(runs.iter().map(|run| run.0))
+    );
+    let mut found = Vec::new();
+    for workspace in sql.all(&workspaces, &[], |row| row.get(0).map(WorkspaceId))? {
+        // A statement takes so many parameters and no more.
+        for keys in keys.chunks(AT_ONCE) {
+            found.extend(find_benchmarks(sql, workspace, keys)?);
+        }
+    }
+    Ok(found)
+}
+
 /// What is read of runs.
-struct MeasurementQuery<'w> {
-    runs: &'w [RunId],
-    /// These benchmarks, or all.
-    filter: Option<&'w [BenchmarkKey]>,
+struct MeasurementQuery<'r> {
+    runs: &'r [RunId],
+    /// These benchmarks with their numbers, or all.
+    named: Option<Vec<(i64, BenchmarkKey)>>,
+}
+
+/// What a run has of a benchmark, before its key is known.
+struct MeasuredRow {
+    run: RunId,
+    /// The place of the benchmark among all that are read, by key.
+    rank: usize,
+    number: i64,
+    conditions: i64,
+    verdict: Option<Verdict>,
 }
 
 impl MeasurementQuery<'_> {
     /// Puts the measurements where they belong, by key.
-    fn read(&self, sql: Sql<'_>, into: &mut BTreeMap<RunId, Vec<Measurement>>) -> Attempt<()> {
-        if self.runs.is_empty() || self.filter.is_some_and(<[_]>::is_empty) {
+    fn read(self, sql: Sql<'_>, into: &mut BTreeMap<RunId, Vec<Measurement>>) -> Attempt<()> {
+        if self.runs.is_empty() || self.named.as_ref().is_some_and(Vec::is_empty) {
             return Ok(());
         }
-        let (condition, values) = match self.filter {
-            Some(keys) => {
-                let (rows, values) = rows_of(keys, 1);
-                let named = format!(" AND (b.package, b.target, b.name) IN (VALUES {rows})");
-                (named, values)
-            }
-            None => (String::new(), Vec::new()),
+        let runs = numbered(self.runs.iter().map(|run| run.0));
+        // Most of a large run is read as all of it, and what is not wanted passed over.
+        let few = self.named.as_ref().filter(|named| named.len() <= AT_ONCE);
+        let few = few.map(|named| numbered(named.iter().map(|(number, _)| *number)));
+        let of = |columns: &str, tables: &str| measured_sql(columns, tables, &runs, few.as_deref());
+        let mut benchmarks = match self.named {
+            Some(named) => named,
+            None => sql.all(
+                &format!(
+                    "SELECT b.package, b.target, b.name, b.id FROM benchmarks b WHERE b.id IN ({})",
+                    of("rb.benchmark", "")
+                ),
+                &[],
+                |row| Ok((row.get(3)?, key_at(row, 0)?)),
+            )?,
         };
-        let of = |columns: &str, tables: &str, order: &str| {
-            format!(
-                "SELECT {columns} FROM run_benchmarks rb JOIN benchmarks b ON b.id = rb.benchmark {tables}
-                 WHERE rb.run IN ({}){} ORDER BY {order}",
-                numbered(self.runs.iter().map(|run| run.0)),
-                condition,
-            )
-        };
+        benchmarks.sort_unstable_by(|(_, a), (_, b)| a.cmp(b));
+        let numbers = benchmarks.iter().map(|(number, _)| *number);
+        let ranks: HashMap<i64, usize> = numbers.zip(0..).collect();
         let mut known = KnownConditions::default();
-        known.read(sql, &of("rb.conditions", "", "1"), &values)?;
-        let mut places: HashMap<i64, (RunId, usize)> = HashMap::new();
-        let benchmarks = of(
-            "b.package, b.target, b.name, rb.id, rb.conditions, rb.verdict, rb.run",
-            "",
-            "1, 2, 3",
-        );
-        sql.each(&benchmarks, &values, |row| {
-            let run = RunId(row.get(6)?);
-            let measured = into.entry(run).or_default();
-            let conditions = known.get(sql, row.get(4)?)?;
-            places.insert(row.get(3)?, (run, measured.len()));
+        known.read(sql, &of("DISTINCT rb.conditions", ""))?;
+        let mut rows = Vec::new();
+        let all = of("rb.id, rb.benchmark, rb.run, rb.conditions, rb.verdict", "");
+        sql.each(&all, &[], |row| {
+            if let Some(rank) = ranks.get(&row.get(1)?) {
+                rows.push(MeasuredRow {
+                    run: RunId(row.get(2)?),
+                    rank: *rank,
+                    number: row.get(0)?,
+                    conditions: row.get(3)?,
+                    verdict: row
+                        .get::<Option<WordColumn<_>>>(4)?
+                        .map(|WordColumn(verdict)| verdict),
+                });
+            }
+            Ok(())
+        })?;
+        rows.sort_unstable_by_key(|row| (row.run, row.rank));
+        let mut places: BTreeMap<i64, (RunId, usize)> = BTreeMap::new();
+        for row in rows {
+            let measured = into.entry(row.run).or_default();
+            let conditions = known.get(sql, row.conditions)?;
+            places.insert(row.number, (row.run, measured.len()));
             measured.push(Measurement {
                 launches: Vec::new(),
                 failures: Vec::new(),
-                benchmark: conditions.benchmark(key_at(row, 0)?),
+                benchmark: conditions.benchmark(benchmarks[row.rank].1.clone()),
                 target_facts: conditions.target.clone(),
                 sampling: conditions.sampling,
                 noise_threshold: conditions.noise_threshold,
-                verdict: row
-                    .get::<Option<WordColumn<_>>>(5)?
-                    .map(|WordColumn(verdict)| verdict),
+                verdict: row.verdict,
                 counts: CountsOfBenchmark::default(),
                 described: None,
                 expired: None,
             });
-            Ok(())
-        })?;
+        }
         read_series(sql, self.runs, &places, into)?;
         read_points(sql, &places, into)?;
         let mut at = |row: &StoredRow<'_>, of: &mut dyn FnMut(&mut Measurement) -> Attempt<()>| {
@@ -167,12 +207,11 @@ impl MeasurementQuery<'_> {
             let measured = into.get_mut(run).and_then(|of_run| of_run.get_mut(*place));
             measured.map_or(Ok(()), of)
         };
-        let failures = of(
-            "rb.id, l.ordinal, f.message",
-            "JOIN failures f ON f.run_benchmark = rb.id JOIN launches l ON l.id = f.launch",
-            "l.ordinal, l.attempt",
+        let failures = format!(
+            "SELECT f.run_benchmark, l.ordinal, f.message FROM launches l JOIN failures f ON f.launch = l.id
+             WHERE l.run IN ({runs}) ORDER BY l.ordinal, l.attempt"
         );
-        sql.each(&failures, &values, |row| {
+        sql.each(&failures, &[], |row| {
             at(row, &mut |measured| {
                 measured.failures.push(Failure {
                     launch: row.get(1)?,
@@ -184,14 +223,26 @@ impl MeasurementQuery<'_> {
         let counts = of(
             "rb.id, c.iterations, c.total, c.functions",
             "JOIN counts c ON c.run_benchmark = rb.id",
-            "c.position",
-        );
-        sql.each(&counts, &values, |row| {
+        ) + " ORDER BY c.position";
+        sql.each(&counts, &[], |row| {
             at(row, &mut |measured| {
                 Ok(add_count(&mut measured.counts, row, 1)?)
             })
         })
     }
+}
+
+/// The query for what these runs have of these benchmarks, or of all; both are lists of numbers.
+pub(super) fn measured_sql(
+    columns: &str,
+    tables: &str,
+    runs: &str,
+    benchmarks: Option<&str>,
+) -> String {
+    let condition = benchmarks.map_or_else(String::new, |benchmarks| {
+        format!(" AND rb.benchmark IN ({benchmarks})")
+    });
+    format!("SELECT {columns} FROM run_benchmarks rb {tables} WHERE rb.run IN ({runs}){condition}")
 }
 
 /// A launch, as far as its series need it.
@@ -209,7 +260,7 @@ struct Launched {
 fn read_series(
     sql: Sql<'_>,
     runs: &[RunId],
-    places: &HashMap<i64, (RunId, usize)>,
+    places: &BTreeMap<i64, (RunId, usize)>,
     into: &mut BTreeMap<RunId, Vec<Measurement>>,
 ) -> Attempt<()> {
     let launches = format!(
@@ -235,38 +286,48 @@ fn read_series(
     else {
         return Ok(());
     };
+    // In the order in which they were written, so that no page of the file is read twice.
     let benchmarks: Vec<i64> = places.keys().copied().collect();
-    let mut found: HashMap<i64, Vec<(u32, LaunchSeries)>> = HashMap::new();
     for some in benchmarks.chunks(AT_ONCE) {
         let series = format!(
             "SELECT run_benchmark, launch, samples, led, allocations, latencies FROM series
              WHERE run_benchmark IN ({}) AND launch BETWEEN {first} AND {last}",
             numbered(some.iter().copied())
         );
-        sql.each(&series, &[], |row| {
-            let benchmark: i64 = row.get(0)?;
-            let Some(launched) = launches.get(&row.get(1)?) else {
-                return Ok(());
-            };
-            let series = series_at(row, launched).map_err(|fault| {
-                let place = places.get(&benchmark);
-                let of = place.and_then(|(run, place)| Some((*run, into.get(run)?.get(*place)?)));
-                match of {
-                    Some((run, of)) => named(fault, run, &of.benchmark.key),
-                    None => fault,
-                }
-            })?;
-            let of_benchmark = found.entry(benchmark).or_default();
-            of_benchmark.push((launched.attempt, series));
-            Ok(())
+        let rows = sql.all(&series, &[], |row| {
+            Ok(SeriesRow {
+                benchmark: row.get(0)?,
+                launch: row.get(1)?,
+                samples: row.get(2)?,
+                led: row.get::<FlagsRead>(3)?.0,
+                allocations: row.get(4)?,
+                latencies: row.get(5)?,
+            })
         })?;
-    }
-    for (benchmark, mut series) in found {
-        series.sort_by_key(|(attempt, series)| (series.launch, std::cmp::Reverse(*attempt)));
-        series.dedup_by_key(|(_, series)| series.launch);
-        let (run, place) = places[&benchmark];
-        if let Some(measured) = into.get_mut(&run).and_then(|of_run| of_run.get_mut(place)) {
-            measured.launches = series.into_iter().map(|(_, series)| series).collect();
+        let rows = rows.into_par_iter().with_min_len(FEWEST_DECODED);
+        let decoded = rows.filter_map(|row| {
+            let launched = launches.get(&row.launch)?;
+            Some((row.benchmark, launched.attempt, row.decode(launched)))
+        });
+        let mut found: BTreeMap<i64, Vec<(u32, LaunchSeries)>> = BTreeMap::new();
+        for (benchmark, attempt, series) in decoded.collect::<Vec<_>>() {
+            let (run, place) = places[&benchmark];
+            let series = series.map_err(|detail| {
+                let of = into.get(&run).and_then(|of_run| of_run.get(place));
+                Fault::Content(match of {
+                    Some(of) => format!("run {run}, {}: {detail}", of.benchmark.key),
+                    None => detail,
+                })
+            })?;
+            found.entry(benchmark).or_default().push((attempt, series));
+        }
+        for (benchmark, mut series) in found {
+            series.sort_by_key(|(attempt, series)| (series.launch, std::cmp::Reverse(*attempt)));
+            series.dedup_by_key(|(_, series)| series.launch);
+            let (run, place) = places[&benchmark];
+            if let Some(measured) = into.get_mut(&run).and_then(|of_run| of_run.get_mut(place)) {
+                measured.launches = series.into_iter().map(|(_, series)| series).collect();
+            }
         }
     }
     Ok(())
@@ -275,7 +336,7 @@ fn read_series(
 /// Reads what is left of those benchmarks whose samples were removed.
 fn read_points(
     sql: Sql<'_>,
-    places: &HashMap<i64, (RunId, usize)>,
+    places: &BTreeMap<i64, (RunId, usize)>,
     into: &mut BTreeMap<RunId, Vec<Measurement>>,
 ) -> Attempt<()> {
     let is_bare = |(run, place): &(RunId, usize)| {
@@ -308,27 +369,29 @@ fn read_points(
     Ok(())
 }
 
-/// A series in columns 2 to 5.
-fn series_at(row: &StoredRow<'_>, launched: &Launched) -> Attempt<LaunchSeries> {
-    let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-    Ok(LaunchSeries {
-        launch: launched.ordinal,
-        quantum: launched.quantum,
-        conduct: launched.conduct,
-        layout: launched.layout,
-        series: codec::decode(bytes).map_err(Fault::Content)?,
-        extras: Extras {
-            led: row.get::<FlagsRead>(3)?.0,
-            allocations: allocations_of(row.get_ref(4)?).map_err(Fault::Content)?,
-            latencies: latencies_of(row.get_ref(5)?).map_err(Fault::Content)?,
-        },
-    })
+/// A series as it is stored.
+struct SeriesRow {
+    benchmark: i64,
+    launch: i64,
+    samples: Vec<u8>,
+    led: Vec<bool>,
+    allocations: Value,
+    latencies: Value,
 }
 
-/// Says whose series is damaged.
-fn named(fault: Fault, run: RunId, key: &BenchmarkKey) -> Fault {
-    match fault {
-        Fault::Content(detail) => Fault::Content(format!("run {run}, {key}: {detail}")),
-        other => other,
+impl SeriesRow {
+    fn decode(&self, launched: &Launched) -> Result<LaunchSeries, String> {
+        Ok(LaunchSeries {
+            launch: launched.ordinal,
+            quantum: launched.quantum,
+            conduct: launched.conduct,
+            layout: launched.layout,
+            series: codec::decode(&self.samples)?,
+            extras: Extras {
+                led: self.led.clone(),
+                allocations: allocations_of((&self.allocations).into())?,
+                latencies: latencies_of((&self.latencies).into())?,
+            },
+        })
     }
 }

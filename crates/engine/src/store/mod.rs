@@ -41,6 +41,7 @@ mod tests;
 
 pub use adopt::Adopted;
 pub use baselines::{Baseline, check_baseline_name};
+pub use conditions::Conditions;
 pub use error::StoreError;
 pub use found::FoundStore;
 pub use history::{

@@ -7,6 +7,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::history::{CONTROLS, LIST, NEWEST_VERDICT, accepted_steps_sql, past_sql};
+use super::measurements::measured_sql;
 use super::steps::{ACCEPTED_BRANCHES, accepted_runs_sql};
 use super::{BranchFilter, OpenOptions, RunFilter, Store, StoreError};
 
@@ -190,6 +191,14 @@ fn no_question_about_the_history_scans_a_table() {
     plans.push(plan(NEWEST_VERDICT, 2));
     plans.push(plan(&accepted_runs_sql(), 3));
     plans.push(plan(ACCEPTED_BRANCHES, 1));
+    let counts = "JOIN counts c ON c.run_benchmark = rb.id";
+    for (columns, tables) in [("rb.id, rb.verdict", ""), ("c.total", counts)] {
+        let of_few = plan(&measured_sql(columns, tables, "1, 2, 3", Some("4, 5")), 0);
+        // A few benchmarks of a run are looked up: the others may be thousands.
+        assert!(of_few[0].contains("(benchmark=? AND run=?)"), "{of_few:#?}");
+        plans.push(of_few);
+        plans.push(plan(&measured_sql(columns, tables, "1, 2, 3", None), 0));
+    }
     for plan in &plans {
         assert!(!plan.is_empty());
         for step in plan {

@@ -87,7 +87,10 @@ fn last_values(history: &History, key: &BenchmarkKey) -> Vec<Option<f64>> {
     };
     let alike = past
         .filter(|run| branch(run) == branch(newest))
-        .take_while(|run| run.version == newest.version && run.metric == newest.metric);
+        .take_while(|run| {
+            let (then, now) = (&run.conditions, &newest.conditions);
+            then.version == now.version && then.metric == now.metric
+        });
     let mut values: Vec<Option<f64>> = alike.map(|run| run.typical_ns).collect();
     values.reverse();
     values
