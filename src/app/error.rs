@@ -128,9 +128,10 @@ fn of_cargo(error: &CargoError) -> ExitCode {
         | CargoError::Configuration(_)
         | CargoError::NoSuchPackage { .. }
         | CargoError::NoSuchBench { .. } => ExitCode::Usage,
-        CargoError::Start { .. } | CargoError::Build(_) | CargoError::Answer { .. } => {
-            ExitCode::BuildFailed
-        }
+        CargoError::Start { .. }
+        | CargoError::Selection(_)
+        | CargoError::Build { .. }
+        | CargoError::Answer { .. } => ExitCode::BuildFailed,
         CargoError::Interrupted => ExitCode::Interrupted,
     }
 }

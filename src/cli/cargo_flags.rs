@@ -94,13 +94,9 @@ pub(super) struct CompilationFlags {
 
 impl BuildFlags {
     pub(super) fn options(self, output: &OutputOptions) -> CargoOptions {
-        let others = self.lib || self.bins;
         CargoOptions {
-            benches: if self.benches && others {
-                vec!["*".to_owned()]
-            } else {
-                self.bench
-            },
+            benches: self.bench,
+            all_benches: self.benches,
             lib: self.lib,
             bins: self.bins,
             ..self.compilation.options(output)

@@ -109,7 +109,7 @@ pub enum ExchangeError {
     },
     /// Nothing in a file tells what it is.
     #[error(
-        "{0} is of no format that is known\n  help: `--format` names it: criterion (a directory), critcmp, hyperfine, google-benchmark, go, pytest-benchmark, divan, libtest, jsonl; a table of values needs `--columns`"
+        "{0} is of no format that is known\n  help: `--format` names it: criterion (a directory), critcmp, hyperfine, divan, libtest, jsonl; a table of values needs `--columns`"
     )]
     UnknownFormat(String),
     /// Files of several formats cannot be one run.

@@ -15,7 +15,7 @@ const MOST_BYTES: u64 = 256 << 20;
 pub struct InputContent {
     /// The file's name without directories; `-` for the standard input.
     pub name: String,
-    /// Its bytes.
+    /// Its bytes; text of UTF-16 as UTF-8.
     pub bytes: Vec<u8>,
     /// Their BLAKE3, in hexadecimal digits.
     pub blake3: String,
@@ -65,14 +65,36 @@ pub fn read(path: &Path, standard_input: &mut dyn Read) -> Result<InputContent, 
         File::open(path).and_then(|file| bounded(file, MOST_BYTES))
     };
     match bytes.map_err(failed)? {
-        Some(bytes) => Ok(InputContent {
-            name,
-            blake3: blake3::hash(&bytes).to_hex().to_string(),
-            bytes,
-        }),
+        Some(bytes) => {
+            let bytes = to_utf8(&name, bytes)?;
+            Ok(InputContent {
+                name,
+                blake3: blake3::hash(&bytes).to_hex().to_string(),
+                bytes,
+            })
+        }
         None => Err(ExchangeError::TooLong {
             name,
             limit_mib: MOST_BYTES >> 20,
+        }),
+    }
+}
+
+/// The same text in UTF-8, where a byte order mark says that it is UTF-16, as what PowerShell's `>` writes is.
+fn to_utf8(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, ExchangeError> {
+    let read_unit = match bytes.get(..2) {
+        Some([0xff, 0xfe]) => u16::from_le_bytes,
+        Some([0xfe, 0xff]) => u16::from_be_bytes,
+        _ => return Ok(bytes),
+    };
+    let (units, odd) = bytes[2..].as_chunks();
+    let units = units.iter().copied().map(read_unit);
+    let text: Result<String, _> = char::decode_utf16(units).collect();
+    match text {
+        Ok(text) if odd.is_empty() => Ok(text.into_bytes()),
+        Ok(_) | Err(_) => Err(ExchangeError::Broken {
+            place: name.to_owned(),
+            reason: "its mark says UTF-16, but it is not; save it as UTF-8".to_owned(),
         }),
     }
 }
@@ -94,6 +116,19 @@ mod tests {
         assert_eq!((found.name.as_str(), &found.bytes[..]), ("-", &b"abc"[..]));
         // BLAKE3 of "abc", from its test vectors' reference program.
         assert!(found.blake3.starts_with("6437b3ac38465133ffb63b75273a8db5"));
+    }
+
+    #[test]
+    fn text_of_utf_16_is_read_by_its_mark() {
+        let encode = |to_bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            "\u{feff}µ 𝄞".encode_utf16().flat_map(to_bytes).collect()
+        };
+        for bytes in [encode(u16::to_le_bytes), encode(u16::to_be_bytes)] {
+            let found = read(Path::new("-"), &mut &bytes[..]).unwrap();
+            assert_eq!(found.text().unwrap(), "µ 𝄞");
+            let cut = read(Path::new("-"), &mut &bytes[..bytes.len() - 2]).unwrap_err();
+            assert!(cut.to_string().contains("UTF-16"), "{cut}");
+        }
     }
 
     #[test]

@@ -218,6 +218,8 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
         "{MANIFEST}criterion-old = {{ package = \"criterion\", version = \"=0.3.0\" }}\n[dev-dependencies]\ncriterion = \"0.5\"\ndivan.version = \"0.1\"\n\
          perfcheck = \"0.1\"\nours = {{ package = \"perfcheck-criterion\", version = \"0.1\" }}\n{}",
         named.map(bench).concat()
+            + &bench("expensive")
+            + "bench = false\n[[example]]\nname = \"shown\"\nharness = false\ntest = true\nbench = true\n"
     );
     let place = Place::new(
         &machine,
@@ -234,6 +236,8 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
             ("benches/old.rs", "use criterion_old::Criterion;"),
             ("benches/values.rs", "fn main() { divan::main(); }"),
             ("benches/by_hand.rs", "fn main() {}"),
+            ("benches/expensive.rs", "perfcheck::main!(a);"),
+            ("examples/shown.rs", "perfcheck::main!(a);"),
             ("benches/nightly.rs", "#[bench]\nfn a(b: &mut Bencher) {}"),
             ("benches/forgotten.rs", "criterion::criterion_main!(a);"),
         ],
@@ -268,6 +272,12 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
             "works as it is with nightly or RUSTC_BOOTSTRAP=1: one value per process",
         ),
         (
+            "expensive",
+            "perfcheck",
+            "left out: its manifest says `bench = false`; `--bench expensive` measures it",
+        ),
+        ("example:shown", "perfcheck", "works as it is"),
+        (
             "forgotten",
             "Criterion",
             "runs nothing: its `[[bench]]` entry lacks `harness = false`",
@@ -275,27 +285,109 @@ fn benches_that_are_there_are_named_with_what_becomes_of_them() {
         (
             "src",
             "libtest",
-            "works as it is with nightly or RUSTC_BOOTSTRAP=1: one value per process; `cargo perfcheck --lib`",
+            "works as it is with nightly or RUSTC_BOOTSTRAP=1: one value per process",
         ),
     ];
     for (name, style, outcome) in rows {
-        let row = format!("  {name:9}  {style:19}  {outcome}\n");
+        let row = format!("  {name:13}  {style:19}  {outcome}\n");
         assert!(seen.stdout.contains(&row), "no {row:?} in {seen}");
     }
     assert_eq!(seen.stdout.lines().count(), rows.len() + 3, "{seen}");
-    assert!(seen.stdout.ends_with("\nNext: cargo perfcheck\n"), "{seen}");
+    let next = "\nNext: RUSTC_BOOTSTRAP=1 cargo perfcheck\n";
+    assert!(seen.stdout.ends_with(next), "{seen}");
 }
 
 #[test]
-fn benches_in_a_library_alone_need_its_flag() {
+fn benches_of_libtest_need_nightly_which_next_steps_and_the_failed_build_say() {
     let machine = Machine::new();
     let place = Place::fresh(&machine);
     place.write("src/lib.rs", "#[bench]\nfn a() {}");
     let seen = place.init_changes_nothing(&[], 0);
-    assert!(
-        seen.stdout.ends_with("\nNext: cargo perfcheck --lib\n"),
-        "{seen}"
+    let next = "\nNext: RUSTC_BOOTSTRAP=1 cargo perfcheck\n";
+    assert!(seen.stdout.ends_with(next), "{seen}");
+    place.write("src/lib.rs", "");
+    place.write(
+        "benches/units.rs",
+        "#![feature(test)]\nextern crate test;\n#[bench]\nfn a(_: &mut test::Bencher) {}",
     );
+    let listed = place.made.perfcheck(&machine, &["list", "--offline"]);
+    listed.run().expect_code(3).expect_stderr(&[
+        "error[E0554]",
+        "E0554 means that `#[bench]` needs a nightly compiler (fresh-start/units)",
+        "RUSTC_BOOTSTRAP=1",
+    ]);
+}
+
+#[test]
+fn an_entry_is_added_to_the_table_of_dev_dependencies_that_is_there() {
+    let machine = Machine::new();
+    let place = Place::fresh(&machine);
+    let old = MANIFEST
+        .replace("2024", "2021")
+        .replace("fresh-start", "fresh-underscore");
+    let old = format!("{old}\n[dev_dependencies]\nother = {{ path = \"other\" }}\n");
+    place.write("Cargo.toml", &old);
+    place.write(
+        "other/Cargo.toml",
+        "[package]\nname = \"other\"\nversion = \"0.0.0\"\nedition = \"2021\"\n",
+    );
+    place.write("other/src/lib.rs", "");
+    place.init(&["--harness", &from_harness()]).expect_code(0);
+    let added = format!(
+        "perfcheck = {{ path = \"{}\" }}\n\n[[bench]]\nname = \"first\"\nharness = false\n",
+        harness().display()
+    );
+    assert_eq!(place.read("Cargo.toml"), old + &added);
+}
+
+#[test]
+fn at_the_root_of_a_workspace_the_benches_of_its_members_are_found() {
+    let machine = Machine::new();
+    let member = |name: &str| {
+        format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[dev-dependencies]\ncriterion = \"0.5\"\n[[bench]]\nname = \"b\"\nharness = false\n"
+        )
+    };
+    let root = MANIFEST.replace("[workspace]", "[workspace]\nmembers = [\"one\", \"two\"]");
+    let (one, two) = (member("one"), member("two"));
+    let place = Place::new(
+        &machine,
+        &[
+            ("Cargo.toml", &root),
+            ("src/lib.rs", ""),
+            ("one/Cargo.toml", &one),
+            ("one/src/lib.rs", ""),
+            ("one/benches/b.rs", "use criterion::Criterion;"),
+            ("two/Cargo.toml", &two),
+            ("two/src/lib.rs", ""),
+            ("two/benches/b.rs", "use criterion::Criterion;"),
+        ],
+    );
+    for (words, packages, next) in [
+        (&[][..], &["fresh-start", "one", "two"][..], " --workspace"),
+        (
+            &["--workspace"],
+            &["fresh-start", "one", "two"],
+            " --workspace",
+        ),
+        (
+            &["--workspace", "--exclude", "t*"],
+            &["fresh-start", "one"],
+            " --workspace --exclude 't*'",
+        ),
+        (&["-p", "two@0.0"], &["two"], " -p two@0.0"),
+        (&["-p", "*o*"], &["one", "two"], " -p '*o*'"),
+    ] {
+        let seen = place.init_changes_nothing(words, 0);
+        let lines = seen.stdout.lines();
+        let found = lines
+            .filter_map(|line| line.split_once(" ("))
+            .map(|(name, _)| name);
+        let found: Vec<&str> = found.filter(|name| !name.starts_with(' ')).collect();
+        assert_eq!(found, packages, "{words:?}: {seen}");
+        let next = format!("\nNext: cargo perfcheck{next}\n");
+        assert!(seen.stdout.ends_with(&next), "{words:?}: {seen}");
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `store runs`, `show` and `history`: what the store has, for people and for programs.
 
+use std::fs;
+
 use crate::commands::crates::Crate;
 use crate::commands::scripted::{steady, stored};
 use crate::support::Machine;
@@ -180,4 +182,52 @@ fn a_run_that_is_not_there_leads_to_the_list_and_a_store_that_is_not_there_is_na
             .expect_stderr(&[&format!("there is no store at {}", nowhere.display())]);
     }
     assert!(!nowhere.exists());
+}
+
+#[test]
+fn targets_are_listed_as_cargo_benches_them_and_those_left_out_are_named() {
+    let machine = Machine::new();
+    let made = Crate::altered(&machine, &["work"], "7_u64", "12_u64");
+    let manifest = made.root.join("Cargo.toml");
+    let mut text = fs::read_to_string(&manifest).expect("it was written");
+    for (kind, name, more) in [
+        ("bench", "expensive", "bench = false"),
+        ("bench", "gated", "required-features = [\"fast\"]"),
+        ("example", "shown", "test = true\nbench = true"),
+        ("test", "checked", "bench = true"),
+        ("example", "other", "bench = true"),
+    ] {
+        text += &format!(
+            "[[{kind}]]\nname = \"{name}\"\npath = \"benches/listed.rs\"\nharness = false\n{more}\n"
+        );
+    }
+    fs::write(&manifest, text + "[features]\nfast = []\n").expect("written");
+    let list = |words: &[&str]| {
+        let listed = made.perfcheck(&machine, &["list", "--offline"]);
+        let listed = listed.args(words).run().expect_code(0);
+        let targets = listed
+            .stdout
+            .lines()
+            .filter_map(|line| line.split_once('/'));
+        let targets = targets.map(|(_, name)| name.to_owned()).collect::<Vec<_>>();
+        (listed, targets)
+    };
+    let (plain, targets) = list(&[]);
+    assert_eq!(
+        targets,
+        ["example:shown: work", "listed: work", "test:checked: work"]
+    );
+    let left_out = "/expensive is left out, as in `cargo bench`: its manifest says `bench = false`\n  help: `--bench expensive` measures it";
+    let gated = "/gated is left out, as in `cargo bench`: it needs features that are off\n  help: `--features ";
+    let plain = plain.expect_stderr(&[left_out, gated]);
+    // A line is a filter; what is in no id is an error.
+    let line = plain.stdout.lines().nth(1).expect("three lines");
+    assert_eq!(list(&[line]).1, ["listed: work"]);
+    let none = made.perfcheck(&machine, &["list", "--offline", "sleep"]);
+    none.run().expect_code(4).expect_stderr(&[
+        "error: nothing was measured: there is no benchmark that has an id that contains `sleep`",
+    ]);
+    let (named, targets) = list(&["--bench", "expensive"]);
+    assert_eq!(targets, ["expensive: work"]);
+    assert!(!named.stderr.contains("left out"), "{named}");
 }

@@ -34,7 +34,7 @@ fn file_names() -> Vec<String> {
 
 /// The runs of a file, of the format that its content shows.
 fn runs_of(file: InputContent) -> Result<Vec<ForeignRun>, String> {
-    let format = detect(&file).ok_or("of no format that is known")?;
+    let format = detect(&file).map_err(|error| error.to_string())?;
     read_foreign(&Requested::Files(&[file], format), None, &Work::silent())
         .map_err(|error| error.to_string())
 }

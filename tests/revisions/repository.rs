@@ -279,6 +279,7 @@ fn describe(event: BuildEvent<'_>) -> String {
         BuildEvent::Removed { builds, .. } => format!("removed {builds}"),
         BuildEvent::CheckingOut(revision) => format!("checking out {}", revision.name),
         BuildEvent::Building(revision) => format!("building {}", of(revision)),
+        BuildEvent::TargetsSkipped(skipped) => format!("skipped {}", skipped.len()),
     }
 }
 

@@ -250,7 +250,7 @@ pub(in crate::app) fn beside_revision(
             // The current benches may call what the revision has not got yet; its own are better than no measurement.
             Err(AppError::Sides(SidesError::Revision { source, .. }))
                 if benches_from == BenchesFrom::WorkTree
-                    && matches!(source, CargoError::Build(_)) =>
+                    && matches!(source, CargoError::Build { .. }) =>
             {
                 report::write_warning(
                     world.stderr,

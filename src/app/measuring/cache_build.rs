@@ -1,9 +1,10 @@
 //! Builds of revisions and work trees in the cache, told about on stderr as cargo tells about its own.
 
 use std::cell::RefCell;
+use std::io::Write;
 use std::path::PathBuf;
 
-use super::prepare::name_left_out;
+use super::prepare::name_skipped;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::report::{self, counted};
@@ -43,7 +44,6 @@ impl CacheBuild<'_> {
         is_wanted: Option<&mut AskedOfWorkTree<'_>>,
         world: &mut World<'_>,
     ) -> Result<PreparedSides, AppError> {
-        self.name_left_out(world);
         let built = self.told(world, |request, events, world| {
             let mut ask =
                 is_wanted.map(|ask| move |side: &BuiltSide| ask(side, &mut world.borrow_mut()));
@@ -59,7 +59,6 @@ impl CacheBuild<'_> {
         &self,
         world: &mut World<'_>,
     ) -> Result<(BuiltSide, BuildFacts), AppError> {
-        self.name_left_out(world);
         let (built, facts) = self.told(world, |request, events, _| {
             Ok(build_work_tree(request, events)?)
         })?;
@@ -73,7 +72,6 @@ impl CacheBuild<'_> {
         name: &str,
         world: &mut World<'_>,
     ) -> Result<Option<BuiltSide>, AppError> {
-        self.name_left_out(world);
         self.told(world, |request, events, _| {
             Ok(kept_build(request, name, events)?)
         })
@@ -108,18 +106,11 @@ impl CacheBuild<'_> {
         revision: &Revision,
         world: &mut World<'_>,
     ) -> Result<BuiltSide, AppError> {
-        self.name_left_out(world);
         let built = self.told(world, |request, events, _| {
             Ok(build_commit(request, revision, events)?)
         })?;
         self.ready(&in_words(revision), &built, world)?;
         Ok(built)
-    }
-
-    fn name_left_out(&self, world: &mut World<'_>) {
-        if !self.quiet {
-            name_left_out(self.context, self.cargo, world.stderr);
-        }
     }
 
     fn told<'w, T>(
@@ -159,8 +150,7 @@ impl CacheBuild<'_> {
                 let _ =
                     report::write_warning(world.borrow_mut().stderr, &left_out_in_words(left_out));
             } else if !self.quiet {
-                // A stderr that is gone is no reason to stop.
-                let _ = report::write_build_event(world.borrow_mut().stderr, &words_of(&event));
+                write_event(&event, world.borrow_mut().stderr);
             }
         };
         build(&request, &mut tell, &world)
@@ -203,8 +193,9 @@ fn side_in_words(revision: Option<&Revision>) -> String {
     revision.map_or_else(|| WORK_TREE.to_owned(), in_words)
 }
 
-fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
-    match event {
+fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
+    let words = match event {
+        BuildEvent::TargetsSkipped(skipped) => return name_skipped(skipped, stderr),
         BuildEvent::Waiting(folder) => (
             "Waiting",
             format!("for another cargo perfcheck in {}", folder.display()),
@@ -224,7 +215,9 @@ fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
         BuildEvent::LeftOut(left_out) => ("Left out", left_out_in_words(left_out)),
         BuildEvent::CheckingOut(revision) => ("Checking out", in_words(revision)),
         BuildEvent::Building(revision) => ("Building", side_in_words(*revision)),
-    }
+    };
+    // A stderr that is gone is no reason to stop.
+    let _ = report::write_build_event(stderr, &words);
 }
 
 /// How many files a warning names.

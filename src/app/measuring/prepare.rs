@@ -10,7 +10,7 @@ use crate::app::options::StoreOptions;
 use crate::report::{self, MessageFormat, Progress};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::BuildFacts;
-use perfcheck_engine::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut};
+use perfcheck_engine::cargo::{self, BenchTarget, SkipReason, SkippedTarget};
 use perfcheck_engine::child::{ChildError, Launcher};
 use perfcheck_engine::measure::{BesideCandidate, Discovered, Filter, discover};
 
@@ -24,7 +24,6 @@ pub(in crate::app) fn build(
 ) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
     let options = &common.cargo;
     refuse_no_targets(context, common)?;
-    name_left_out(context, options, world.stderr);
     let toolchain = context.toolchain(options)?;
     let built = cargo::build(
         &world.variables.cargo,
@@ -34,6 +33,7 @@ pub(in crate::app) fn build(
         world.supervisor,
         world.interrupt,
     )?;
+    name_skipped(&built.skipped, world.stderr);
     Ok((toolchain.facts.clone(), built.targets))
 }
 
@@ -44,30 +44,34 @@ pub(in crate::app) fn refuse_no_targets(
 ) -> Result<(), AppError> {
     if !context.workspace.has_bench_targets(&common.cargo) {
         return Err(AppError::NothingToMeasure(
-            "the selected packages have no bench targets\n  help: `--workspace` selects all packages, `--lib` the `#[bench]` functions of a library; docs/src/writing.md shows how to write a first benchmark".to_owned(),
+            "the selected packages have no bench targets\n  help: `--workspace` selects all packages; docs/src/writing.md shows how to write a first benchmark".to_owned(),
         ));
     }
     Ok(())
 }
 
-/// Names the bench targets that are not built because features that they need are off.
-pub(in crate::app) fn name_left_out(
-    context: &Context,
-    options: &CargoOptions,
-    stderr: &mut dyn Write,
-) {
-    for one in context.workspace.left_out(options) {
-        let TargetLeftOut {
+/// Names the bench targets that cargo passed over.
+pub(in crate::app) fn name_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write) {
+    for one in skipped {
+        let SkippedTarget {
             package, target, ..
         } = &one;
-        let wanted: Vec<String> = one
-            .missing
-            .iter()
-            .map(|feature| format!("{package}/{feature}"))
-            .collect();
+        let (reason, help) = match &one.reason {
+            SkipReason::FeaturesOff(features) => {
+                let wanted = features
+                    .iter()
+                    .map(|feature| format!("{package}/{feature}"));
+                let wanted: Vec<String> = wanted.collect();
+                let help = format!("`--features {}`", wanted.join(","));
+                ("it needs features that are off", help)
+            }
+            SkipReason::BenchIsFalse => (
+                "its manifest says `bench = false`",
+                format!("`--bench {target}` measures it"),
+            ),
+        };
         let message = format!(
-            "{package}/{target} is left out, as in `cargo bench`: it needs features that are off\n  help: `--features {}`",
-            wanted.join(",")
+            "{package}/{target} is left out, as in `cargo bench`: {reason}\n  help: {help}"
         );
         // A stderr that is gone is no reason to stop.
         let _ = report::write_warning(stderr, &message);
@@ -91,7 +95,7 @@ pub(in crate::app) fn find_benchmarks(
     for target in &mut discovered.targets {
         target
             .benchmarks
-            .retain(|benchmark| filter.wants(&benchmark.key.id));
+            .retain(|benchmark| filter.wants(&benchmark.key));
     }
     Ok(discovered)
 }
@@ -118,7 +122,7 @@ pub(in crate::app) fn nothing_found(filter: &Filter, discovered: &Discovered) ->
     AppError::NothingToMeasure(if !discovered.failures.is_empty() {
         "no bench target could be driven; the errors are above".to_owned()
     } else if filter.words.is_empty() {
-        "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml a bench target has the functions alone that are marked `#[bench]`; those of a library are measured with `--lib`".to_owned()
+        "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml a bench target has the functions alone that are marked `#[bench]`".to_owned()
     } else {
         format!(
             "there is {}\n  help: `cargo perfcheck list` lists them",

@@ -191,9 +191,8 @@ fn is_asked_for(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'
     let cargo = &request.common.cargo;
     let mut built = candidate.targets.iter();
     built.any(|built| name(&built.target) == name(target))
-        || cargo.covers(&target.target)
-            && (request.context.workspace.selected_packages(cargo))
-                .is_some_and(|packages| packages.contains(&target.package))
+        || cargo.wants_all_benches()
+            && (request.context.workspace.selected_packages(cargo)).contains(&target.package)
 }
 
 /// Builds in the cache as the user's flags say, of revisions with their own benchmarks.

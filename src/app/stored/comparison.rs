@@ -40,7 +40,7 @@ impl StoredComparison<'_> {
     /// Reads what `run` measured of the benchmarks that are wanted.
     pub(in crate::app) fn measurements(&self, run: RunId) -> Result<Vec<Measurement>, StoreError> {
         let mut measurements = self.store.measurements(run, None)?;
-        measurements.retain(|found| self.filter.wants(&found.benchmark.key.id));
+        measurements.retain(|found| self.filter.wants(&found.benchmark.key));
         Ok(measurements)
     }
 
@@ -117,7 +117,7 @@ impl StoredComparison<'_> {
         };
         if rows.is_empty() {
             let same = self.same_code(candidate, &both.measured.candidate)?;
-            return Err(if same.iter().any(|key| self.filter.wants(&key.id)) {
+            return Err(if same.iter().any(|key| self.filter.wants(key)) {
                 AppError::NothingToCompare(format!(
                     "run {run} measured nothing, as it ran the same code as the run before it\n  help: `cargo perfcheck report {run} --report markdown` shows its verdicts",
                     run = candidate.id
@@ -147,7 +147,7 @@ impl StoredComparison<'_> {
             ..candidate.begun.decision
         };
         let then = conclusion_of(self.store, candidate.id)?;
-        let wanted = |row: &Row<'_>| self.filter.wants(&row.key.id);
+        let wanted = |row: &Row<'_>| self.filter.wants(&row.key);
         if let (Some(then), None) = (&then, self.options.noise_threshold)
             && decision == candidate.begun.decision
         {
@@ -241,7 +241,7 @@ impl StoredComparison<'_> {
                 .test
                 != candidate.begun.decision.analysis.test;
         let unmeasured = self.same_code(candidate, measurements)?;
-        let in_scope = |key: &BenchmarkKey| self.filter.wants(&key.id) && !unmeasured.contains(key);
+        let in_scope = |key: &BenchmarkKey| self.filter.wants(key) && !unmeasured.contains(key);
         let evidence = StoredEvidence {
             measurements,
             past: &past_measurements(self.store, &references)?,

@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::super::formats::{FileFormat, Requested, read_foreign};
-use super::super::input::InputContent;
+use super::super::formats::{Requested, read_foreign};
 use super::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
 use perfcheck_analysis::model::*;
 
@@ -113,19 +112,6 @@ BenchmarkFib_10/x\t20\t110 ns/op\t64 B/op\t2 allocs/op\t909.0909090909091 MB/s
 BenchmarkFib_10/x\t30\t110 ns/op\t64 B/op\t2 allocs/op\t909.0909090909091 MB/s
 ";
     assert_eq!(found, expected);
-    let file = InputContent {
-        name: "a".to_owned(),
-        bytes: found.into_bytes(),
-        blake3: String::new(),
-    };
-    let read = read_foreign(
-        &Requested::Files(&[file], FileFormat::Go),
-        None,
-        &Work::silent(),
-    )
-    .unwrap();
-    let first = &read[0].imported.groups[0];
-    assert_eq!((first.id.as_str(), first.rows.len()), ("p/t/Fib_10/x", 2));
 }
 
 #[test]

@@ -4,9 +4,11 @@ use clap::ValueEnum;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::super::error::ExchangeError;
 use super::super::input::InputContent;
 use super::super::portable;
-use super::{divan, go, libtest};
+use super::json::parse;
+use super::{divan, libtest};
 
 /// A format that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -22,15 +24,6 @@ pub enum FileFormat {
     Critcmp,
     /// `hyperfine --export-json`
     Hyperfine,
-    /// Google Benchmark's `--benchmark_format=json`
-    #[value(name = "google-benchmark", alias = "google")]
-    Google,
-    /// `go test -bench`, as benchstat reads it
-    #[value(alias = "benchstat")]
-    Go,
-    /// `pytest --benchmark-json`
-    #[value(name = "pytest-benchmark", alias = "pytest")]
-    Pytest,
     /// The tree that divan prints
     Divan,
     /// The lines that libtest prints, or Criterion with `--output-format bencher`
@@ -54,53 +47,35 @@ struct TellingMembers {
     #[serde(default)]
     results: Option<IgnoredAny>,
     #[serde(default)]
-    machine_info: Option<IgnoredAny>,
-    #[serde(default)]
-    context: Option<IgnoredAny>,
-    #[serde(default)]
     name: Option<IgnoredAny>,
 }
 
-/// The format of a file, if its content shows one. Tables of values do not: they need a column map.
-pub fn detect(file: &InputContent) -> Option<FileFormat> {
-    if portable::looks_like(&file.bytes) {
-        return Some(FileFormat::Portable);
-    }
+/// The format of a file by its content. Tables of values show none: they need a column map.
+pub fn detect(file: &InputContent) -> Result<FileFormat, ExchangeError> {
+    let unknown = || ExchangeError::UnknownFormat(file.name.clone());
     let bytes = (file.bytes.strip_prefix(b"\xef\xbb\xbf")).unwrap_or(&file.bytes);
+    if portable::looks_like(bytes) {
+        return Ok(FileFormat::Portable);
+    }
     if bytes.trim_ascii_start().starts_with(b"{") {
-        let members: TellingMembers = serde_json::from_slice(bytes).ok()?;
-        return match members {
-            TellingMembers {
-                benchmarks: Some(_),
-                machine_info: Some(_),
-                ..
-            } => Some(FileFormat::Pytest),
-            TellingMembers {
-                benchmarks: Some(_),
-                context: Some(_),
-                ..
-            } => Some(FileFormat::Google),
+        return match parse(file)? {
             TellingMembers {
                 benchmarks: Some(_),
                 name: Some(_),
                 ..
-            } => Some(FileFormat::Critcmp),
+            } => Ok(FileFormat::Critcmp),
             TellingMembers {
                 results: Some(_), ..
-            } => Some(FileFormat::Hyperfine),
-            _ => None,
+            } => Ok(FileFormat::Hyperfine),
+            TellingMembers { .. } => Err(unknown()),
         };
     }
-    let text = str::from_utf8(bytes).ok()?;
-    text.lines().find_map(|line| {
-        if libtest::result(line).is_some() {
-            Some(FileFormat::Libtest)
-        } else if divan::head(line).is_some() {
-            Some(FileFormat::Divan)
-        } else if go::is_result(line) {
-            Some(FileFormat::Go)
-        } else {
-            None
-        }
-    })
+    let text = file.text()?;
+    if !libtest::LibtestOutput::parse(text).results.is_empty() {
+        Ok(FileFormat::Libtest)
+    } else if text.lines().any(|line| divan::head(line).is_some()) {
+        Ok(FileFormat::Divan)
+    } else {
+        Err(unknown())
+    }
 }

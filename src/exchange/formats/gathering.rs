@@ -26,8 +26,6 @@ pub struct ForeignRun {
     pub unit: String,
     /// What the format does not hold, and what was left out.
     pub caveats: Vec<String>,
-    /// What it says of where it was measured, by the names that `--fact` takes.
-    pub facts: Vec<(String, String)>,
 }
 
 /// Collects a run.
@@ -37,7 +35,6 @@ pub(super) struct Gathering {
     launches: Vec<String>,
     ordinals: HashMap<String, u32>,
     caveats: Vec<String>,
-    facts: Vec<(String, String)>,
 }
 
 impl Gathering {
@@ -48,7 +45,6 @@ impl Gathering {
             launches: Vec::new(),
             ordinals: HashMap::new(),
             caveats: Vec::new(),
-            facts: Vec::new(),
         }
     }
 
@@ -125,15 +121,6 @@ impl Gathering {
         }
     }
 
-    /// A fact of where it was measured. Where files differ, it is no fact.
-    pub(super) fn fact(&mut self, name: &str, value: &str) {
-        match self.facts.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) if known != value => known.clear(),
-            Some(_) => {}
-            None => self.facts.push((name.to_owned(), value.to_owned())),
-        }
-    }
-
     /// The run; `launches_known` says that the format itself tells processes apart.
     pub(super) fn finish(
         mut self,
@@ -153,13 +140,11 @@ impl Gathering {
         for group in &mut self.groups {
             group.rows.sort_by_key(|row| row.launch);
         }
-        self.facts.retain(|(_, value)| !value.is_empty());
         Ok(ForeignRun {
             name,
             files,
             unit: unit.to_owned(),
             caveats: self.caveats,
-            facts: self.facts,
             imported: Imported {
                 groups: self.groups,
                 launches_known: launches_known || self.launches.len() > 1,

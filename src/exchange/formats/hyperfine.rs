@@ -1,67 +1,259 @@
-//! What `hyperfine --export-json` writes (1.20): the wall time of every run of a command, seconds.
+//! What `hyperfine --export-json` writes (1.20, 2.0): wall time, peak memory and exit code of every run of a command.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
 use super::super::error::ExchangeError;
 use super::super::groups::IterationLayout;
 use super::super::input::InputContent;
+use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of, unit};
 use super::json::parse;
 
-#[derive(Deserialize)]
-struct HyperfineExport {
-    results: Vec<HyperfineCommand>,
-}
+/// The version of the schema that hyperfine 2 writes; hyperfine 1 names none.
+const NEWEST_SCHEMA: u32 = 2;
 
 #[derive(Deserialize)]
-struct HyperfineCommand {
-    #[serde(rename = "command")]
-    name: String,
-    mean: f64,
+struct HyperfineExport {
+    #[serde(default)]
+    schema_version: Option<u32>,
+    results: Vec<HyperfineResult>,
+}
+
+/// The measurements of one command. Those of hyperfine 1 are lists of values, those of hyperfine 2 one list of runs.
+#[derive(Deserialize)]
+struct HyperfineResult {
+    command: String,
+    /// A name of its own, where it has one.
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    parameters: BTreeMap<String, HyperfineParameter>,
+    #[serde(default)]
+    measurements: Option<Vec<HyperfineRun>>,
+    #[serde(default)]
+    mean: Option<f64>,
     #[serde(default)]
     times: Option<Vec<f64>>,
     #[serde(default)]
+    memory_usage_byte: Option<Vec<f64>>,
+    #[serde(default)]
     exit_codes: Vec<Option<i32>>,
+}
+
+/// A parameter: hyperfine 1 writes its value alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum HyperfineParameter {
+    Value(String),
+    Object { value: String },
+}
+
+/// One run of a command, as hyperfine 2 writes it.
+#[derive(Deserialize)]
+struct HyperfineRun {
+    time_wall_clock: HyperfineQuantity,
+    #[serde(default)]
+    memory_peak_resident: Option<HyperfineQuantity>,
+    /// Null where a signal ended it.
+    exit_code: Option<i32>,
+}
+
+#[derive(Deserialize)]
+struct HyperfineQuantity {
+    value: f64,
+    unit: String,
+}
+
+/// The values of one kind of all runs of a command, each with its path in the JSON.
+struct MeasuredValues {
+    /// What stands behind the id; empty for times.
+    suffix: &'static str,
+    unit: ValueUnit,
+    values: Vec<PlacedValue>,
+}
+
+struct PlacedValue {
+    place: String,
+    run: usize,
+    value: f64,
+}
+
+impl HyperfineResult {
+    /// The name with all parameters, so that nothing else in the file has to tell two results of one name apart.
+    fn id(&self) -> String {
+        let name = self.name.as_deref().unwrap_or(&self.command).trim();
+        if self.parameters.is_empty() {
+            return name.to_owned();
+        }
+        let parameters = self.parameters.iter().map(|(name, parameter)| {
+            let (HyperfineParameter::Value(value) | HyperfineParameter::Object { value }) =
+                parameter;
+            format!("{name} = {value}")
+        });
+        let parameters: Vec<String> = parameters.collect();
+        format!("{name} ({})", parameters.join(", "))
+    }
+
+    /// The exit code of each run, `None` where a signal ended it.
+    fn exit_codes(&self) -> Vec<Option<i32>> {
+        match &self.measurements {
+            Some(runs) => runs.iter().map(|run| run.exit_code).collect(),
+            None => self.exit_codes.clone(),
+        }
+    }
+
+    /// Times, peak memory and exit codes, as far as they are there; `place` is where the result stands.
+    fn measured_values(&self, place: &str) -> Result<Vec<MeasuredValues>, ExchangeError> {
+        let (times, memory) = match &self.measurements {
+            Some(runs) => (
+                quantities(place, runs, "time_wall_clock", |run| {
+                    Some(&run.time_wall_clock)
+                })?,
+                quantities(place, runs, "memory_peak_resident", |run| {
+                    run.memory_peak_resident.as_ref()
+                })?,
+            ),
+            None => (
+                listed(place, "times", self.times.as_deref()),
+                listed(
+                    place,
+                    "memory_usage_byte",
+                    self.memory_usage_byte.as_deref(),
+                ),
+            ),
+        };
+        let exit_codes = self.exit_codes();
+        // No change is a percentage of 0: codes of runs that all succeed tell nothing.
+        let has_failed = exit_codes.iter().flatten().any(|code| *code != 0);
+        let exit_codes = exit_codes.into_iter().enumerate();
+        let exit_codes = exit_codes.filter(|_| has_failed).filter_map(|(run, code)| {
+            Some(PlacedValue {
+                place: format!("{place}, exit code of run {run}"),
+                run,
+                value: f64::from(code?),
+            })
+        });
+        let measured = [
+            ("", unit("s"), times),
+            (" (peak memory)", unit("bytes"), memory),
+            (
+                " (exit code)",
+                unit("amount:exit_code"),
+                exit_codes.collect(),
+            ),
+        ];
+        let measured = measured.map(|(suffix, unit, values)| MeasuredValues {
+            suffix,
+            unit,
+            values,
+        });
+        Ok(measured.into_iter().collect())
+    }
+}
+
+/// A list of hyperfine 1.
+fn listed(place: &str, name: &str, values: Option<&[f64]>) -> Vec<PlacedValue> {
+    let values = values.unwrap_or_default().iter().enumerate();
+    values
+        .map(|(run, value)| PlacedValue {
+            place: format!("{place}.{name}[{run}]"),
+            run,
+            value: *value,
+        })
+        .collect()
+}
+
+/// One quantity of all runs of hyperfine 2, in seconds or bytes.
+fn quantities(
+    place: &str,
+    runs: &[HyperfineRun],
+    name: &str,
+    get: impl Fn(&HyperfineRun) -> Option<&HyperfineQuantity>,
+) -> Result<Vec<PlacedValue>, ExchangeError> {
+    let mut found = Vec::new();
+    for (run, measured) in runs.iter().enumerate() {
+        let place = format!("{place}.measurements[{run}].{name}");
+        if let Some(HyperfineQuantity { value, unit }) = get(measured) {
+            if !["second", "byte"].contains(&unit.as_str()) {
+                return Err(broken(&place, format!("`{unit}` is no unit that is known")));
+            }
+            found.push(PlacedValue {
+                place,
+                run,
+                value: *value,
+            });
+        }
+    }
+    Ok(found)
 }
 
 /// Each run of a command is a process of its own, and so a launch.
 pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = Gathering::new();
-    let seconds = unit("s");
     for (ordinal, file) in files.iter().enumerate() {
         let exported: HyperfineExport = parse(file)?;
+        if let Some(version) = exported.schema_version
+            && version > NEWEST_SCHEMA
+        {
+            return Err(broken(
+                &format!("{}: schema_version", file.name),
+                format!("{version} is newer than {NEWEST_SCHEMA}, the newest that is known"),
+            ));
+        }
         let mut seen = HashMap::new();
         for (at, result) in exported.results.iter().enumerate() {
             let place = format!("{}: results[{at}]", file.name);
-            let id = free_id(result.name.trim(), &mut seen);
-            let number = run.benchmark(&place, &id, seconds.metric(), IterationLayout::Flat)?;
-            let single = [result.mean];
-            let times = match &result.times {
-                Some(times) if times.is_empty() => {
-                    return Err(broken(&place, "`times` is empty"));
-                }
-                Some(times) => times.as_slice(),
-                None => {
+            let said = result.id();
+            let id = free_id(&said, &mut seen);
+            if id != said {
+                run.caveat(format!(
+                    "several results are called `{said}`: only their order tells them apart; `--command-name` names them"
+                ));
+            }
+            let mut measured = result.measured_values(&place)?;
+            let has_lists = result.times.is_some() || result.measurements.is_some();
+            match result.mean {
+                _ if !measured[0].values.is_empty() => {}
+                Some(mean) if !has_lists => {
                     run.caveat(format!(
                         "`{id}` has no times of single runs: its mean is its one value"
                     ));
-                    &single
+                    measured[0].values.push(PlacedValue {
+                        place: format!("{place}.mean"),
+                        run: 0,
+                        value: mean,
+                    });
                 }
-            };
-            for (index, time) in times.iter().enumerate() {
-                let place = format!("{place}.times[{index}]");
-                let launch = run.launch(&format!("{} #{ordinal}, run {index}", file.name))?;
-                run.add(number, launch, sample_of(&place, *time, 1, &seconds)?);
+                _ => return Err(broken(&place, "there are no times")),
             }
-            let failed = result.exit_codes.iter().filter(|code| **code != Some(0));
-            let failed = failed.count();
+            for MeasuredValues {
+                suffix,
+                unit,
+                values,
+            } in measured
+            {
+                for value in values {
+                    let id = format!("{id}{suffix}");
+                    let number =
+                        run.benchmark(&place, &id, unit.metric(), IterationLayout::Flat)?;
+                    let launch =
+                        run.launch(&format!("{} #{ordinal}, run {}", file.name, value.run))?;
+                    run.add(
+                        number,
+                        launch,
+                        sample_of(&value.place, value.value, 1, &unit)?,
+                    );
+                }
+            }
+            let codes = result.exit_codes();
+            let failed = codes.iter().filter(|code| **code != Some(0)).count();
             if failed > 0 {
                 run.caveat(format!("{failed} runs of `{id}` did not exit with 0"));
             }
         }
     }
     let sources = files.iter().map(InputContent::source).collect();
-    Ok(vec![run.finish(None, sources, "s", true)?])
+    Ok(vec![run.finish(None, sources, "by value", true)?])
 }

@@ -22,11 +22,26 @@ pub(super) fn parse_named<T: DeserializeOwned>(
 ) -> Result<T, ExchangeError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     serde_json::from_slice(bytes).map_err(|error| {
+        let mut reason = without_place(&error);
+        if let Some(word) = no_number(bytes, &error) {
+            reason = format!("`{word}` is no number in JSON; write null or a number instead");
+        }
         broken(
             &format!("{name}:{}:{}", error.line(), error.column()),
-            without_place(&error),
+            reason,
         )
     })
+}
+
+/// The word for a number that JSON has not got, if it stands where the parser stopped. Programs write them that print floats by themselves.
+fn no_number(bytes: &[u8], error: &serde_json::Error) -> Option<&'static str> {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let line = lines.nth(error.line().checked_sub(1)?)?;
+    let rest = line.get(error.column().checked_sub(1)?..)?;
+    let words = ["NaN", "Infinity", "nan", "inf"].into_iter();
+    words
+        .into_iter()
+        .find(|word| rest.starts_with(word.as_bytes()))
 }
 
 /// The members of an object in order; a name that occurs twice is an error.

@@ -10,14 +10,88 @@ use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
 /// What libtest prints of other tests before a result, in the same line, where it was told to be quiet: passed, ignored, failed.
 const QUIET: [char; 3] = ['.', 'i', 'F'];
 
-/// Name, value and rest of a result.
-pub(super) fn result(line: &str) -> Option<(&str, &str)> {
-    let rest = line
-        .trim_start()
-        .trim_start_matches(QUIET)
-        .strip_prefix("test ")?;
-    let (name, said) = rest.rsplit_once(" ... bench:")?;
-    Some((name.trim(), said.trim()))
+/// What stands before a time.
+const RESULT: &str = "bench:";
+
+/// The results in an output, and the benchmarks that have none.
+#[derive(Default)]
+pub(super) struct LibtestOutput<'t> {
+    pub(super) results: Vec<LibtestResult<'t>>,
+    unfinished: Vec<BegunBenchmark<'t>>,
+    /// Lines with a result that belongs to no benchmark.
+    nameless: Vec<usize>,
+}
+
+/// A result: `NAME ... bench: TIME`, in one line or with output of the benchmark in between.
+pub(super) struct LibtestResult<'t> {
+    line: usize,
+    name: &'t str,
+    time: &'t str,
+}
+
+/// A benchmark whose result has not been seen yet.
+struct BegunBenchmark<'t> {
+    line: usize,
+    name: &'t str,
+}
+
+impl<'t> LibtestOutput<'t> {
+    /// Reads an output. A benchmark that prints something puts it between its name and its result, which then stands in a later line.
+    pub(super) fn parse(text: &'t str) -> Self {
+        let mut found = Self::default();
+        let mut begun: Option<BegunBenchmark<'t>> = None;
+        for (at, line) in text.lines().enumerate() {
+            let line_number = at + 1;
+            let line = line.trim_start().trim_start_matches(QUIET);
+            let named = line.strip_prefix("test ");
+            let whole = named.and_then(|rest| rest.rsplit_once(" ... bench:"));
+            if let Some((name, time)) = whole {
+                found.unfinished.extend(begun.take());
+                found.results.push(LibtestResult {
+                    line: line_number,
+                    name: name.trim(),
+                    time: time.trim(),
+                });
+                continue;
+            }
+            let beginning = named.and_then(|rest| rest.split_once(" ... "));
+            if let Some((name, rest)) = beginning {
+                found.unfinished.extend(begun.take());
+                if !is_outcome_of_test(rest) {
+                    begun = Some(BegunBenchmark {
+                        line: line_number,
+                        name: name.trim(),
+                    });
+                }
+            }
+            let Some(time) = time_at_end(line) else {
+                continue;
+            };
+            match begun.take() {
+                Some(BegunBenchmark { name, .. }) => found.results.push(LibtestResult {
+                    line: line_number,
+                    name,
+                    time,
+                }),
+                None => found.nameless.push(line_number),
+            }
+        }
+        found.unfinished.extend(begun);
+        found
+    }
+}
+
+/// Whether libtest has said in the same line how the test or benchmark ended, without a time.
+fn is_outcome_of_test(text: &str) -> bool {
+    let text = text.trim();
+    ["ok", "FAILED", "ignored"].contains(&text) || text.starts_with("ignored,")
+}
+
+/// The time in a line that ends with a result, behind anything else.
+fn time_at_end(line: &str) -> Option<&str> {
+    let (_, time) = line.rsplit_once(RESULT)?;
+    let time = time.trim();
+    (time.starts_with(|c: char| c.is_ascii_digit()) && time.contains("/iter (+/- ")).then_some(time)
 }
 
 /// The median of a launch is all that is printed. The same benchmark again in one file is another launch.
@@ -25,12 +99,19 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
     let mut run = Gathering::new();
     for file in files {
         let mut times: HashMap<&str, usize> = HashMap::new();
-        for (at, line) in file.text()?.lines().enumerate() {
-            let place = format!("{}:{}", file.name, at + 1);
-            let Some((name, said)) = result(line) else {
-                continue;
-            };
-            let (value, rest) = said.split_once(' ').unwrap_or((said, ""));
+        let output = LibtestOutput::parse(file.text()?);
+        for BegunBenchmark { line, name } in output.unfinished {
+            run.caveat(format!("{}:{line}: `{name}` has no result", file.name));
+        }
+        for line in output.nameless {
+            run.caveat(format!(
+                "{}:{line}: a result without the name of a benchmark was left out",
+                file.name
+            ));
+        }
+        for LibtestResult { line, name, time } in output.results {
+            let place = format!("{}:{line}", file.name);
+            let (value, rest) = time.split_once(' ').unwrap_or((time, ""));
             let unit = match rest.split_whitespace().next() {
                 Some("ns/iter") => unit("ns"),
                 Some("us/iter" | "µs/iter") => unit("us"),
@@ -39,7 +120,7 @@ pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeEr
                 _ => {
                     return Err(broken(
                         &place,
-                        format!("`{said}` is not a time such as `1,234.56 ns/iter (+/- 12.34)`"),
+                        format!("`{time}` is not a time such as `1,234.56 ns/iter (+/- 12.34)`"),
                     ));
                 }
             };

@@ -8,12 +8,9 @@ mod criterion_tree;
 mod detect;
 mod divan;
 mod gathering;
-mod go;
-mod google;
 mod hyperfine;
 mod json;
 mod libtest;
-mod pytest;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use super::super::error::ExchangeError;
 use super::super::input::InputContent;
 use super::super::unit::ValueUnit;
 use super::gathering::ForeignRun;
-use super::{FileFormat, critcmp, criterion_tree, divan, go, google, hyperfine, libtest, pytest};
+use super::{FileFormat, critcmp, criterion_tree, divan, hyperfine, libtest};
 use perfcheck_analysis::model::Work;
 
 /// What is to be read.
@@ -30,9 +30,6 @@ pub fn read_foreign(
         Requested::Files(files, format) => match format {
             FileFormat::Critcmp => critcmp::read(files, unit),
             FileFormat::Hyperfine => hyperfine::read(files),
-            FileFormat::Google => google::read(files),
-            FileFormat::Go => go::read(files),
-            FileFormat::Pytest => pytest::read(files),
             FileFormat::Divan => divan::read(files),
             FileFormat::Libtest => libtest::read(files),
             FileFormat::Csv | FileFormat::Portable | FileFormat::Criterion => {

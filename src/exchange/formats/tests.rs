@@ -39,18 +39,6 @@ test old ... bench:       1,234 ns/iter (+/- 12)
 
 test result: ok. 0 passed; 0 failed; 1 ignored; 3 measured; 0 filtered out; finished in 7.58s
 ";
-/// As Go's `go test -bench . -benchmem -count 2` prints it.
-const GO: &str = "\
-goos: linux
-goarch: amd64
-pkg: example.org/fib
-cpu: Intel(R) Xeon(R) CPU @ 2.20GHz
-BenchmarkFib/10-8         \t 5000000\t       253.4 ns/op\t      16 B/op\t       1 allocs/op
-BenchmarkFib/10-8         \t 5000000\t       251 ns/op\t      16 B/op\t       1 allocs/op
-BenchmarkCopy-8           \t  100000\t     10250 ns/op\t 399.61 MB/s
-PASS
-ok  \texample.org/fib\t7.302s
-";
 /// As hyperfine writes it with `--export-json`; older versions have no memory.
 const HYPERFINE: &str = r#"{
   "results": [
@@ -71,34 +59,30 @@ const HYPERFINE: &str = r#"{
     }
   ]
 }"#;
-/// As Google Benchmark writes it with `--benchmark_repetitions=2 --benchmark_format=json`.
-const GOOGLE: &str = r#"{
-  "context": {"date": "2025-01-05T10:00:00+00:00", "host_name": "h", "executable": "./b", "num_cpus": 8, "mhz_per_cpu": 3000,
-    "cpu_scaling_enabled": false, "caches": [], "load_avg": [0.1,0.2,0.3], "library_version": "v1.9.1", "library_build_type": "release", "json_schema_version": 1},
-  "benchmarks": [
-    {"name": "BM_copy/8", "family_index": 0, "per_family_instance_index": 0, "run_name": "BM_copy/8", "run_type": "iteration",
-     "repetitions": 2, "repetition_index": 0, "threads": 1, "iterations": 1000, "real_time": 1.25e+01, "cpu_time": 12.4, "time_unit": "us"},
-    {"name": "BM_copy/8", "family_index": 0, "per_family_instance_index": 0, "run_name": "BM_copy/8", "run_type": "iteration",
-     "repetitions": 2, "repetition_index": 1, "threads": 1, "iterations": 1000, "real_time": 1.275e+01, "cpu_time": 12.5, "time_unit": "us"},
-    {"name": "BM_copy/8_mean", "family_index": 0, "per_family_instance_index": 0, "run_name": "BM_copy/8", "run_type": "aggregate",
-     "repetitions": 2, "threads": 1, "aggregate_name": "mean", "aggregate_unit": "time", "iterations": 2, "real_time": 12.625, "cpu_time": 12.45, "time_unit": "us"},
-    {"name": "BM_sum_mean", "run_name": "BM_sum", "run_type": "aggregate", "aggregate_name": "mean", "aggregate_unit": "time",
-     "iterations": 2, "real_time": 3, "cpu_time": 3, "time_unit": "ns"},
-    {"name": "BM_bad", "run_name": "BM_bad", "run_type": "iteration", "error_occurred": true, "error_message": "no file",
-     "iterations": 0, "real_time": 0, "cpu_time": 0, "time_unit": "ns"}
+/// As hyperfine 2.0 writes it, with parameters that are not part of the command, shortened to what is read and some of what is not.
+const HYPERFINE_2: &str = r#"{
+  "schema_version": 2,
+  "metadata": {"hyperfine_version": "2.0.0", "platform": {"os": "Linux", "architecture": "x86_64"}},
+  "primary_metric": "time_wall_clock",
+  "results": [
+    {
+      "command": "sleep 0.01",
+      "measurements": [
+        {"time_wall_clock": {"value": 0.0115, "unit": "second"}, "time_cpu": {"value": 0.001, "unit": "second"}, "exit_code": 3},
+        {"time_wall_clock": {"value": 0.0125, "unit": "second"}, "time_cpu": {"value": 0.001, "unit": "second"}, "exit_code": null}
+      ],
+      "parameters": {"threads": {"value": "1"}},
+      "summary": {"time_wall_clock": {"unit": "second", "count": 2, "mean": 0.012, "stddev": null, "median": 0.012, "min": 0.0115, "max": 0.0125}}
+    },
+    {
+      "command": "sleep 0.01",
+      "measurements": [
+        {"time_wall_clock": {"value": 0.021, "unit": "second"}, "memory_peak_resident": {"value": 3170304.0, "unit": "byte"}, "exit_code": 0}
+      ],
+      "parameters": {"threads": {"value": "2"}},
+      "summary": {}
+    }
   ]
-}"#;
-/// As pytest-benchmark writes it with `--benchmark-json`, shortened to what is read and some of what is not.
-const PYTEST: &str = r#"{
-  "machine_info": {"node": "n", "processor": "x86_64", "machine": "x86_64", "system": "Linux", "release": "6.8.0", "cpu": {"brand_raw": "AMD EPYC"}},
-  "commit_info": {"id": "abc", "dirty": false},
-  "benchmarks": [
-    {"group": null, "name": "test_a", "fullname": "tests/test_x.py::test_a", "params": null, "extra_info": {},
-     "stats": {"min": 1e-06, "max": 2e-06, "mean": 1.5e-06, "stddev": 1e-07, "rounds": 2, "median": 1.5e-06, "iterations": 1, "data": [1e-06, 2e-06]}},
-    {"group": null, "name": "test_b", "fullname": "tests/test_x.py::test_b", "params": null, "extra_info": {},
-     "stats": {"min": 1e-06, "max": 2e-06, "mean": 1.75e-06, "stddev": 1e-07, "rounds": 2, "median": 1.5e-06, "iterations": 10}}
-  ],
-  "datetime": "2025-01-05T10:00:00+00:00", "version": "5.1.0"
 }"#;
 /// As critcmp 0.1.8 writes it with `--export base`.
 const CRITCMP: &str = r#"{"name":"base","benchmarks":{"grp/fib/10":{"baseline":"base","fullname":"grp/fib/10",
@@ -109,13 +93,11 @@ const CRITCMP: &str = r#"{"name":"base","benchmarks":{"grp/fib/10":{"baseline":"
 "slope":null,
 "std_dev":{"confidence_interval":{"confidence_level":0.95,"lower_bound":1.0,"upper_bound":2.0},"point_estimate":1.5,"standard_error":0.5}}}}}"#;
 
-const ALL: [(&str, FileFormat); 7] = [
+const ALL: [(&str, FileFormat); 5] = [
     (DIVAN, FileFormat::Divan),
     (LIBTEST, FileFormat::Libtest),
-    (GO, FileFormat::Go),
     (HYPERFINE, FileFormat::Hyperfine),
-    (GOOGLE, FileFormat::Google),
-    (PYTEST, FileFormat::Pytest),
+    (HYPERFINE_2, FileFormat::Hyperfine),
     (CRITCMP, FileFormat::Critcmp),
 ];
 
@@ -166,9 +148,11 @@ fn assert_values(run: &ForeignRun, expected: &[Values]) {
 #[test]
 fn every_format_is_known_by_its_content() {
     for (text, format) in ALL {
-        assert_eq!(detect(&content("a", text.as_bytes())), Some(format));
+        let found = detect(&content("a", text.as_bytes()));
+        assert_eq!(found.unwrap(), format);
         let marked = format!("\u{feff}{text}");
-        assert_eq!(detect(&content("a", marked.as_bytes())), Some(format));
+        let found = detect(&content("a", marked.as_bytes()));
+        assert_eq!(found.unwrap(), format);
     }
     for text in [
         "",
@@ -178,7 +162,32 @@ fn every_format_is_known_by_its_content() {
         "{\"benchmarks\":[]}",
         "\u{0}",
     ] {
-        assert_eq!(detect(&content("a", text.as_bytes())), None, "{text}");
+        let refused = detect(&content("a", text.as_bytes())).unwrap_err();
+        let refused = refused.to_string();
+        assert!(refused.contains("of no format that is known"), "{refused}");
+    }
+    // What this tool writes, written again by another program.
+    let export = "{ \"reason\" : \"perfcheck-export\", \"format\": 1 }\n{}\n";
+    let found = detect(&content("a", export.as_bytes()));
+    assert_eq!(found.unwrap(), FileFormat::Portable);
+}
+
+#[test]
+fn json_that_cannot_be_read_is_refused_with_line_column_and_reason() {
+    for (text, reason) in [
+        (
+            "{\"results\": [\n{\"mean\": NaN}]}",
+            "a:2:10: `NaN` is no number in JSON; write null or a number instead",
+        ),
+        (
+            "{\"results\": [\n{\"mean\": -Infinity}]}",
+            "a:2:11: `Infinity` is no number in JSON",
+        ),
+        ("{\"results\": [{\"mean\": 1", "a:1:23: EOF while parsing"),
+    ] {
+        let refused = detect(&content("a", text.as_bytes())).unwrap_err();
+        let refused = refused.to_string();
+        assert!(refused.starts_with(reason), "{reason}: {refused}");
     }
 }
 
@@ -238,45 +247,38 @@ fn libtests_medians_are_read_old_and_new() {
 }
 
 #[test]
-fn gos_values_are_read_by_unit_and_repetition_and_its_facts_are_facts() {
-    let run = read(&[GO], FileFormat::Go).unwrap();
-    let amount = |unit: &str, value: f64| {
-        let metric = Metric::Amount {
-            unit: unit.to_owned(),
-        };
-        (metric.to_string(), vec![(0, value), (0, value)])
-    };
-    let (bytes, sixteen) = amount("bytes", 16.0);
-    let (allocations, one) = amount("allocations", 1.0);
+fn a_result_of_libtest_behind_output_of_its_benchmark_is_read_and_a_missing_one_is_said() {
+    let printed = "\
+test slow ... bench:    60,078,621 ns/iter (+/- 4,352,944)
+
+test fast ... Criterion.rs ERROR: error: Failed to access file \"sample.json\"
+bench:          33 ns/iter (+/- 7)
+
+test talks ... one, two: bench:  5 ns/iter (+/- 1)
+test dies ... thread 'main' panicked
+test passes ... ok
+bench:          34 ns/iter (+/- 7)
+";
+    assert_eq!(
+        detect(&content("a", printed.as_bytes())).unwrap(),
+        FileFormat::Libtest
+    );
+    let run = read(&[printed], FileFormat::Libtest).unwrap();
     assert_values(
         &run,
         &[
-            time("example.org/fib/Fib/10-8", &[(0, 253.4), (0, 251.0)]),
-            ("example.org/fib/Fib/10-8 (B/op)".to_owned(), bytes, sixteen),
-            (
-                "example.org/fib/Fib/10-8 (allocs/op)".to_owned(),
-                allocations,
-                one,
-            ),
-            time("example.org/fib/Copy-8", &[(0, 10250.0)]),
-            (
-                "example.org/fib/Copy-8 (MB/s)".to_owned(),
-                "rate of bytes".to_owned(),
-                vec![(0, 1e9 / 399.61e6)],
-            ),
+            time("slow", &[(0, 60_078_621.0)]),
+            time("fast", &[(0, 33.0)]),
+            time("talks", &[(0, 5.0)]),
         ],
     );
-    let cpu = (
-        "cpu".to_owned(),
-        "Intel(R) Xeon(R) CPU @ 2.20GHz".to_owned(),
+    assert_eq!(
+        run.caveats[..2],
+        [
+            "a:7: `dies` has no result",
+            "a:9: a result without the name of a benchmark was left out"
+        ]
     );
-    assert!(run.facts.contains(&cpu), "{:?}", run.facts);
-    let failed = GO.replace("PASS", "--- FAIL: BenchmarkBad\nFAIL");
-    let said = read(&[&failed], FileFormat::Go).unwrap().caveats;
-    assert_eq!(said, ["a:8: `--- FAIL: BenchmarkBad`"]);
-    // The head of a package again is another process.
-    let twice = read(&[&[GO, GO].concat()], FileFormat::Go).unwrap();
-    assert_eq!(twice.imported.launches.len(), 2);
 }
 
 #[test]
@@ -286,7 +288,8 @@ fn hyperfines_runs_are_launches_of_one_sample_each() {
         &run,
         &[
             time("sleep 0.01", &[(0, 11.1e6), (1, 11.2e6), (2, 11.3e6)]),
-            time("sleep 0.02", &[(0, 21e6)]),
+            exit_codes("sleep 0.01", &[(0, 0.0), (1, 0.0), (2, 1.0)]),
+            time("sleep 0.02 (time = 0.02)", &[(0, 21e6)]),
         ],
     );
     assert!(run.imported.launches_known);
@@ -297,35 +300,45 @@ fn hyperfines_runs_are_launches_of_one_sample_each() {
     );
 }
 
-#[test]
-fn google_benchmarks_repetitions_are_read_and_its_aggregates_kept_apart() {
-    let run = read(&[GOOGLE], FileFormat::Google).unwrap();
-    assert_values(
-        &run,
-        &[
-            time("BM_copy/8", &[(0, 12_500.0), (0, 12_750.0)]),
-            time("BM_sum", &[(0, 3.0)]),
-        ],
-    );
-    let said = run.caveats.join("\n");
-    for part in ["`BM_sum` has aggregates", "no file", "1 in all"] {
-        assert!(said.contains(part), "{part}: {said}");
-    }
+fn exit_codes(id: &str, values: &[(u32, f64)]) -> Values {
+    let metric = "amount of exit_code".to_owned();
+    (format!("{id} (exit code)"), metric, values.to_vec())
 }
 
 #[test]
-fn pytest_benchmarks_data_are_read_or_else_the_mean() {
-    let run = read(&[PYTEST], FileFormat::Pytest).unwrap();
-    assert_values(
-        &run,
-        &[
-            time("tests/test_x.py::test_a", &[(0, 1000.0), (0, 2000.0)]),
-            time("tests/test_x.py::test_b", &[(0, 1750.0)]),
-        ],
+fn what_hyperfine_2_measures_is_read_and_parameters_not_order_tell_results_apart() {
+    let run = read(&[HYPERFINE_2], FileFormat::Hyperfine).unwrap();
+    let memory = (
+        "sleep 0.01 (threads = 2) (peak memory)".to_owned(),
+        "amount of bytes".to_owned(),
+        vec![(0, 3_170_304.0)],
     );
-    assert!(run.caveats[0].contains("no data of single rounds"));
-    let facts: Vec<&str> = run.facts.iter().map(|(_, value)| value.as_str()).collect();
-    assert_eq!(facts, ["AMD EPYC", "x86_64", "6.8.0", "linux"]);
+    let expected = [
+        time("sleep 0.01 (threads = 1)", &[(0, 11.5e6), (1, 12.5e6)]),
+        exit_codes("sleep 0.01 (threads = 1)", &[(0, 3.0)]),
+        time("sleep 0.01 (threads = 2)", &[(0, 21e6)]),
+        memory,
+    ];
+    assert_values(&run, &expected);
+    assert!(run.caveats[0].contains("2 runs of"), "{:?}", run.caveats);
+    // The results in another order are the same benchmarks.
+    let mut swapped: serde_json::Value = serde_json::from_str(HYPERFINE_2).unwrap();
+    swapped["results"].as_array_mut().unwrap().swap(0, 1);
+    let swapped = read(&[&swapped.to_string()], FileFormat::Hyperfine).unwrap();
+    let mut found = values(&swapped);
+    found.rotate_left(2);
+    assert_eq!(found, expected);
+    // Without parameters only the order is left, and that is said.
+    let same = HYPERFINE_2.replace("\"parameters\"", "\"other\"");
+    let same = read(&[&same], FileFormat::Hyperfine).unwrap();
+    let said = same.caveats.join("\n");
+    assert!(
+        said.contains("several results are called `sleep 0.01`"),
+        "{said}"
+    );
+    let newer = HYPERFINE_2.replace("\"schema_version\": 2", "\"schema_version\": 3");
+    let refused = read(&[&newer], FileFormat::Hyperfine).unwrap_err();
+    assert!(refused.contains("3 is newer than 2"), "{refused}");
 }
 
 #[test]
@@ -373,18 +386,6 @@ fn what_is_wrong_is_said_with_its_place() {
             "invalid type: sequence",
         ),
         (
-            GOOGLE.replace("\"us\"", "\"parsec\""),
-            FileFormat::Google,
-            "a: benchmarks[0]",
-            "`parsec`",
-        ),
-        (
-            PYTEST.replace("test_x.py::test_b", "test_x.py::test_a"),
-            FileFormat::Pytest,
-            "a: benchmarks[1]",
-            "is there twice",
-        ),
-        (
             CRITCMP.replace("135.25", "1e400"),
             FileFormat::Critcmp,
             "a:3:",
@@ -409,12 +410,6 @@ fn what_is_wrong_is_said_with_its_place() {
             "control characters",
         ),
         (
-            GO.replace("253.4 ns/op", "253.4"),
-            FileFormat::Go,
-            "a:5",
-            "do not come in pairs",
-        ),
-        (
             DIVAN.replace("17.61 ns", "17.61 h"),
             FileFormat::Divan,
             "a:10",
@@ -434,7 +429,7 @@ fn what_is_wrong_is_said_with_its_place() {
 fn a_file_without_benchmarks_is_refused() {
     for (text, format) in [
         ("nothing", FileFormat::Divan),
-        ("nothing", FileFormat::Go),
+        ("nothing", FileFormat::Libtest),
         ("{\"results\":[]}", FileFormat::Hyperfine),
     ] {
         let refused = read(&[text], format).unwrap_err();

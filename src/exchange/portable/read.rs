@@ -13,11 +13,16 @@ use perfcheck_analysis::model::{
 };
 
 /// How every file of the format begins.
-const BEGINNING: &[u8] = br#"{"reason":"perfcheck-export""#;
+const REASON: &str = "perfcheck-export";
 
-/// Whether bytes begin as the format does.
+/// Whether bytes begin as the format does, with or without blanks between the parts of the JSON.
 pub fn looks_like(bytes: &[u8]) -> bool {
-    bytes.starts_with(BEGINNING)
+    #[derive(serde::Deserialize)]
+    struct FirstLine {
+        reason: String,
+    }
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or(bytes);
+    serde_json::from_slice(line).is_ok_and(|first: FirstLine| first.reason == REASON)
 }
 
 /// The runs of a file. What is told are the bytes from the first number on of so many.
@@ -34,7 +39,7 @@ pub fn read_portable(
         launched: HashSet::new(),
         ended: false,
     };
-    if !looks_like(&file.bytes) {
+    if !looks_like(file.text()?.as_bytes()) {
         return Err(reader.refuse(
             "it does not begin as runs that `cargo perfcheck store export` writes: {\"reason\":\"perfcheck-export\", ...",
         ));

@@ -1,4 +1,4 @@
-//! The build: `cargo bench --no-run`, read message by message.
+//! The build: cargo is asked what it would bench, and `cargo bench --no-run` is read message by message.
 
 #![expect(
     clippy::disallowed_methods,
@@ -7,28 +7,34 @@
 
 use cargo_metadata::{Artifact, BuildScript, Message};
 use std::ffi::OsString;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use super::bench_target::BenchTarget;
 use super::error::CargoError;
-use super::metadata::Workspace;
+use super::metadata::{Workspace, has_units};
 use super::options::CargoOptions;
 use super::output::BuildOutput;
+use super::selection::{Selection, SkippedTarget, TargetName, all_targets};
 use super::toolchain::Toolchain;
 use crate::process::{Interrupt, Leftovers, Supervisor};
 
 /// How long cargo may take to put its house in order after Ctrl-C.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
+/// How long cargo may take to end once its output has.
+const END_GRACE: Duration = Duration::from_secs(60);
+
 /// The outcome of a build that worked.
 #[derive(Debug, Clone)]
 pub struct BuiltTargets {
     /// By package and target name.
     pub targets: Vec<BenchTarget>,
+    /// The bench targets that cargo passed over.
+    pub skipped: Vec<SkippedTarget>,
 }
 
 /// Builds the bench targets that `options` select. Cargo's own output goes to our stderr as it comes.
@@ -43,6 +49,7 @@ pub fn build(
     let order = BuildOrder {
         cargo,
         workspace,
+        toolchain,
         options,
         variables: &[],
         supervisor,
@@ -51,6 +58,7 @@ pub fn build(
     let output = order.carry_out()?;
     Ok(BuiltTargets {
         targets: output.targets(cargo, toolchain),
+        skipped: output.skipped,
     })
 }
 
@@ -61,6 +69,8 @@ pub struct BuildOrder<'a> {
     pub cargo: &'a Path,
     /// The workspace that is built.
     pub workspace: &'a Workspace,
+    /// The compiler.
+    pub toolchain: &'a Toolchain,
     /// Which targets, and how.
     pub options: &'a CargoOptions,
     /// Variables for cargo, beside those that it inherits; `None`: not to be inherited.
@@ -74,9 +84,16 @@ pub struct BuildOrder<'a> {
 impl BuildOrder<'_> {
     /// Runs cargo. Its own output goes to our stderr as it comes.
     pub fn carry_out(&self) -> Result<BuildOutput, CargoError> {
-        let Some(options) = self.workspace.buildable(self.options) else {
-            return Ok(BuildOutput::default());
+        let selection = if self.options.wants_all_benches() {
+            Some(self.ask_selection()?)
+        } else {
+            None
         };
+        if let Some(none) = selection.as_ref().filter(|all| all.targets.is_empty()) {
+            let mut nothing = BuildOutput::default();
+            nothing.skipped.clone_from(&none.skipped);
+            return Ok(nothing);
+        }
         let mut command = Command::new(self.cargo);
         command
             .args([
@@ -84,15 +101,14 @@ impl BuildOrder<'_> {
                 "--no-run",
                 "--message-format=json-render-diagnostics",
             ])
-            .args(options.for_build())
+            .args(self.options.for_selection())
+            .args(match &selection {
+                Some(selection) => selection.flags.clone(),
+                None => self.options.target_flags(),
+            })
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
-        for (name, value) in self.variables {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        self.set_variables(&mut command);
         let start_error = |source| CargoError::Start {
             program: self.cargo.to_owned(),
             source,
@@ -134,8 +150,348 @@ impl BuildOrder<'_> {
             return Err(CargoError::Interrupted);
         }
         if !status.success() {
-            return Err(CargoError::Build(status.to_string()));
+            return Err(CargoError::Build {
+                status: status.to_string(),
+                unstable: self.unstable_targets(selection.as_ref()),
+            });
         }
-        Ok(BuildOutput::new(self.workspace, artifacts, scripts))
+        // Cargo builds more where it selects by itself.
+        let is_measured = |artifact: &Artifact, selection: &Selection| {
+            !artifact.profile.test
+                || selection
+                    .targets
+                    .contains(&TargetName::from_artifact(artifact))
+        };
+        if let Some(selection) = &selection
+            && selection.flags.is_empty()
+        {
+            artifacts.retain(|artifact| is_measured(artifact, selection));
+        }
+        let mut output = BuildOutput::new(self.workspace, artifacts, scripts);
+        output.skipped = selection.map_or_else(Vec::new, |selection| selection.skipped);
+        Ok(output)
+    }
+
+    /// The targets of this build with functions of `#[bench]`, which stable compilers refuse.
+    fn unstable_targets(&self, selection: Option<&Selection>) -> Vec<String> {
+        if self.toolchain.allows_unstable_features() {
+            return Vec::new();
+        }
+        let selected = self.workspace.selected(self.options);
+        all_targets(&selected)
+            .filter(|(package, target)| match selection {
+                Some(all) => all.targets.contains(&TargetName::new(package, target)),
+                None => self.options.wants(target),
+            })
+            .filter(|(package, target)| has_units(package, target))
+            .map(|(package, target)| format!("{}/{}", package.name, target.name))
+            .collect()
+    }
+
+    fn set_variables(&self, command: &mut Command) {
+        for (name, value) in self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+    }
+
+    /// Asks cargo which targets it would bench.
+    fn ask_selection(&self) -> Result<Selection, CargoError> {
+        let mut command = Command::new(self.cargo);
+        command
+            .args(["bench", "--no-run", "--unit-graph", "-Zunstable-options"])
+            .args(self.options.for_selection());
+        self.set_variables(&mut command);
+        command
+            .env("RUSTC_BOOTSTRAP", "1")
+            // What the compiler says of itself under that variable is not for later builds.
+            .env("CARGO_CACHE_RUSTC_INFO", "0");
+        let output = self.run_to_end(&mut command)?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr);
+            if message.contains("unit-graph") {
+                return Ok(Selection::from_manifests(self.workspace, self.options));
+            }
+            return Err(CargoError::Selection(message.trim_end().to_owned()));
+        }
+        Selection::from_unit_graph(self.workspace, self.options, &output.stdout).map_err(|error| {
+            CargoError::Answer {
+                program: "cargo bench --unit-graph".to_owned(),
+                what: error.to_string(),
+            }
+        })
+    }
+
+    /// Runs a command that reads nothing and whose output is for us.
+    fn run_to_end(&self, command: &mut Command) -> Result<Output, CargoError> {
+        let start_error = |source| CargoError::Start {
+            program: self.cargo.to_owned(),
+            source,
+        };
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut group = self
+            .supervisor
+            .spawn(command, Leftovers::Leave)
+            .map_err(start_error)?;
+        let (sender, received) = crossbeam_channel::bounded(1);
+        let leader = group.leader();
+        let (stdout, stderr) = (leader.stdout.take(), leader.stderr.take());
+        thread::spawn(move || {
+            let errors = thread::spawn(move || read_whole(stderr));
+            let stdout = read_whole(stdout);
+            let _ = sender.send((stdout, errors.join().unwrap_or_default()));
+        });
+        let (stdout, stderr) = crossbeam_channel::select! {
+            recv(received) -> both => both.unwrap_or_default(),
+            recv(self.interrupt.channel()) -> _ => {
+                group.interrupt();
+                let _ = group.end(END_GRACE);
+                return Err(CargoError::Interrupted);
+            }
+        };
+        let status = group.end(END_GRACE).map_err(start_error)?;
+        if self.interrupt.requested() {
+            return Err(CargoError::Interrupted);
+        }
+        Ok(Output {
+            status,
+            stdout,
+            stderr,
+        })
+    }
+}
+
+fn read_whole(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        // What came before an error is all there is.
+        let _ = pipe.read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const FILES: [(&str, &str); 16] = [
+        (
+            "Cargo.toml",
+            "[workspace]\nresolver = \"2\"\nmembers = [\"text\", \"codec\", \"units\"]\n[profile.bench]\nopt-level = 0\n",
+        ),
+        (
+            "text/Cargo.toml",
+            r#"
+            [package]
+            name = "text"
+            version = "0.1.0"
+            edition = "2021"
+            [features]
+            default = ["std"]
+            std = []
+            fast = ["std"]
+            [[bench]]
+            name = "quick"
+            harness = false
+            required-features = ["fast", "std"]
+            [[bench]]
+            name = "off"
+            harness = false
+            bench = false
+            [[example]]
+            name = "shown"
+            harness = false
+            test = true
+            bench = true
+            [[example]]
+            name = "other"
+            harness = false
+            bench = true
+            [[test]]
+            name = "checked"
+            harness = false
+            bench = true
+            "#,
+        ),
+        ("text/src/lib.rs", ""),
+        ("text/src/main.rs", "fn main() {}"),
+        ("text/benches/plain.rs", "fn main() {}"),
+        ("text/benches/quick.rs", "fn main() {}"),
+        ("text/benches/off.rs", "fn main() {}"),
+        ("text/examples/shown.rs", "fn main() {}"),
+        ("text/examples/other.rs", "fn main() {}"),
+        ("text/tests/checked.rs", "fn main() {}"),
+        (
+            "codec/Cargo.toml",
+            r#"
+            [package]
+            name = "codec"
+            version = "0.2.1"
+            edition = "2021"
+            [features]
+            quick = ["dep:text"]
+            [dependencies]
+            text = { path = "../text", features = ["fast"], optional = true }
+            [lib]
+            bench = false
+            [[bench]]
+            name = "bytes"
+            harness = false
+            required-features = ["quick"]
+            [[bench]]
+            name = "off"
+            harness = false
+            "#,
+        ),
+        ("codec/src/lib.rs", "#[cfg(any())]\n#[bench]\nfn never() {}"),
+        ("codec/benches/bytes.rs", "fn main() {}"),
+        ("codec/benches/off.rs", "fn main() {}"),
+        (
+            "units/Cargo.toml",
+            "[package]\nname = \"units\"\nversion = \"1.0.0\"\nedition = \"2021\"\n",
+        ),
+        // Stable compilers would refuse the attribute.
+        (
+            "units/src/lib.rs",
+            "#[cfg(any())]\n#[bench]\nfn inside() {}",
+        ),
+    ];
+
+    /// `package/kind:name` of what the tool would build and of what `cargo bench` builds.
+    fn select_and_build(root: &Path, options: &CargoOptions, words: &[&str]) -> [Vec<String>; 2] {
+        let cargo = Path::new(env!("CARGO"));
+        let workspace = Workspace::load(cargo, options).expect("a workspace");
+        workspace.refuse_unknown(options).expect("all is known");
+        let toolchain = Toolchain::detect(options).expect("a compiler");
+        let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
+        let order = BuildOrder {
+            cargo,
+            workspace: &workspace,
+            toolchain: &toolchain,
+            options,
+            variables: &[],
+            supervisor: &supervisor,
+            interrupt: &interrupt,
+        };
+        let selection = order.ask_selection().expect("an answer");
+        let built = Command::new(cargo)
+            .args(["bench", "--no-run", "--offline", "--message-format=json"])
+            .args(words)
+            .current_dir(root)
+            .output()
+            .expect("cargo starts");
+        assert!(built.status.success(), "{built:?}");
+        let built = Message::parse_stream(&built.stdout[..]).map_while(Result::ok);
+        let built = built.filter_map(|message| match message {
+            Message::CompilerArtifact(artifact) if artifact.profile.test => {
+                Some(TargetName::from_artifact(&artifact))
+            }
+            _ => None,
+        });
+        let packages = workspace.members();
+        let show = |name: &TargetName| {
+            let mut packages = packages.iter();
+            let package = packages.find(|package| package.id.repr == name.package_id);
+            let package = &package.expect("a member").name;
+            format!("{package}/{}:{}", name.kinds.concat(), name.name)
+        };
+        let mut built: Vec<String> = built.map(|name| show(&name)).collect();
+        built.sort();
+        let mut selected: Vec<String> = selection.targets.iter().map(show).collect();
+        selected.sort();
+        [selected, built]
+    }
+
+    #[test]
+    fn the_tool_selects_what_cargo_bench_builds_whatever_manifests_and_flags_say() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().canonicalize().expect("it is there");
+        for (path, text) in FILES {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+            fs::write(path, text).expect("written");
+        }
+        let address = format!("path+file://{}/text", root.display());
+        let with_version = format!("file://{}/codec#codec@0.2", root.display());
+        let rows: [&[&str]; 15] = [
+            &[],
+            &["-p", "text"],
+            &["-p", "text@0.1.0"],
+            &["-p", "codec@0.2"],
+            &["-p", "*e*"],
+            &["-p", &address],
+            &["-p", &with_version, "-p", "units:1"],
+            &["--workspace", "--exclude", "co*"],
+            &["--workspace", "--exclude", "text@0.1"],
+            &["--workspace", "--exclude", &address],
+            &["-p", "text", "-F", "fast"],
+            &["-F", "text/fast"],
+            &["-p", "codec", "-F", "quick"],
+            &["-p", "codec", "-p", "text", "-F", "codec/quick"],
+            &["-p", "text", "--no-default-features"],
+        ];
+        for words in rows {
+            let mut options = CargoOptions {
+                manifest_path: Some(root.join("Cargo.toml")),
+                offline: true,
+                ..CargoOptions::default()
+            };
+            let mut words_left = words.iter();
+            while let Some(flag) = words_left.next() {
+                let mut value = || (*words_left.next().expect("a value")).to_owned();
+                match *flag {
+                    "-p" => options.packages.push(value()),
+                    "--exclude" => options.exclude.push(value()),
+                    "-F" => options.features.push(value()),
+                    "--workspace" => options.workspace = true,
+                    "--no-default-features" => options.no_default_features = true,
+                    other => panic!("{other}"),
+                }
+            }
+            let [selected, mut built] = select_and_build(&root, &options, words);
+            // Unit tests without benchmarks.
+            built.retain(|name| !["text/lib:text", "text/bin:text"].contains(&&**name));
+            assert_eq!(selected, built, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_means_one_target_too_many_is_left_to_cargo() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().canonicalize().expect("it is there");
+        for (path, text) in FILES {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+            fs::write(path, text).expect("written");
+        }
+        let flags_of = |packages: &[&str]| {
+            let options = CargoOptions {
+                manifest_path: Some(root.join("Cargo.toml")),
+                packages: packages.iter().map(ToString::to_string).collect(),
+                offline: true,
+                ..CargoOptions::default()
+            };
+            let cargo = Path::new(env!("CARGO"));
+            let workspace = Workspace::load(cargo, &options).expect("a workspace");
+            let order = BuildOrder {
+                cargo,
+                workspace: &workspace,
+                toolchain: &Toolchain::detect(&options).expect("a compiler"),
+                options: &options,
+                variables: &[],
+                supervisor: &Supervisor::new(),
+                interrupt: &Interrupt::never(),
+            };
+            order.ask_selection().expect("an answer").flags
+        };
+        // `off` is measured in one package and left out of the other.
+        assert_eq!(flags_of(&["codec"]), ["--bench", "off"]);
+        assert_eq!(flags_of(&["codec", "text"]), [""; 0]);
     }
 }

@@ -39,9 +39,20 @@ pub enum CargoError {
         /// The bench targets there are.
         existing: Vec<String>,
     },
+    /// Cargo refused before it built anything; its own words say why.
+    #[error("cargo could not select the bench targets\n{0}")]
+    Selection(String),
     /// The build failed; cargo has printed why.
-    #[error("the bench targets did not build ({0}); cargo's messages are above")]
-    Build(String),
+    #[error(
+        "the bench targets did not build ({status}); cargo's messages are above{}",
+        nightly_help(unstable)
+    )]
+    Build {
+        /// How cargo ended.
+        status: String,
+        /// The targets with functions of `#[bench]`, where the compiler is a stable one.
+        unstable: Vec<String>,
+    },
     /// A program answered something else than what it should.
     #[error("unexpected answer of `{program}`: {what}")]
     Answer {
@@ -56,6 +67,17 @@ pub enum CargoError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// What to do where stable compilers refuse `#[bench]`.
+fn nightly_help(targets: &[String]) -> String {
+    if targets.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\n  help: error E0554 means that `#[bench]` needs a nightly compiler ({}): set RUSTC_BOOTSTRAP=1 or run `cargo +nightly perfcheck`",
+        targets.join(", ")
+    )
 }
 
 /// What there is in place of a name that is not there.

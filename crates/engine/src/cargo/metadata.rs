@@ -1,11 +1,13 @@
 //! The workspace as `cargo metadata` describes it.
 
-use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
+use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, Target, TargetKind};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 use super::error::CargoError;
-use super::options::CargoOptions;
+use super::options::{CargoOptions, is_library};
+use super::package_spec::{is_glob, matches_package};
+use super::sources::{has_libtest_benches, is_switched_on};
 
 /// The `[package.metadata.perfcheck]` table of a package.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,8 +27,22 @@ pub struct BenchPackage {
     pub name: String,
     /// Its `Cargo.toml`.
     pub manifest: PathBuf,
-    /// The main source files of its bench targets.
+    /// The main source files of targets with benchmarks.
     pub sources: Vec<PathBuf>,
+}
+
+impl BenchPackage {
+    fn new(package: &Package, is_wanted: impl Fn(&Target) -> bool) -> Self {
+        let targets = package.targets.iter();
+        Self {
+            name: package.name.to_string(),
+            manifest: package.manifest_path.clone().into(),
+            sources: targets
+                .filter(|target| is_wanted(target))
+                .map(|target| target.src_path.clone().into())
+                .collect(),
+        }
+    }
 }
 
 /// A workspace.
@@ -103,41 +119,33 @@ impl Workspace {
             .collect()
     }
 
-    /// The names of the packages that `options` select; `None` where that takes cargo's own understanding of
-    /// package specifications.
-    pub fn selected_packages(&self, options: &CargoOptions) -> Option<Vec<String>> {
-        Some(
-            self.selected(options)?
-                .iter()
-                .map(|package| package.name.to_string())
-                .collect(),
-        )
+    /// The names of the packages that `options` select.
+    pub fn selected_packages(&self, options: &CargoOptions) -> Vec<String> {
+        let selected = self.selected(options).into_iter();
+        selected.map(|package| package.name.to_string()).collect()
     }
 
-    /// Whether any package that `options` select has a bench target at all.
+    /// Whether any package that `options` select has a target that may hold benchmarks at all.
     ///
     /// Cargo refuses a pattern that matches nothing; for us that is no failed build, but nothing to measure.
     pub fn has_bench_targets(&self, options: &CargoOptions) -> bool {
-        let Some(selected) = self.selected(options) else {
-            return true;
-        };
         !options.wants_all_benches()
-            || selected
-                .iter()
-                .flat_map(|package| &package.targets)
-                .any(|target| target.kind == [TargetKind::Bench])
+            || self.selected(options).into_iter().any(|package| {
+                let mut targets = package.targets.iter();
+                targets.any(|target| Self::may_hold_benches(package, target))
+            })
     }
 
-    /// Refuses packages and bench targets that the workspace has not got. Patterns and what is more than a name are left to cargo.
+    /// Refuses packages and bench targets that the workspace has not got. Patterns of bench targets are left to cargo.
     pub fn refuse_unknown(&self, options: &CargoOptions) -> Result<(), CargoError> {
-        let members = self.metadata.workspace_packages();
-        if let Some(name) = options.packages.iter().find(|name| !self.may_have(name)) {
+        if let Some(name) = options.packages.iter().find(|name| !self.has(name)) {
+            let members = self.members().into_iter();
             return Err(CargoError::NoSuchPackage {
                 name: name.clone(),
-                existing: members.iter().map(|one| one.name.to_string()).collect(),
+                existing: members.map(|one| one.name.to_string()).collect(),
             });
         }
-        let selected = self.selected(options).unwrap_or(members);
+        let selected = self.selected(options);
         match (options.benches.iter()).find(|name| !may_have_bench(&selected, name)) {
             None => Ok(()),
             Some(name) => Err(CargoError::NoSuchBench {
@@ -152,44 +160,45 @@ impl Workspace {
     /// Cargo refuses names that it does not know; in an older state they are only not there yet.
     pub fn existing(&self, options: &CargoOptions) -> Option<CargoOptions> {
         let mut existing = options.clone();
-        existing.packages.retain(|name| self.may_have(name));
-        existing.exclude.retain(|name| self.may_have(name));
+        existing.packages.retain(|name| self.has(name));
+        existing.exclude.retain(|name| self.has(name));
         let selected = self.selected(&existing);
-        let of = selected.unwrap_or_else(|| self.metadata.workspace_packages());
-        existing.benches.retain(|name| may_have_bench(&of, name));
+        existing
+            .benches
+            .retain(|name| may_have_bench(&selected, name));
         let nothing_left = (existing.packages.is_empty() && !options.packages.is_empty())
             || (existing.wants_all_benches() && !options.wants_all_benches())
             || !self.has_bench_targets(&existing);
         (!nothing_left).then_some(existing)
     }
 
-    /// Whether there is a member of this name; more than a name is left to cargo.
-    fn may_have(&self, name: &str) -> bool {
-        let members = self.metadata.workspace_packages();
-        name.contains(['*', '?', '[', '@', ':', '/'])
-            || members.iter().any(|package| *name == *package.name)
+    /// Whether a package specification means any member.
+    fn has(&self, specification: &str) -> bool {
+        let mut members = self.members().into_iter();
+        members.any(|package| matches_package(specification, package))
     }
 
-    /// The packages of the workspace; with `options`, those that they select and that have bench targets.
-    pub fn bench_packages(&self, options: Option<&CargoOptions>) -> Vec<BenchPackage> {
-        let selected = options.and_then(|options| self.selected(options));
+    /// Every package of the workspace with its bench targets.
+    pub fn bench_packages(&self) -> Vec<BenchPackage> {
+        let members = self.members().into_iter();
+        members
+            .map(|package| BenchPackage::new(package, |target| target.kind == [TargetKind::Bench]))
+            .collect()
+    }
+
+    /// The packages that `options` select and that have targets with benchmarks, with the sources of these. Those of libraries and binaries
+    /// are the code that is measured, and count only where `options` name them.
+    pub fn selected_bench_packages(&self, options: &CargoOptions) -> Vec<BenchPackage> {
+        let is_measured = |package: &Package, target: &Target| {
+            options.wants_units_of(target)
+                || !is_library(target)
+                    && target.kind != [TargetKind::Bin]
+                    && Self::may_hold_benches(package, target)
+        };
+        let selected = self.selected(options).into_iter();
         selected
-            .unwrap_or_else(|| self.metadata.workspace_packages())
-            .into_iter()
-            .map(|package| BenchPackage {
-                name: package.name.to_string(),
-                manifest: package.manifest_path.clone().into(),
-                sources: package
-                    .targets
-                    .iter()
-                    .filter(|target| {
-                        target.kind == [TargetKind::Bench]
-                            || options.is_some_and(|options| options.wants_units_of(target))
-                    })
-                    .map(|target| target.src_path.clone().into())
-                    .collect(),
-            })
-            .filter(|package| options.is_none() || !package.sources.is_empty())
+            .map(|package| BenchPackage::new(package, |target| is_measured(package, target)))
+            .filter(|package| !package.sources.is_empty())
             .collect()
     }
 
@@ -222,29 +231,33 @@ impl Workspace {
         manifests.filter_map(Path::parent).collect()
     }
 
-    pub(super) fn selected(&self, options: &CargoOptions) -> Option<Vec<&Package>> {
-        let members = self.metadata.workspace_packages();
-        let names =
-            |list: &[String], package: &Package| list.iter().any(|name| *name == *package.name);
+    pub(super) fn selected(&self, options: &CargoOptions) -> Vec<&Package> {
+        let mut selected = self.members();
+        let names = |list: &[String], package: &Package| {
+            list.iter().any(|name| matches_package(name, package))
+        };
         if options.workspace {
-            let mut selected = members;
             selected.retain(|package| !names(&options.exclude, package));
-            return Some(selected);
+        } else if !options.packages.is_empty() {
+            selected.retain(|package| names(&options.packages, package));
+        } else if !self.metadata.workspace_default_members.is_missing() {
+            // A cargo that is too old does not tell them.
+            return self.metadata.workspace_default_packages();
         }
-        if options.packages.is_empty() {
-            // A cargo that is too old to tell them.
-            if self.metadata.workspace_default_members.is_missing() {
-                return Some(members);
+        selected
+    }
+
+    /// Whether a target may hold benchmarks that plain `cargo bench` runs: bench targets; others whose manifest says `bench = true`; libraries
+    /// and binaries with functions of `#[bench]`.
+    pub(super) fn may_hold_benches(package: &Package, target: &Target) -> bool {
+        match &target.kind[..] {
+            [TargetKind::Bench] => true,
+            [TargetKind::Example | TargetKind::Test] => is_switched_on(package, target),
+            kind if is_library(target) || *kind == [TargetKind::Bin] => {
+                has_units(package, target) || is_switched_on(package, target)
             }
-            return Some(self.metadata.workspace_default_packages());
+            _ => false,
         }
-        let known = |name: &String| members.iter().any(|package| *name == *package.name);
-        if !options.packages.iter().all(known) {
-            return None;
-        }
-        let mut selected = members;
-        selected.retain(|package| names(&options.packages, package));
-        Some(selected)
     }
 
     /// Every package of the workspace.
@@ -253,9 +266,18 @@ impl Workspace {
     }
 }
 
+/// Whether functions of `#[bench]` stand in the sources of a target: in its main file, and for a library or the only binary in all files beside it.
+pub(super) fn has_units(package: &Package, target: &Target) -> bool {
+    let is_alone = is_library(target)
+        || (target.kind == [TargetKind::Bin] && !package.targets.iter().any(is_library));
+    let beside = target.src_path.parent();
+    let beside = beside.filter(|all| is_alone && Some(*all) != package.manifest_path.parent());
+    has_libtest_benches(beside.unwrap_or(&target.src_path).as_std_path())
+}
+
 /// Whether these packages have a bench target of this name; patterns are left to cargo.
 fn may_have_bench(packages: &[&Package], name: &str) -> bool {
-    name.contains(['*', '?', '[']) || bench_names(packages).iter().any(|known| known == name)
+    is_glob(name) || bench_names(packages).iter().any(|known| known == name)
 }
 
 fn bench_names(packages: &[&Package]) -> Vec<String> {
@@ -277,9 +299,8 @@ mod tests {
         let options = CargoOptions::default();
         let look_at = |workspace: &Workspace| {
             drop(workspace.package_settings());
-            drop(workspace.left_out(&options));
             drop(workspace.selected_packages(&options));
-            drop(workspace.bench_packages(Some(&options)));
+            drop(workspace.selected_bench_packages(&options));
             workspace.targets()
         };
         let whole = Workspace::read(METADATA).expect("it is whole");

@@ -7,19 +7,22 @@
 mod bench_target;
 mod build;
 mod error;
-mod features;
 mod library_path;
 mod metadata;
 mod options;
 mod output;
 mod overrides;
+mod package_spec;
+mod selection;
+mod sources;
 mod toolchain;
 
 pub use bench_target::BenchTarget;
 pub use build::{BuildOrder, BuiltTargets, build};
 pub use error::CargoError;
-pub use features::TargetLeftOut;
 pub use metadata::{BenchPackage, PackageSettings, Workspace};
 pub use options::CargoOptions;
 pub use output::{BenchExecutable, BuildOutput};
+pub use selection::{SkipReason, SkippedTarget};
+pub use sources::has_libtest_benches;
 pub use toolchain::Toolchain;

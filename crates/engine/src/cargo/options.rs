@@ -4,8 +4,7 @@ use cargo_metadata::{Target, TargetKind};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The pattern of all bench targets.
-pub(super) const ALL_BENCHES: &str = "*";
+use super::package_spec::is_glob;
 
 /// The flags of `cargo bench` that select packages, targets and features and govern the build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,8 +21,10 @@ pub struct CargoOptions {
     pub workspace: bool,
     /// `--exclude`
     pub exclude: Vec<String>,
-    /// `--bench`; empty: all bench targets, unless libraries or binaries are chosen
+    /// `--bench`
     pub benches: Vec<String>,
+    /// `--benches`: all that `cargo bench` would run, as without any flag about targets
+    pub all_benches: bool,
     /// `--lib`
     pub lib: bool,
     /// `--bins`
@@ -77,8 +78,29 @@ impl CargoOptions {
         flags
     }
 
-    /// Everything that `cargo bench --no-run` is given.
+    /// The user's flags about targets, but for the one about all of them.
+    pub(super) fn target_flags(&self) -> Vec<OsString> {
+        let named = self.benches.iter().flat_map(|name| ["--bench", name]);
+        let kinds = [(self.lib, "--lib"), (self.bins, "--bins")];
+        let kinds = kinds.into_iter().filter(|(on, _)| *on);
+        named
+            .chain(kinds.map(|(_, flag)| flag))
+            .map(OsString::from)
+            .collect()
+    }
+
+    /// All that decides what is built, in one list.
     pub fn for_build(&self) -> Vec<OsString> {
+        let mut arguments = self.for_selection();
+        arguments.extend(self.target_flags());
+        if self.wants_all_benches() {
+            arguments.push("--benches".into());
+        }
+        arguments
+    }
+
+    /// What `cargo bench --no-run` is given, but for the flags about targets.
+    pub(super) fn for_selection(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = self.common().into_iter().map(Into::into).collect();
         let mut pair = |flag: &str, value: OsString| {
             arguments.push(flag.into());
@@ -92,12 +114,6 @@ impl CargoOptions {
         }
         for package in &self.exclude {
             pair("--exclude", package.into());
-        }
-        if self.wants_all_benches() {
-            pair("--bench", ALL_BENCHES.into());
-        }
-        for bench in &self.benches {
-            pair("--bench", bench.into());
         }
         for features in &self.features {
             pair("--features", features.into());
@@ -116,8 +132,6 @@ impl CargoOptions {
             pair("--target-dir", directory.into());
         }
         for (on, flag) in [
-            (self.lib, "--lib"),
-            (self.bins, "--bins"),
             (self.workspace, "--workspace"),
             (self.all_features, "--all-features"),
             (self.no_default_features, "--no-default-features"),
@@ -131,25 +145,21 @@ impl CargoOptions {
         arguments
     }
 
-    /// Whether nothing was said of targets: then all bench targets are meant and no others.
+    /// Whether all targets that `cargo bench` would run are meant, alone or beside libraries and binaries.
     pub fn wants_all_benches(&self) -> bool {
-        self.benches.is_empty() && !self.lib && !self.bins
-    }
-
-    /// Whether all bench targets are meant, alone or beside libraries and binaries.
-    pub(super) fn means_all_benches(&self) -> bool {
-        self.wants_all_benches() || self.benches.iter().any(|name| name == ALL_BENCHES)
-    }
-
-    /// Whether a bench target of this name would be built even if nothing was found in it. What stands in libraries and binaries, whose names
-    /// have a colon, is measured only where it is asked for.
-    pub fn covers(&self, target: &str) -> bool {
-        self.wants_all_benches() && !target.contains(':')
+        self.all_benches || (self.benches.is_empty() && !self.lib && !self.bins)
     }
 
     /// Whether unit tests and benches in the sources of this kind of target are meant.
     pub(super) fn wants_units_of(&self, target: &Target) -> bool {
         (self.bins && target.kind == [TargetKind::Bin]) || (self.lib && is_library(target))
+    }
+
+    /// Whether a flag of the user names this target; patterns may.
+    pub(super) fn wants(&self, target: &Target) -> bool {
+        let is_named = |name: &String| is_glob(name) || *name == target.name;
+        self.wants_units_of(target)
+            || (target.kind == [TargetKind::Bench] && self.benches.iter().any(is_named))
     }
 
     /// The profile that is built.
@@ -178,27 +188,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_bench_flag_all_bench_targets_are_built_and_no_others() {
-        let arguments = CargoOptions::default().for_build();
-        assert_eq!(arguments, ["--bench", "*"]);
-    }
-
-    #[test]
-    fn libraries_and_binaries_take_the_place_of_bench_targets_unless_both_are_named() {
-        let options = CargoOptions {
-            lib: true,
-            ..CargoOptions::default()
-        };
-        assert_eq!(options.for_build(), ["--lib"]);
-        let both = CargoOptions {
-            benches: vec!["*".into()],
-            bins: true,
-            ..CargoOptions::default()
-        };
-        assert_eq!(both.for_build(), ["--bench", "*", "--bins"]);
-    }
-
-    #[test]
     fn cargos_flags_are_passed_on_as_cargo_spells_them() {
         let options = CargoOptions {
             packages: vec!["a".into()],
@@ -209,7 +198,7 @@ mod tests {
             verbose: 2,
             ..CargoOptions::default()
         };
-        let expected = "--locked|--package|a|--bench|b|--features|x y|--jobs|2|--verbose|--verbose";
+        let expected = "--locked|--package|a|--features|x y|--jobs|2|--verbose|--verbose|--bench|b";
         assert_eq!(options.for_build(), expected.split('|').collect::<Vec<_>>());
     }
 }

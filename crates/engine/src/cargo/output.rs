@@ -14,6 +14,7 @@ use super::error::CargoError;
 use super::library_path::{Binary, LaunchSurroundings, directory, variables};
 use super::metadata::Workspace;
 use super::options::is_library;
+use super::selection::SkippedTarget;
 use super::toolchain::Toolchain;
 use perfcheck_analysis::model::{Skipping, TargetFacts};
 
@@ -23,6 +24,8 @@ pub struct BuildOutput {
     packages: Vec<Package>,
     artifacts: Vec<Artifact>,
     scripts: Vec<BuildScript>,
+    /// The bench targets that cargo passed over.
+    pub skipped: Vec<SkippedTarget>,
 }
 
 /// A bench executable of a build.
@@ -62,6 +65,7 @@ impl BuildOutput {
             packages,
             artifacts,
             scripts,
+            skipped: Vec::new(),
         }
     }
 
@@ -202,19 +206,20 @@ fn dynamic_libraries(artifact: &Artifact) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether it holds the unit tests and benches of a library or a binary.
+/// Whether it was built to run the benchmarks of a target that is no bench target.
 fn is_unit(artifact: &Artifact) -> bool {
-    artifact.profile.test
-        && (is_library(&artifact.target) || artifact.target.kind == [TargetKind::Bin])
+    artifact.profile.test && artifact.target.kind != [TargetKind::Bench]
 }
 
-/// The name by which a target is known in ids. A library, a binary and a bench target may have the same one, so the first two say what they
-/// are, with a colon that no target's own name has.
+/// The name by which a target is known in ids. A bench target and another one may have the same name, so the others say what they are, with a
+/// colon that no target's own name has.
 fn target_name(artifact: &Artifact) -> String {
     let name = &artifact.target.name;
-    match &artifact.target {
+    match &artifact.target.kind[..] {
         _ if !is_unit(artifact) => name.clone(),
-        target if is_library(target) => format!("lib:{name}"),
+        _ if is_library(&artifact.target) => format!("lib:{name}"),
+        [TargetKind::Example] => format!("example:{name}"),
+        [TargetKind::Test] => format!("test:{name}"),
         _ => format!("bin:{name}"),
     }
 }

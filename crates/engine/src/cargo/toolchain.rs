@@ -108,6 +108,14 @@ impl Toolchain {
         })
     }
 
+    /// Whether the compiler takes unstable features, such as `#[bench]`.
+    pub fn allows_unstable_features(&self) -> bool {
+        let version = &self.facts.rustc;
+        version.contains("-nightly")
+            || version.contains("-dev")
+            || std::env::var_os("RUSTC_BOOTSTRAP").is_some_and(|value| value != "0")
+    }
+
     /// The name by which rustup knows the toolchain; `None` where it is none of rustup's.
     pub fn rustup_name(&self) -> Option<&OsStr> {
         // SYSROOT/lib/rustlib/TARGET/lib

@@ -158,6 +158,9 @@ pub fn build_commit(
         }
     };
     let side = bench.side(state)?;
+    if !side.skipped.is_empty() {
+        (bench.events)(BuildEvent::TargetsSkipped(&side.skipped));
+    }
     bench.prune()?;
     Ok(side)
 }
@@ -258,6 +261,7 @@ impl Shelves<'_> {
             provenance,
             checkout_time,
             build_time: record.build_time,
+            skipped: output.skipped,
             locked: record.made.locked,
             _in_use: [place.in_use, tree_in_use],
         })
@@ -276,10 +280,15 @@ impl Shelves<'_> {
 impl Workbench<'_, '_> {
     fn side(&mut self, mut state: State) -> Result<BuiltSide, SidesError> {
         let outcome = self.found_or_built(&mut state);
-        if let Err(SidesError::Cargo(CargoError::Build(_) | CargoError::Metadata(_))) = &outcome {
+        if let Err(SidesError::Cargo(CargoError::Build { .. } | CargoError::Metadata(_))) = &outcome
+        {
             self.name_left_out(|_| true);
         }
         let kept = outcome.map_err(|error| self.in_context(error, &state))?;
+        let skipped = &kept.record.output.skipped;
+        if state.is_work_tree && !skipped.is_empty() {
+            (self.events)(BuildEvent::TargetsSkipped(skipped));
+        }
         Ok(BuiltSide {
             commit: state.commit,
             git: state.git,
@@ -448,6 +457,7 @@ impl Workbench<'_, '_> {
         let order = BuildOrder {
             cargo: request.cargo,
             workspace: &workspace,
+            toolchain: request.toolchain,
             options: &options,
             variables: &variables,
             supervisor: request.supervisor,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cargo::BenchTarget;
+use crate::cargo::{BenchTarget, SkippedTarget};
 use crate::host::Revision;
 use crate::link::{Lead, Relinkable};
 use perfcheck_analysis::model::{BuildFacts, GitState};
@@ -42,6 +42,8 @@ pub struct BuiltSide {
     pub checkout_time: Duration,
     /// How long the build took, whether now or before.
     pub build_time: Duration,
+    /// The bench targets that cargo passed over.
+    pub skipped: Vec<SkippedTarget>,
     /// The locked versions of its dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
     pub(super) _in_use: [Arc<File>; 2],

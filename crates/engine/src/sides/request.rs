@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::error::SidesError;
-use crate::cargo::{CargoOptions, Toolchain, Workspace};
+use crate::cargo::{CargoOptions, SkippedTarget, Toolchain, Workspace};
 use crate::host::{Checkout, Revision};
 use crate::process::{Interrupt, Supervisor};
 use perfcheck_analysis::model::BenchesFrom;
@@ -88,4 +88,6 @@ pub enum BuildEvent<'a> {
     LeftOut(&'a [LeftOut]),
     /// Cargo begins; its own output follows.
     Building(Option<&'a Revision>),
+    /// Cargo passed over these bench targets of the state that was wanted.
+    TargetsSkipped(&'a [SkippedTarget]),
 }

@@ -131,7 +131,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
                 checkout: request.checkout.cloned(),
                 prefix: request.prefix().to_owned(),
                 sources,
-                packages: request.workspace.bench_packages(Some(request.options)),
+                packages: request.workspace.selected_bench_packages(request.options),
                 top,
             },
             manifest: relative.to_owned(),

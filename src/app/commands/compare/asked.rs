@@ -36,7 +36,7 @@ impl Asked<'_> {
                 &SampleFilter { paired, ..filter },
             );
         }
-        let wanted = |found: &Measurement| self.stored.filter.wants(&found.benchmark.key.id);
+        let wanted = |found: &Measurement| self.stored.filter.wants(&found.benchmark.key);
         measurements.retain(wanted);
         Ok(measurements)
     }

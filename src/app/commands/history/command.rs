@@ -111,7 +111,7 @@ fn meant(
         _ => all
             .iter()
             .copied()
-            .filter(|key| filter.wants(&key.id))
+            .filter(|key| filter.wants(key))
             .collect(),
     };
     if found.is_empty() && !all.is_empty() {

@@ -101,7 +101,7 @@ fn contents(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
 fn guess(files: &[InputContent]) -> Result<FileFormat, ExchangeError> {
     let mut found: Option<(&InputContent, FileFormat)> = None;
     for file in files {
-        let format = detect(file).ok_or_else(|| ExchangeError::UnknownFormat(file.name.clone()))?;
+        let format = detect(file)?;
         match found {
             Some((first, other)) if other != format => {
                 return Err(ExchangeError::SeveralFormats {

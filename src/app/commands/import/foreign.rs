@@ -1,7 +1,7 @@
 //! What other benchmark programs write, one run or several.
 
 use super::facts::environment;
-use super::options::{ImportOptions, StatedFact};
+use super::options::ImportOptions;
 use super::record::{ImportRow, Read, benchmarks, run, source};
 use super::warnings::warn;
 use crate::app::context::{Context, World};
@@ -61,7 +61,7 @@ pub(super) fn store_runs(
         pending.push(Pending {
             source: source(&read, options, thresholds, &rows),
             rows,
-            environment: environment(&facts(foreign, options))?,
+            environment: environment(&options.facts)?,
             baseline: options.save_baseline.clone(),
             foreign,
         });
@@ -162,15 +162,6 @@ fn keep_named(found: &mut Vec<ForeignRun>, options: &ImportOptions) -> Result<()
         ))),
         _ => Ok(()),
     }
-}
-
-/// What the file says, and before it what the user states.
-fn facts(foreign: &ForeignRun, options: &ImportOptions) -> Vec<StatedFact> {
-    let told = foreign.facts.iter().map(|(name, value)| StatedFact {
-        name: name.clone(),
-        value: value.clone(),
-    });
-    told.chain(options.facts.iter().cloned()).collect()
 }
 
 /// The name that the file gives the run, where it can be one and is free.

@@ -14,7 +14,7 @@ Examples:
   cargo perfcheck store import target/criterion                  import every baseline of Criterion as a run of its name
   cargo perfcheck store import target/criterion --run base --save-baseline before
   hyperfine --export-json - ./a ./b | cargo perfcheck store import -
-  go test -bench . -count 10 | cargo perfcheck store import --format go - --save-baseline old
+  cargo bench -- --output-format bencher | cargo perfcheck store import - --save-baseline old
 
 The column map of a table says what each column means: KEY=COLUMN, with commas between. Columns are named as in the first line, or by number as `#1`.
   id=A/B/C        the benchmark, from one or several columns

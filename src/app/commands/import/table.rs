@@ -34,7 +34,6 @@ pub(super) fn import(
         name: None,
         unit: String::new(),
         caveats: Vec::new(),
-        facts: Vec::new(),
     };
     let map = Some(&map);
     store_runs(

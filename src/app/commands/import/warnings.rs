@@ -5,7 +5,7 @@ use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::exchange::Imported;
 use crate::report;
-use perfcheck_analysis::model::{MIN_LAUNCHES, Source};
+use perfcheck_analysis::model::{MIN_LAUNCHES, Metric, Source};
 
 /// What a reader must know before the numbers are believed; on stderr, as it is not the result.
 pub(super) fn warn(
@@ -35,7 +35,8 @@ pub(super) fn warn(
         for absurd in &row.shown.summary.absurd {
             report::write_warning(world.stderr, &format!("`{id}`: {absurd}"))?;
         }
-        if row.shown.summary.zeros > 0 {
+        let is_amount = matches!(row.shown.metric, Metric::Amount { .. });
+        if row.shown.summary.zeros > 0 && !is_amount {
             report::write_warning(
                 world.stderr,
                 &format!(

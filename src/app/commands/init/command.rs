@@ -9,13 +9,13 @@ use super::manifest::Manifest;
 use super::options::InitOptions;
 use super::origin::CrateOrigin;
 use super::planned::{PlannedFiles, shown};
-use super::recognised::{BenchStyle, has_libtest_benches};
+use super::recognised::BenchStyle;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::escape;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_engine::cargo::{BenchPackage, CargoOptions, Workspace};
+use perfcheck_engine::cargo::{BenchPackage, CargoOptions, Workspace, has_libtest_benches};
 
 /// Where the harness comes from, as long as nobody says it.
 const SOMEWHERE: &str = "<your clone>/harness";
@@ -24,12 +24,35 @@ const SOMEWHERE: &str = "<your clone>/harness";
 struct SeenPackage {
     name: String,
     manifest: Manifest,
-    /// Name and style of each bench target.
-    benches: Vec<(String, BenchStyle)>,
+    benches: Vec<SeenBench>,
     /// The library that a bench can call, as code names it.
     library: Option<String>,
-    /// The flag of the target whose sources have benches of libtest.
-    flag_of_sources: Option<&'static str>,
+}
+
+/// The packages that were looked at.
+struct Survey {
+    packages: Vec<SeenPackage>,
+    /// The flags that select them.
+    cargo: CargoOptions,
+}
+
+/// A target with benchmarks as it was found.
+struct SeenBench {
+    name: String,
+    style: BenchStyle,
+    /// The flag that measures it, where `cargo bench` passes over it.
+    needed_flag: Option<String>,
+}
+
+impl SeenBench {
+    fn outcome(&self) -> String {
+        match &self.needed_flag {
+            Some(flag) => {
+                format!("left out: its manifest says `bench = false`; `{flag}` measures it")
+            }
+            None => self.style.outcome(),
+        }
+    }
 }
 
 /// Runs the command: everything is planned before anything is written.
@@ -41,7 +64,10 @@ pub fn init(
     let context = Context::load(&world.variables, common)?;
     let root = context.workspace.root();
     let shared = Manifest::read(root.join("Cargo.toml"))?;
-    let seen = look_at(&context.workspace, &common.cargo, &shared)?;
+    let Survey {
+        packages: seen,
+        cargo,
+    } = look_around(&context.workspace, common, options, &shared)?;
     let bare = first_bench(&seen, &shared, options.harness.is_some())?;
     let (mut files, mut shown_alone) = (PlannedFiles::default(), PlannedFiles::default());
     let mut is_ready = true;
@@ -74,7 +100,7 @@ pub fn init(
         writeln!(out, "\nThere are benchmarks: none was added.")?;
     }
     if !shown_alone.is_empty() {
-        let command = next_command("cargo perfcheck init", &common.cargo, None);
+        let command = next_command("cargo perfcheck init", &cargo);
         writeln!(
             out,
             "\nA first bench needs the harness, which is on no registry. To write what follows: {command} --harness path={SOMEWHERE}"
@@ -99,37 +125,37 @@ pub fn init(
     }
     let is_written = bare.is_none() || !options.dry_run;
     if is_ready && is_written {
-        let flag = seen.iter().find_map(SeenPackage::needed_flag);
-        let next = next_command("cargo perfcheck", &common.cargo, flag);
-        writeln!(out, "\nNext: {next}")?;
+        let needs_nightly = seen.iter().any(SeenPackage::needs_nightly)
+            && !context.toolchain(&cargo)?.allows_unstable_features();
+        let command = if needs_nightly {
+            "RUSTC_BOOTSTRAP=1 cargo perfcheck"
+        } else {
+            "cargo perfcheck"
+        };
+        writeln!(out, "\nNext: {}", next_command(command, &cargo))?;
     }
     Ok(ExitCode::Clean)
 }
 
 impl SeenPackage {
     fn has_benches(&self) -> bool {
-        !self.benches.is_empty() || self.flag_of_sources.is_some()
+        !self.benches.is_empty()
     }
 
-    /// The flag without which a run would find nothing.
-    fn needed_flag(&self) -> Option<&'static str> {
-        self.flag_of_sources.filter(|_| self.benches.is_empty())
+    /// Whether stable compilers refuse what a run would build.
+    fn needs_nightly(&self) -> bool {
+        let mut measured = (self.benches.iter()).filter(|bench| bench.needed_flag.is_none());
+        measured.any(|bench| bench.style == BenchStyle::Libtest)
     }
 
     fn tell(&self, root: &Path, world: &mut World<'_>) -> Result<(), AppError> {
         let manifest = shown(&self.manifest.path, root);
         let head = format!("{} ({manifest})", self.name);
         writeln!(world.stdout, "{}", escape::one_line(&head))?;
-        let rows = self
-            .benches
-            .iter()
-            .map(|(name, style)| (name.clone(), style.words(), style.outcome()));
-        let of_sources = self.flag_of_sources.map(|flag| {
-            let outcome = BenchStyle::Libtest.outcome();
-            let outcome = format!("{outcome}; `cargo perfcheck {flag}`");
-            ("src".to_owned(), BenchStyle::Libtest.words(), outcome)
-        });
-        let rows: Vec<_> = rows.chain(of_sources).collect();
+        let rows = self.benches.iter();
+        let rows: Vec<_> = rows
+            .map(|bench| (bench.name.clone(), bench.style.words(), bench.outcome()))
+            .collect();
         if rows.is_empty() {
             writeln!(world.stdout, "  no benchmarks")?;
         }
@@ -146,24 +172,47 @@ impl SeenPackage {
     }
 }
 
-/// The selected packages with their bench targets.
+/// Looks at the selected packages; at all of the workspace where nothing is selected, those that a run takes have no benchmarks and others do.
+fn look_around(
+    workspace: &Workspace,
+    common: &StoreOptions,
+    options: &InitOptions,
+    shared: &Manifest,
+) -> Result<Survey, AppError> {
+    let cargo = &common.cargo;
+    let seen = look_at(workspace, cargo, shared)?;
+    let is_chosen = cargo.workspace || !cargo.packages.is_empty() || options.harness.is_some();
+    if !is_chosen && !seen.iter().any(SeenPackage::has_benches) {
+        let all = CargoOptions {
+            workspace: true,
+            ..cargo.clone()
+        };
+        let everywhere = look_at(workspace, &all, shared)?;
+        if everywhere.iter().any(SeenPackage::has_benches) {
+            return Ok(Survey {
+                packages: everywhere,
+                cargo: all,
+            });
+        }
+    }
+    Ok(Survey {
+        packages: seen,
+        cargo: cargo.clone(),
+    })
+}
+
+/// The selected packages with their targets that have benchmarks.
 fn look_at(
     workspace: &Workspace,
     cargo: &CargoOptions,
     shared: &Manifest,
 ) -> Result<Vec<SeenPackage>, AppError> {
     let lock = fs::read_to_string(workspace.root().join("Cargo.lock")).unwrap_or_default();
-    let all = workspace.bench_packages(None);
-    let Some(selected) = workspace.selected_packages(cargo) else {
-        let known: Vec<&str> = all.iter().map(|package| package.name.as_str()).collect();
-        return Err(AppError::Usage(format!(
-            "`-p` names a package that the workspace has not got; it has {}",
-            known.join(", ")
-        )));
-    };
+    let selected = workspace.selected_packages(cargo);
     let targets = workspace.targets();
     let mut seen = Vec::new();
-    for package in all
+    for package in workspace
+        .bench_packages()
         .into_iter()
         .filter(|found| selected.contains(&found.name))
     {
@@ -185,23 +234,43 @@ fn seen_package(
         .collect();
     // Bench targets come first.
     let (benches, others) = own.split_at(package.sources.len());
-    let benches = benches.iter().map(|(_, name, file)| {
-        let has_harness = manifest.has_libtest_harness(name);
-        let style = BenchStyle::of(file, has_harness, &used, lock);
-        (name.clone(), style)
+    let style_of = |kind: &str, name: &str, file: &Path| {
+        let has_harness = manifest.has_libtest_harness(kind, name);
+        BenchStyle::of(file, has_harness, &used, lock)
+    };
+    let benches = benches.iter().map(|(_, name, file)| SeenBench {
+        name: name.clone(),
+        style: style_of("bench", name, file),
+        needed_flag: (manifest.is_left_out(name)).then(|| format!("--bench {name}")),
     });
-    let benches = benches.collect();
+    let mut benches: Vec<SeenBench> = benches.collect();
+    for kind in ["bin", "example", "test"] {
+        for name in manifest.benched_targets(kind) {
+            if let Some((_, _, file)) = others.iter().find(|(_, other, _)| other == name) {
+                benches.push(SeenBench {
+                    name: format!("{kind}:{name}"),
+                    style: style_of(kind, name, file),
+                    needed_flag: None,
+                });
+            }
+        }
+    }
     let entry = manifest.library();
     let directory = directory_of(&manifest.path);
     let file = directory.join(&entry.path);
     let library = others.iter().find(|(_, _, source)| *source == file);
-    let flag_of_sources = has_libtest_benches(&directory.join("src"))
-        .then_some(if library.is_some() { "--lib" } else { "--bins" });
+    if has_libtest_benches(&directory.join("src")) {
+        let is_left_out = library.is_some() && !entry.is_benched;
+        benches.push(SeenBench {
+            name: "src".to_owned(),
+            style: BenchStyle::Libtest,
+            needed_flag: is_left_out.then(|| "--lib".to_owned()),
+        });
+    }
     let library = library.filter(|_| entry.is_callable);
     Ok(SeenPackage {
         benches,
         library: library.map(|(_, name, _)| name.replace('-', "_")),
-        flag_of_sources,
         name: package.name,
         manifest,
     })
@@ -263,12 +332,26 @@ fn directory_of(manifest: &Path) -> PathBuf {
 }
 
 /// A command about the same packages.
-fn next_command(command: &str, cargo: &CargoOptions, flag: Option<&str>) -> String {
+fn next_command(command: &str, cargo: &CargoOptions) -> String {
     let mut words = vec![command.to_owned()];
     if let Some(path) = &cargo.manifest_path {
         words.push(format!("--manifest-path {}", path.display()));
     }
-    words.extend(cargo.packages.iter().map(|package| format!("-p {package}")));
-    words.extend(flag.map(str::to_owned));
+    if cargo.workspace {
+        words.push("--workspace".to_owned());
+    }
+    for (flag, specifications) in [("-p", &cargo.packages), ("--exclude", &cargo.exclude)] {
+        let quoted = specifications.iter().map(|text| quote_in_shell(text));
+        words.extend(quoted.map(|text| format!("{flag} {text}")));
+    }
     words.join(" ")
+}
+
+/// A package specification that means itself in a shell.
+fn quote_in_shell(text: &str) -> String {
+    if text.contains(['*', '?', '[', ']', '#', ' ']) {
+        format!("'{text}'")
+    } else {
+        text.to_owned()
+    }
 }

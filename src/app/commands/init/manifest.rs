@@ -10,6 +10,9 @@ use crate::app::error::AppError;
 /// The crate of the harness.
 pub(super) const HARNESS: &str = "perfcheck";
 
+/// Both spellings of the table, of which cargo reads the second before edition 2024.
+const DEV_DEPENDENCIES: [&str; 2] = ["dev-dependencies", "dev_dependencies"];
+
 /// A `Cargo.toml`.
 #[derive(Debug)]
 pub(super) struct Manifest {
@@ -36,6 +39,8 @@ pub(super) struct LibraryEntry {
     pub(super) path: PathBuf,
     /// Whether other crates can call its functions: it is no procedural macro and not only for other languages.
     pub(super) is_callable: bool,
+    /// Whether `cargo bench` runs the `#[bench]` functions in it.
+    pub(super) is_benched: bool,
 }
 
 impl Manifest {
@@ -82,17 +87,37 @@ impl Manifest {
         found
     }
 
-    /// Whether the bench target has the harness of libtest around it.
-    pub(super) fn has_libtest_harness(&self, bench: &str) -> bool {
-        let is_of =
-            |entry: &&dyn TableLike| entry.get("name").and_then(Item::as_str) == Some(bench);
-        let entry = self.benches().into_iter().find(is_of);
-        let harness = entry.and_then(|entry| entry.get("harness")?.as_bool());
-        harness.unwrap_or(true)
+    /// Whether the target of this kind (`bench`, `example`, `test`, `bin`) has the harness of libtest around it.
+    pub(super) fn has_libtest_harness(&self, kind: &str, name: &str) -> bool {
+        self.flag_of_target(kind, name, "harness").unwrap_or(true)
     }
 
-    fn benches(&self) -> Vec<&dyn TableLike> {
-        match self.document.get("bench") {
+    /// Whether the manifest keeps the bench target out of `cargo bench`.
+    pub(super) fn is_left_out(&self, bench: &str) -> bool {
+        self.flag_of_target("bench", bench, "bench") == Some(false)
+    }
+
+    /// The names of the targets of this kind that the manifest adds to those of `cargo bench`. Cargo only builds an example that is no test.
+    pub(super) fn benched_targets(&self, kind: &str) -> Vec<&str> {
+        let entries = self.entries(kind).into_iter();
+        entries
+            .filter(|entry| {
+                let says = |flag: &str| entry.get(flag).and_then(Item::as_bool) == Some(true);
+                says("bench") && (kind != "example" || says("test"))
+            })
+            .filter_map(|entry| entry.get("name")?.as_str())
+            .collect()
+    }
+
+    fn flag_of_target(&self, kind: &str, name: &str, flag: &str) -> Option<bool> {
+        let is_named =
+            |entry: &&dyn TableLike| entry.get("name").and_then(Item::as_str) == Some(name);
+        let entry = self.entries(kind).into_iter().find(is_named)?;
+        entry.get(flag)?.as_bool()
+    }
+
+    fn entries(&self, kind: &str) -> Vec<&dyn TableLike> {
+        match self.document.get(kind) {
             Some(Item::ArrayOfTables(tables)) => {
                 tables.iter().map(|table| table as &dyn TableLike).collect()
             }
@@ -116,6 +141,7 @@ impl Manifest {
                 .and_then(Item::as_str)
                 .unwrap_or("src/lib.rs")
                 .into(),
+            is_benched: entry("bench").and_then(Item::as_bool) != Some(false),
             is_callable: !is_macro && kinds.is_none_or(|kinds| kinds.iter().any(links)),
         }
     }
@@ -154,7 +180,10 @@ impl Manifest {
         };
         let mut document = self.document.clone();
         if let Some(origin) = harness {
-            let name = "dev-dependencies";
+            // Cargo ignores the second spelling where it finds both.
+            let [name, other] = DEV_DEPENDENCIES;
+            let has_other = !document.contains_key(name) && document.contains_key(other);
+            let name = if has_other { other } else { name };
             let table = document.entry(name).or_insert(Item::Table(Table::new()));
             let table = table.as_table_like_mut().ok_or_else(|| refused(name))?;
             table.insert(HARNESS, value(dependency(origin)));
@@ -185,7 +214,7 @@ impl Manifest {
 }
 
 fn tables_of_dependencies(of: &dyn TableLike) -> Vec<&dyn TableLike> {
-    let names = ["dev-dependencies", "dev_dependencies", "dependencies"].into_iter();
+    let names = DEV_DEPENDENCIES.into_iter().chain(["dependencies"]);
     names
         .filter_map(|name| of.get(name)?.as_table_like())
         .collect()
@@ -293,13 +322,15 @@ mod tests {
     #[test]
     fn harness_library_and_edition_are_those_of_the_manifest_or_the_usual_ones() {
         let plain = manifest("[package]\nedition = \"2024\"\n");
-        assert!(plain.has_libtest_harness("a") && !plain.is_of_2015(&plain));
+        assert!(plain.has_libtest_harness("bench", "a") && !plain.is_of_2015(&plain));
         assert_eq!(plain.library().path, Path::new("src/lib.rs"));
         assert!(plain.library().is_callable);
         let other = manifest(
             "[package]\nedition.workspace = true\n[lib]\npath = \"a.rs\"\ncrate-type = [\"cdylib\"]\n[[bench]]\nname = \"a\"\nharness = false\n",
         );
-        assert!(!other.has_libtest_harness("a") && other.has_libtest_harness("b"));
+        assert!(
+            !other.has_libtest_harness("bench", "a") && other.has_libtest_harness("bench", "b")
+        );
         assert!(!other.library().is_callable && other.library().path == Path::new("a.rs"));
         let workspace = manifest("[workspace.package]\nedition = \"2021\"\n");
         assert!(!other.is_of_2015(&workspace) && other.is_of_2015(&plain));

@@ -6,13 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use super::manifest::{HARNESS, UsedCrate, locked_versions};
+use perfcheck_engine::cargo::has_libtest_benches;
 
 /// The oldest Criterion that is measured, the oldest that hands over its samples, and the oldest divan that tells its benchmarks.
 const CRITERION: Version = (0, 2, 0);
 const CRITERION_WITH_RUNNER: Version = (0, 3, 3);
 const DIVAN: Version = (0, 1, 19);
-/// The attribute of libtest's benches.
-const ATTRIBUTE: &str = "#[bench]";
 
 type Version = (u64, u64, u64);
 
@@ -45,6 +44,7 @@ impl BenchStyle {
         used: &[UsedCrate],
         lock: &str,
     ) -> Self {
+        let has_attribute = has_libtest_benches(source);
         let source = fs::read_to_string(source).unwrap_or_default();
         let known: Vec<&UsedCrate> = (used.iter())
             .filter(|used| Self::of_crate(used, lock).is_some())
@@ -56,7 +56,7 @@ impl BenchStyle {
             _ => None,
         };
         match (has_libtest_harness, named.copied()) {
-            (true, _) if has_attribute(&source) => Self::Libtest,
+            (true, _) if has_attribute => Self::Libtest,
             (true, Some(used)) => Self::of_crate(used, lock)
                 .map_or(Self::NoFunctions, |style| Self::Hidden(style.name())),
             (true, None) => Self::NoFunctions,
@@ -132,24 +132,6 @@ impl BenchStyle {
     }
 }
 
-/// Whether benches of libtest stand in the sources at `path` and below it.
-pub(super) fn has_libtest_benches(path: &Path) -> bool {
-    if path.is_dir() {
-        let entries = fs::read_dir(path).into_iter().flatten();
-        return entries
-            .filter_map(Result::ok)
-            .any(|entry| has_libtest_benches(&entry.path()));
-    }
-    let is_source = path.extension().is_some_and(|extension| extension == "rs");
-    is_source && fs::read_to_string(path).is_ok_and(|source| has_attribute(&source))
-}
-
-fn has_attribute(source: &str) -> bool {
-    source
-        .lines()
-        .any(|line| line.trim_start().starts_with(ATTRIBUTE))
-}
-
 /// Whether code of `source` stands in other files: `mod name;`, `include!`.
 fn has_other_files(source: &str) -> bool {
     source.lines().map(str::trim).any(|line| {
@@ -220,7 +202,7 @@ mod tests {
         crates: &[UsedCrate],
         lock: &str,
     ) -> BenchStyle {
-        let file = tempfile::NamedTempFile::new().expect("a file");
+        let file = tempfile::NamedTempFile::with_suffix(".rs").expect("a file");
         fs::write(file.path(), source).expect("written");
         BenchStyle::of(file.path(), has_libtest_harness, crates, lock)
     }

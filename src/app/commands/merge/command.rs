@@ -312,7 +312,7 @@ impl Merging<'_> {
         let in_scope = |key: &BenchmarkKey| {
             // Of a part that is missing nobody knows what it has.
             let is_whole = suite.missing.is_empty();
-            let is_asked = seen.contains(&target(key)) && filter.wants(&key.id);
+            let is_asked = seen.contains(&target(key)) && filter.wants(key);
             is_whole && is_asked && !declined.contains(key)
         };
         let evidence = StoredEvidence {

@@ -151,7 +151,7 @@ impl RunCommand<'_> {
             return false;
         };
         let known = store.benchmarks(workspace).unwrap_or_default();
-        known.iter().any(|one| request.filter.wants(&one.key.id))
+        known.iter().any(|one| request.filter.wants(&one.key))
     }
 
     /// Measures the work tree in turn with other builds.
@@ -529,11 +529,12 @@ impl RunCommand<'_> {
         let seen: BTreeSet<(String, String)> = good.chain(bad).collect();
         let filter = &self.options.filter;
         Box::new(move |key: &BenchmarkKey| {
-            let selected = match &packages {
-                Some(packages) if cargo.covers(&key.target) => packages.contains(&key.package),
-                _ => seen.contains(&(key.package.clone(), key.target.clone())),
+            let is_selected = if cargo.wants_all_benches() {
+                packages.contains(&key.package)
+            } else {
+                seen.contains(&(key.package.clone(), key.target.clone()))
             };
-            selected && filter.wants(&key.id)
+            is_selected && filter.wants(key)
         })
     }
 

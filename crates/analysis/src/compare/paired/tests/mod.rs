@@ -232,6 +232,7 @@ fn a_benchmark_that_was_given_up_is_not_advised_to_have_rounds_that_it_could_hav
         });
         let series = PairedSeries {
             key: &key("b"),
+            metric: &crate::model::Metric::Time,
             rounds: &rounds,
             noise_threshold: 0.01,
         };

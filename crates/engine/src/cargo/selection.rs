@@ -1,0 +1,211 @@
+//! Which targets `cargo bench` would build, in its own words: the roots of its unit graph.
+//!
+//! Stable cargo builds with `bench = false`, `required-features` and features in mind, but tells nobody in advance. So it is asked with
+//! `--unit-graph`, which `RUSTC_BOOTSTRAP` switches on; nothing is built for the answer. A cargo that does not know the flag builds what
+//! it selects by itself.
+
+use cargo_metadata::{Artifact, Package, Target, TargetKind};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+
+use super::metadata::Workspace;
+use super::options::{CargoOptions, is_library};
+
+/// A bench target that cargo passes over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedTarget {
+    /// Name of the package.
+    pub package: String,
+    /// Name of the target.
+    pub target: String,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// Why cargo passes over a bench target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SkipReason {
+    /// It needs these features, which are off.
+    FeaturesOff(Vec<String>),
+    /// Its manifest says `bench = false`.
+    BenchIsFalse,
+}
+
+/// The targets of a build.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Selection {
+    /// The flags of `cargo bench` that name targets; none: it selects by itself.
+    pub(super) flags: Vec<OsString>,
+    /// The targets that are measured.
+    pub(super) targets: BTreeSet<TargetName>,
+    /// The bench targets of the selected packages that cargo passes over.
+    pub(super) skipped: Vec<SkippedTarget>,
+}
+
+/// A target among all of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TargetName {
+    pub(super) package_id: String,
+    pub(super) kinds: Vec<String>,
+    pub(super) name: String,
+}
+
+/// The parts of cargo's unit graph that matter here.
+#[derive(Debug, Deserialize)]
+struct UnitGraph {
+    units: Vec<Unit>,
+    roots: Vec<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Unit {
+    pkg_id: String,
+    target: UnitTarget,
+    features: Vec<String>,
+    /// `test` for what runs benchmarks; an example with `bench = true` alone is only built.
+    mode: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct UnitTarget {
+    kind: Vec<String>,
+    name: String,
+}
+
+impl TargetName {
+    pub(super) fn new(package: &Package, target: &Target) -> Self {
+        Self {
+            package_id: package.id.repr.clone(),
+            kinds: target.kind.iter().map(ToString::to_string).collect(),
+            name: target.name.clone(),
+        }
+    }
+
+    pub(super) fn from_artifact(artifact: &Artifact) -> Self {
+        Self {
+            package_id: artifact.package_id.repr.clone(),
+            kinds: (artifact.target.kind.iter())
+                .map(ToString::to_string)
+                .collect(),
+            name: artifact.target.name.clone(),
+        }
+    }
+}
+
+impl Selection {
+    /// The roots of a unit graph, but for libraries and binaries without benchmarks: to compile their unit tests takes long and measures
+    /// nothing.
+    pub(super) fn from_unit_graph(
+        workspace: &Workspace,
+        options: &CargoOptions,
+        json: &[u8],
+    ) -> Result<Self, serde_json::Error> {
+        let graph: UnitGraph = serde_json::from_slice(json)?;
+        let mut features: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for unit in &graph.units {
+            let of_package = features.entry(&unit.pkg_id).or_default();
+            of_package.extend(unit.features.iter().map(String::as_str));
+        }
+        let roots: BTreeSet<TargetName> = (graph.roots.iter())
+            .filter_map(|root| graph.units.get(*root))
+            .filter(|unit| unit.mode == "test")
+            .map(|unit| TargetName {
+                package_id: unit.pkg_id.clone(),
+                kinds: unit.target.kind.clone(),
+                name: unit.target.name.clone(),
+            })
+            .collect();
+        let selected = workspace.selected(options);
+        let mut selection = Self::default();
+        for (package, target) in all_targets(&selected) {
+            let name = TargetName::new(package, target);
+            if roots.contains(&name) {
+                if options.wants_units_of(target) || Workspace::may_hold_benches(package, target) {
+                    selection.targets.insert(name);
+                }
+            } else if target.kind == [TargetKind::Bench] {
+                let on = features.get(package.id.repr.as_str());
+                let is_off =
+                    |feature: &&String| !on.is_some_and(|on| on.contains(feature.as_str()));
+                let off: Vec<String> = (target.required_features.iter())
+                    .filter(is_off)
+                    .cloned()
+                    .collect();
+                selection.skipped.push(SkippedTarget {
+                    package: package.name.to_string(),
+                    target: target.name.clone(),
+                    reason: if off.is_empty() {
+                        SkipReason::BenchIsFalse
+                    } else {
+                        SkipReason::FeaturesOff(off)
+                    },
+                });
+            }
+        }
+        selection.flags = selection.flags_of_targets(&selected, options);
+        Ok(selection)
+    }
+
+    /// Every target that may hold benchmarks; cargo builds those of them that it selects by itself.
+    pub(super) fn from_manifests(workspace: &Workspace, options: &CargoOptions) -> Self {
+        let selected = workspace.selected(options);
+        let targets = all_targets(&selected).filter(|(package, target)| {
+            options.wants_units_of(target) || Workspace::may_hold_benches(package, target)
+        });
+        Self {
+            targets: targets
+                .map(|(package, target)| TargetName::new(package, target))
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Names the targets. A name means the targets of all selected packages; where it would mean one too many, none is named, so that cargo
+    /// selects by itself.
+    fn flags_of_targets(&self, selected: &[&Package], options: &CargoOptions) -> Vec<OsString> {
+        let mut flags: BTreeSet<Vec<&str>> = BTreeSet::new();
+        let mut others: BTreeSet<Vec<&str>> = BTreeSet::new();
+        for (package, target) in all_targets(selected) {
+            let Some(flag) = flag_of(target) else {
+                continue;
+            };
+            if self.targets.contains(&TargetName::new(package, target)) {
+                flags.insert(flag);
+            } else {
+                others.insert(flag);
+            }
+        }
+        if !flags.is_disjoint(&others) {
+            return Vec::new();
+        }
+        flags.extend(options.benches.iter().map(|name| vec!["--bench", name]));
+        flags.extend(options.lib.then(|| vec!["--lib"]));
+        flags.extend(options.bins.then(|| vec!["--bins"]));
+        flags.into_iter().flatten().map(OsString::from).collect()
+    }
+}
+
+/// The targets of these packages.
+pub(super) fn all_targets<'p>(
+    packages: &[&'p Package],
+) -> impl Iterator<Item = (&'p Package, &'p Target)> {
+    let targets = |package: &&'p Package| {
+        let package: &'p Package = package;
+        package.targets.iter().map(move |target| (package, target))
+    };
+    packages.iter().flat_map(targets)
+}
+
+/// The flag that names a target; `None` for build scripts.
+fn flag_of(target: &Target) -> Option<Vec<&str>> {
+    let flag = match &target.kind[..] {
+        _ if is_library(target) => return Some(vec!["--lib"]),
+        [TargetKind::Bench] => "--bench",
+        [TargetKind::Bin] => "--bin",
+        [TargetKind::Example] => "--example",
+        [TargetKind::Test] => "--test",
+        _ => return None,
+    };
+    Some(vec![flag, &target.name])
+}
