@@ -364,15 +364,15 @@ fn at_the_root_of_a_workspace_the_benches_of_its_members_are_found() {
         ],
     );
     for (words, packages, next) in [
-        (&[][..], &["fresh-start", "one", "two"][..], " --workspace"),
+        (&[][..], &["one", "two", "fresh-start"][..], " --workspace"),
         (
             &["--workspace"],
-            &["fresh-start", "one", "two"],
+            &["one", "two", "fresh-start"],
             " --workspace",
         ),
         (
             &["--workspace", "--exclude", "t*"],
-            &["fresh-start", "one"],
+            &["one", "fresh-start"],
             " --workspace --exclude 't*'",
         ),
         (&["-p", "two@0.0"], &["two"], " -p two@0.0"),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::super::input::InputContent;
 use super::{FileFormat, ForeignRun, Requested, detect, read_foreign};
-use perfcheck_analysis::model::{Metric, Throughput, Work};
+use perfcheck_analysis::model::{Throughput, Work};
 
 /// As `cargo bench` with divan 0.1.21 printed it.
 const DIVAN: &str = "\
@@ -371,7 +371,7 @@ fn what_is_wrong_is_said_with_its_place() {
             HYPERFINE.replace("0.0112, 0.0113", "0.0112, NaN"),
             FileFormat::Hyperfine,
             "a:7:33",
-            "expected",
+            "is no number in JSON",
         ),
         (
             HYPERFINE.replace("0.0112, 0.0113", "0.0112, \"x\""),
@@ -454,7 +454,7 @@ proptest! {
             bytes.splice(from..to, put);
         }
         let file = [content("a", &bytes)];
-        detect(&file[0]);
+        let _ = detect(&file[0]);
         if let Ok(runs) = read_foreign(&Requested::Files(&file, format), None, &Work::silent()) {
             for group in runs.iter().flat_map(|run| &run.imported.groups) {
                 prop_assert!(!group.rows.is_empty());
@@ -466,7 +466,7 @@ proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), which in 0..ALL.len()) {
         let file = [content("a", &bytes)];
-        detect(&file[0]);
+        let _ = detect(&file[0]);
         let _ = read_foreign(&Requested::Files(&file, ALL[which].1), None, &Work::silent());
     }
 }

@@ -26,7 +26,7 @@ use crate::process::{Interrupt, Leftovers, Supervisor};
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
 /// How long cargo may take to end once its output has.
-const END_GRACE: Duration = Duration::from_secs(60);
+const END_GRACE: Duration = Duration::from_mins(1);
 
 /// The outcome of a build that worked.
 #[derive(Debug, Clone)]

@@ -233,7 +233,8 @@ pub(super) fn reach(session: &mut Session<'_>, id: &str) -> Result<Option<Starte
     Ok(None)
 }
 
-/// What is known of an iteration besides the warm-up.
+/// Facts about an iteration that the warm-up does not tell.
+#[derive(Clone, Copy)]
 struct KnownIteration {
     /// Its time, if the samples of the visit before came out too short for it.
     ns: Option<f64>,

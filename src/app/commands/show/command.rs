@@ -76,8 +76,11 @@ pub fn show(
     let head = store.run(run)?;
     let decision = DecisionSettings {
         analysis: options.described().unwrap_or(head.begun.decision.analysis),
-        thresholds: (options.method.map(|method| method.decision().thresholds))
-            .unwrap_or(head.begun.decision.thresholds),
+        thresholds: options
+            .method
+            .map_or(head.begun.decision.thresholds, |method| {
+                method.decision().thresholds
+            }),
         ..head.begun.decision
     };
     let shown = DescribedAs {
