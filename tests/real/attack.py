@@ -392,7 +392,10 @@ def main():
     shutil.copy(sealed, imports)
     of_imports = runs(imports)
     attack = Attack(store)
-    kinds = {kind: share for kind, share in attack_kinds.KINDS.items() if not ONLY or kind.__name__ in ONLY}
+    def is_chosen(kind):
+        return kind.__name__ in ONLY if ONLY else kind not in attack_kinds.BY_NAME_ALONE
+
+    kinds = {kind: share for kind, share in attack_kinds.KINDS.items() if is_chosen(kind)}
     while time.monotonic() < until and len(failures) < 20:
         if not ONLY:
             known = signals(store, known)
