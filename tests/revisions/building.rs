@@ -232,7 +232,7 @@ fn a_build_script_that_asks_git_sees_the_commit_that_is_built() {
 fn a_repository_made_anew_at_its_path_may_have_another_object_format() {
     let made = Repository::new();
     made.against("HEAD");
-    fs::remove_dir_all(made.root.join(".git")).expect("removed");
+    std::fs::remove_dir_all(made.root.join(".git")).expect("removed");
     made.git(&["init", "--quiet", "--object-format=sha256"]);
     made.commit();
     made.against("HEAD");
