@@ -3,7 +3,7 @@
 use super::scanner::contains;
 use super::sources::Source;
 
-const MOST_LINES: usize = 600;
+const MOST_LINES: usize = 1_000;
 /// Files above [`MOST_LINES`] and the reason for each.
 pub const LONG_FILES: [(&str, &str); 0] = [];
 

@@ -12,8 +12,8 @@ use perfcheck_analysis::model::{BuildFacts, BySide, Run};
 use perfcheck_engine::cargo::CargoOptions;
 use perfcheck_engine::host::Revision;
 use perfcheck_engine::sides::{
-    BenchesFrom, BuildEvent, BuiltSide, LeftOut, LeftOutReason, PreparedSides, Provenance,
-    SidesRequest, build_commit, build_sides, build_work_tree, default_cache, kept_build,
+    BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesRequest, UncopiedFile,
+    UncopiedReason, build_commit, build_sides, build_work_tree, default_cache, kept_build,
     kept_builds, kept_executables,
 };
 
@@ -223,11 +223,11 @@ fn write_event(event: &BuildEvent<'_>, stderr: &mut dyn Write) {
 /// How many files a warning names.
 const MOST_NAMED: usize = 5;
 
-fn left_out_in_words(left_out: &[LeftOut]) -> String {
+fn left_out_in_words(left_out: &[UncopiedFile]) -> String {
     let named = left_out.iter().take(MOST_NAMED).map(|one| {
         let reason = match one.reason {
-            LeftOutReason::Unreadable => "you may not read it",
-            LeftOutReason::TooLarge => "git ignores it, and it is too large",
+            UncopiedReason::Unreadable => "you may not read it",
+            UncopiedReason::TooLarge => "git ignores it, and it is too large",
         };
         format!("`{}` ({reason})", one.path.display())
     });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::alternative::outlier_policy;
+use super::outliers::outlier_policy;
 use super::summary::times_with_first;
 use crate::model::{
     DescribedSamples, LeftOutSamples, Measurement, SampleCounts, SampleFilter, Source, Thresholds,

@@ -26,6 +26,7 @@ mod host_note;
 mod launch_values;
 mod limited;
 mod note;
+mod outliers;
 mod paired;
 mod question;
 mod readings;
@@ -40,8 +41,7 @@ mod uncertainty;
 mod value_summary;
 
 pub use alternative::{
-    AcrossRuns, Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy,
-    value_of,
+    AcrossRuns, Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of,
 };
 pub use call_tree::{CallFrame, CallTree};
 pub use comparison::{Basis, Comparison, Extent};
@@ -70,6 +70,7 @@ pub use host_note::HostNote;
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use limited::value_at;
 pub use note::Note;
+pub use outliers::outlier_policy;
 pub use paired::{
     Demand, Guard, HostNoise, PairedMethod, PairedSeries, Plan, Resolution, RoundsNeeded, Standing,
     judge, judge_by, standing,

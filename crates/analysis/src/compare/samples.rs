@@ -6,8 +6,8 @@
 
 use serde::{Serialize, Serializer};
 
-use super::alternative::outlier_policy;
 use super::estimate::Estimate;
+use super::outliers::outlier_policy;
 use super::summary::{described_launches, is_first_apart, times_with_first};
 use crate::model::{DecisionSettings, Measurement, Outliers, Quantile};
 use perfcheck_stats::{

@@ -18,7 +18,7 @@ use super::error::CargoError;
 use super::metadata::{Workspace, has_units};
 use super::options::CargoOptions;
 use super::output::BuildOutput;
-use super::selection::{Selection, SkippedTarget, TargetName, all_targets};
+use super::selection::{SelectedTarget, SkippedTarget, TargetSelection, all_targets};
 use super::toolchain::Toolchain;
 use crate::process::{Interrupt, Leftovers, Supervisor};
 
@@ -156,11 +156,11 @@ impl BuildOrder<'_> {
             });
         }
         // Cargo builds more where it selects by itself.
-        let is_measured = |artifact: &Artifact, selection: &Selection| {
+        let is_measured = |artifact: &Artifact, selection: &TargetSelection| {
             !artifact.profile.test
                 || selection
                     .targets
-                    .contains(&TargetName::from_artifact(artifact))
+                    .contains(&SelectedTarget::from_artifact(artifact))
         };
         if let Some(selection) = &selection
             && selection.flags.is_empty()
@@ -173,14 +173,14 @@ impl BuildOrder<'_> {
     }
 
     /// The targets of this build with functions of `#[bench]`, which stable compilers refuse.
-    fn unstable_targets(&self, selection: Option<&Selection>) -> Vec<String> {
+    fn unstable_targets(&self, selection: Option<&TargetSelection>) -> Vec<String> {
         if self.toolchain.allows_unstable_features() {
             return Vec::new();
         }
         let selected = self.workspace.selected(self.options);
         all_targets(&selected)
             .filter(|(package, target)| match selection {
-                Some(all) => all.targets.contains(&TargetName::new(package, target)),
+                Some(all) => all.targets.contains(&SelectedTarget::new(package, target)),
                 None => self.options.wants(target),
             })
             .filter(|(package, target)| has_units(package, target))
@@ -198,7 +198,7 @@ impl BuildOrder<'_> {
     }
 
     /// Asks cargo which targets it would bench.
-    fn ask_selection(&self) -> Result<Selection, CargoError> {
+    fn ask_selection(&self) -> Result<TargetSelection, CargoError> {
         let mut command = Command::new(self.cargo);
         command
             .args(["bench", "--no-run", "--unit-graph", "-Zunstable-options"])
@@ -212,16 +212,19 @@ impl BuildOrder<'_> {
         if !output.status.success() {
             let message = String::from_utf8_lossy(&output.stderr);
             if message.contains("unit-graph") {
-                return Ok(Selection::from_manifests(self.workspace, self.options));
+                return Ok(TargetSelection::from_manifests(
+                    self.workspace,
+                    self.options,
+                ));
             }
             return Err(CargoError::Selection(message.trim_end().to_owned()));
         }
-        Selection::from_unit_graph(self.workspace, self.options, &output.stdout).map_err(|error| {
-            CargoError::Answer {
+        TargetSelection::from_unit_graph(self.workspace, self.options, &output.stdout).map_err(
+            |error| CargoError::Answer {
                 program: "cargo bench --unit-graph".to_owned(),
                 what: error.to_string(),
-            }
-        })
+            },
+        )
     }
 
     /// Runs a command that reads nothing and whose output is for us.
@@ -390,12 +393,12 @@ mod tests {
         let built = Message::parse_stream(&built.stdout[..]).map_while(Result::ok);
         let built = built.filter_map(|message| match message {
             Message::CompilerArtifact(artifact) if artifact.profile.test => {
-                Some(TargetName::from_artifact(&artifact))
+                Some(SelectedTarget::from_artifact(&artifact))
             }
             _ => None,
         });
         let packages = workspace.members();
-        let show = |name: &TargetName| {
+        let show = |name: &SelectedTarget| {
             let mut packages = packages.iter();
             let package = packages.find(|package| package.id.repr == name.package_id);
             let package = &package.expect("a member").name;

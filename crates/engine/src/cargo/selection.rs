@@ -34,18 +34,18 @@ pub enum SkipReason {
 
 /// The targets of a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Selection {
+pub(super) struct TargetSelection {
     /// The flags of `cargo bench` that name targets; none: it selects by itself.
     pub(super) flags: Vec<OsString>,
     /// The targets that are measured.
-    pub(super) targets: BTreeSet<TargetName>,
+    pub(super) targets: BTreeSet<SelectedTarget>,
     /// The bench targets of the selected packages that cargo passes over.
     pub(super) skipped: Vec<SkippedTarget>,
 }
 
 /// A target among all of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct TargetName {
+pub(super) struct SelectedTarget {
     pub(super) package_id: String,
     pub(super) kinds: Vec<String>,
     pub(super) name: String,
@@ -54,12 +54,12 @@ pub(super) struct TargetName {
 /// The parts of cargo's unit graph that matter here.
 #[derive(Debug, Deserialize)]
 struct UnitGraph {
-    units: Vec<Unit>,
+    units: Vec<GraphUnit>,
     roots: Vec<usize>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Unit {
+struct GraphUnit {
     pkg_id: String,
     target: UnitTarget,
     features: Vec<String>,
@@ -73,7 +73,7 @@ struct UnitTarget {
     name: String,
 }
 
-impl TargetName {
+impl SelectedTarget {
     pub(super) fn new(package: &Package, target: &Target) -> Self {
         Self {
             package_id: package.id.repr.clone(),
@@ -93,7 +93,7 @@ impl TargetName {
     }
 }
 
-impl Selection {
+impl TargetSelection {
     /// The roots of a unit graph, but for libraries and binaries without benchmarks: to compile their unit tests takes long and measures
     /// nothing.
     pub(super) fn from_unit_graph(
@@ -107,10 +107,10 @@ impl Selection {
             let of_package = features.entry(&unit.pkg_id).or_default();
             of_package.extend(unit.features.iter().map(String::as_str));
         }
-        let roots: BTreeSet<TargetName> = (graph.roots.iter())
+        let roots: BTreeSet<SelectedTarget> = (graph.roots.iter())
             .filter_map(|root| graph.units.get(*root))
             .filter(|unit| unit.mode == "test")
-            .map(|unit| TargetName {
+            .map(|unit| SelectedTarget {
                 package_id: unit.pkg_id.clone(),
                 kinds: unit.target.kind.clone(),
                 name: unit.target.name.clone(),
@@ -119,7 +119,7 @@ impl Selection {
         let selected = workspace.selected(options);
         let mut selection = Self::default();
         for (package, target) in all_targets(&selected) {
-            let name = TargetName::new(package, target);
+            let name = SelectedTarget::new(package, target);
             if roots.contains(&name) {
                 if options.wants_units_of(target) || Workspace::may_hold_benches(package, target) {
                     selection.targets.insert(name);
@@ -155,7 +155,7 @@ impl Selection {
         });
         Self {
             targets: targets
-                .map(|(package, target)| TargetName::new(package, target))
+                .map(|(package, target)| SelectedTarget::new(package, target))
                 .collect(),
             ..Self::default()
         }
@@ -170,7 +170,7 @@ impl Selection {
             let Some(flag) = flag_of(target) else {
                 continue;
             };
-            if self.targets.contains(&TargetName::new(package, target)) {
+            if self.targets.contains(&SelectedTarget::new(package, target)) {
                 flags.insert(flag);
             } else {
                 others.insert(flag);

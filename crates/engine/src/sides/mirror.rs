@@ -41,12 +41,12 @@ pub(super) fn add_beside(files: &mut WantedFiles, others: &WantedFiles) {
 struct Stamp {
     #[serde(with = "single")]
     origin: PathBuf,
-    origin_state: FileState,
-    copy_state: FileState,
+    origin_state: CopyState,
+    copy_state: CopyState,
 }
 
 /// Inode, size and time of the last change of anything.
-type FileState = (u64, u64, i64, i64);
+type CopyState = (u64, u64, i64, i64);
 
 /// What is remembered of the files that a directory holds.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -63,17 +63,17 @@ const STEP: Duration = Duration::from_millis(10);
 
 /// What a directory holds now.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct HeldFiles {
     /// The files that were copied, and their states when they were.
-    origins: Vec<(PathBuf, FileState)>,
+    origins: Vec<(PathBuf, CopyState)>,
     /// Those that were removed before they could be copied.
     pub(super) gone: Vec<PathBuf>,
 }
 
-impl Held {
+impl HeldFiles {
     /// Whether all files are still as they were when they were copied, as far as the file system knows.
     pub(super) fn is_up_to_date(&self) -> bool {
-        let is_same = |(origin, state): &(PathBuf, FileState)| {
+        let is_same = |(origin, state): &(PathBuf, CopyState)| {
             fs::symlink_metadata(origin).is_ok_and(|now| state_of(&now) == *state)
         };
         self.gone.is_empty() && self.origins.iter().all(is_same)
@@ -90,7 +90,11 @@ pub(super) struct Mirror {
 
 impl Mirror {
     /// Makes the directory hold exactly `wanted`, and whatever is called as one of `spared`.
-    pub(super) fn hold(&self, wanted: &WantedFiles, spared: &[&Path]) -> Result<Held, SidesError> {
+    pub(super) fn hold(
+        &self,
+        wanted: &WantedFiles,
+        spared: &[&Path],
+    ) -> Result<HeldFiles, SidesError> {
         fs::create_dir_all(&self.root).map_err(about("cannot make", &self.root))?;
         let known: Option<Notes> = fs::read(&self.notes)
             .ok()
@@ -117,7 +121,7 @@ impl Mirror {
         clear(&self.root, Path::new(""), &keep, &mut changes)?;
         let not_before = self.newest()?;
         let mut notes = BTreeMap::new();
-        let mut held = Held::default();
+        let mut held = HeldFiles::default();
         for (path, origin) in wanted {
             let copy = self.root.join(path);
             let Ok(metadata) = fs::symlink_metadata(origin) else {
@@ -384,7 +388,7 @@ fn same_content(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
-fn state_of(metadata: &Metadata) -> FileState {
+fn state_of(metadata: &Metadata) -> CopyState {
     (
         metadata.ino(),
         metadata.size(),

@@ -35,5 +35,5 @@ pub use folder::default_cache;
 pub use measuring_lock::MeasuringLock;
 pub use outcome::{BuiltSide, Dependency, PreparedSides, Provenance, SideTarget, TargetPair};
 pub use perfcheck_analysis::model::BenchesFrom;
-pub use request::{BuildEvent, LeftOut, LeftOutReason, SidesRequest};
+pub use request::{BuildEvent, SidesRequest, UncopiedFile, UncopiedReason};
 pub use stage::Stage;

@@ -52,16 +52,16 @@ impl SidesRequest<'_> {
 
 /// A file or a directory of the work tree that is not copied to where it is built, although a build might read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct UncopiedFile {
     /// Seen from the top of the repository.
     pub path: PathBuf,
     /// Why.
-    pub reason: LeftOutReason,
+    pub reason: UncopiedReason,
 }
 
 /// Why something is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeftOutReason {
+pub enum UncopiedReason {
     /// The user may not read it.
     Unreadable,
     /// Git ignores it, and it has too many files or too large ones.
@@ -85,7 +85,7 @@ pub enum BuildEvent<'a> {
         bytes: u64,
     },
     /// These files are not in what is built, and it is built without them or could not be built.
-    LeftOut(&'a [LeftOut]),
+    LeftOut(&'a [UncopiedFile]),
     /// Cargo begins; its own output follows.
     Building(Option<&'a Revision>),
     /// Cargo passed over these bench targets of the state that was wanted.

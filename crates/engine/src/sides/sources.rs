@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use super::error::{SidesError, about};
 use super::kept::{files_below, hash_file};
 use super::mirror::WantedFiles;
-use super::request::{LeftOut, LeftOutReason};
+use super::request::{UncopiedFile, UncopiedReason};
 use crate::cargo::BenchExecutable;
 use crate::host::Checkout;
 
@@ -31,7 +31,7 @@ pub(super) struct PresentSources {
     pub(super) ignored: WantedFiles,
     /// Files and directories beside the revision's own that its benchmarks may read, whatever their size.
     pub(super) readable: Vec<PathBuf>,
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) left_out: Vec<UncopiedFile>,
     /// Whether there are files that git neither tracks nor ignores.
     pub(super) has_untracked: bool,
 }
@@ -110,7 +110,7 @@ pub(super) fn present_sources(
         .iter()
         .filter_map(|directory| directory.canonicalize().ok());
     let packages = packages.filter_map(|path| Some(path.strip_prefix(top).ok()?.to_owned()));
-    let mut listing = Listing {
+    let mut listing = SourceListing {
         top,
         caches,
         packages: packages.collect(),
@@ -133,7 +133,7 @@ enum Owner {
     Surroundings,
 }
 
-struct Listing<'a> {
+struct SourceListing<'a> {
     top: &'a Path,
     caches: &'a Caches,
     packages: Vec<PathBuf>,
@@ -141,7 +141,7 @@ struct Listing<'a> {
     found: PresentSources,
 }
 
-impl Listing<'_> {
+impl SourceListing<'_> {
     /// Adds what git lists in the repository at `below`.
     fn add_repository(&mut self, below: &Path, owner: Owner) -> Result<(), SidesError> {
         let here = self.top.join(below);
@@ -200,7 +200,7 @@ impl Listing<'_> {
         self.found.readable.push(path.to_owned());
         if !metadata.is_dir() {
             if metadata.is_file() && metadata.len() > LARGEST_IGNORED {
-                self.leave_out(path, LeftOutReason::TooLarge);
+                self.leave_out(path, UncopiedReason::TooLarge);
             } else {
                 self.add_file(path.to_owned(), Owner::Surroundings);
             }
@@ -226,7 +226,7 @@ impl Listing<'_> {
                     self.add_file(path, Owner::Surroundings);
                 }
             }
-            None => self.leave_out(path, LeftOutReason::TooLarge),
+            None => self.leave_out(path, UncopiedReason::TooLarge),
         }
     }
 
@@ -285,7 +285,7 @@ impl Listing<'_> {
             Ok(entries) => Some(entries.filter_map(Result::ok)),
             Err(error) => {
                 if error.kind() == io::ErrorKind::PermissionDenied {
-                    self.leave_out(directory, LeftOutReason::Unreadable);
+                    self.leave_out(directory, UncopiedReason::Unreadable);
                 }
                 None
             }
@@ -301,7 +301,7 @@ impl Listing<'_> {
         if metadata.is_file() {
             if let Err(error) = File::open(&origin) {
                 if error.kind() == io::ErrorKind::PermissionDenied {
-                    self.leave_out(&path, LeftOutReason::Unreadable);
+                    self.leave_out(&path, UncopiedReason::Unreadable);
                 }
                 return;
             }
@@ -316,8 +316,8 @@ impl Listing<'_> {
         files.insert(path, origin);
     }
 
-    fn leave_out(&mut self, path: &Path, reason: LeftOutReason) {
-        self.found.left_out.push(LeftOut {
+    fn leave_out(&mut self, path: &Path, reason: UncopiedReason) {
+        self.found.left_out.push(UncopiedFile {
             path: path.to_owned(),
             reason,
         });

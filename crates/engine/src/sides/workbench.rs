@@ -13,7 +13,7 @@ use super::configuration;
 use super::error::{SidesError, about};
 use super::folder::WorkspaceFolder;
 use super::layout::{DirectoryLayout, Outside};
-use super::request::{BuildEvent, LeftOut, LeftOutReason, SidesRequest};
+use super::request::{BuildEvent, SidesRequest, UncopiedFile, UncopiedReason};
 use super::shelf::{Removed, Room, Shelf, remove_directory};
 use super::sources::{Caches, PresentSources, present_sources};
 use super::state::{Present, State};
@@ -142,14 +142,14 @@ impl<'a, 'e> Workbench<'a, 'e> {
             shelves,
         };
         bench.layout = bench.present_layout(&Outside::default())?;
-        bench.name_left_out(|left_out| left_out.reason == LeftOutReason::Unreadable);
+        bench.name_left_out(|left_out| left_out.reason == UncopiedReason::Unreadable);
         Ok(bench)
     }
 
     /// Says what of the work tree is not in what is built.
-    pub(super) fn name_left_out(&mut self, which: impl Fn(&LeftOut) -> bool) {
+    pub(super) fn name_left_out(&mut self, which: impl Fn(&UncopiedFile) -> bool) {
         let left_out = self.present.sources.left_out.iter();
-        let named: Vec<LeftOut> = left_out.filter(|one| which(one)).cloned().collect();
+        let named: Vec<UncopiedFile> = left_out.filter(|one| which(one)).cloned().collect();
         if !named.is_empty() {
             (self.events)(BuildEvent::LeftOut(&named));
         }

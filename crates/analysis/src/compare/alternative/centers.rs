@@ -5,12 +5,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::observations::{SideSamples, of_samples};
+use crate::compare::outliers::outlier_policy;
 use crate::compare::question::{Question, Rules};
 use crate::compare::summary::{is_first_apart, times_with_first};
-use crate::model::{DecisionSettings, Measurement, Outliers, Statistic, Thresholds};
-use perfcheck_stats::{
-    CleanedSample, FirstSample, IqrFence, OutlierPolicy, Quantile, WithoutSpread, derived_seed,
-};
+use crate::model::{DecisionSettings, Measurement, Outliers, Statistic};
+use perfcheck_stats::{CleanedSample, FirstSample, derived_seed};
 
 /// A center of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -106,29 +105,5 @@ fn side_center(
                 used: cleaned.counts.used,
             })
         }
-    }
-}
-
-/// What `outliers` means at these thresholds, with quartiles by this definition.
-pub fn outlier_policy(
-    outliers: Outliers,
-    quartiles: Quantile,
-    thresholds: &Thresholds,
-) -> OutlierPolicy {
-    match outliers {
-        Outliers::Keep => OutlierPolicy::Keep,
-        Outliers::Top5 => OutlierPolicy::TopFivePercent,
-        Outliers::Both5 => OutlierPolicy::BothFivePercent,
-        Outliers::Iqr => OutlierPolicy::IqrFence(IqrFence {
-            quartiles,
-            multiple: thresholds.iqr_fence,
-            fewest: thresholds.iqr_min_samples as usize,
-            without_spread: WithoutSpread::KeepAll,
-        }),
-        Outliers::IqrUnguarded => OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK),
-        Outliers::Mad => OutlierPolicy::Mad {
-            multiple: thresholds.mad_fence,
-        },
-        Outliers::Winsorized => OutlierPolicy::Winsorise5To95,
     }
 }

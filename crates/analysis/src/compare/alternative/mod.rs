@@ -12,7 +12,7 @@ mod observations;
 mod procedures;
 mod subject;
 
-pub use centers::{Centers, SideCenter, outlier_policy};
+pub use centers::{Centers, SideCenter};
 pub use effects::Effects;
 pub use gate::{AcrossRuns, GateGroup, across_runs};
 pub use procedures::Tested;
