@@ -21,19 +21,11 @@ fn formula() -> String {
 fn imported() -> Machine {
     let machine = Machine::new();
     for (baseline, nanoseconds) in [("before", 100), ("now", 150)] {
-        let names = [hostile(), formula()];
-        let benchmarks = (0..40).map(|at| {
-            let name = &names[at % 2];
-            let time = nanoseconds * (1000 + at % 7);
-            json!({
-                "name": name, "run_name": name, "run_type": "iteration", "repetition_index": at / 2, "iterations": 1000,
-                "real_time": time, "cpu_time": time, "time_unit": "ns",
-            })
+        let results = [hostile(), formula()].map(|command| {
+            let times = (0..20).map(|at| f64::from(nanoseconds * (1000 + at % 7)) * 1e-9);
+            json!({"command": command, "times": times.collect::<Vec<_>>()})
         });
-        let content = json!({
-            "context": {"date": hostile(), "host_name": hostile(), "library_build_type": hostile()},
-            "benchmarks": benchmarks.collect::<Vec<_>>(),
-        });
+        let content = json!({"results": results});
         let name = format!("{} {baseline}", hostile().replace('/', "_"));
         let file = machine.home().join(name);
         fs::write(&file, content.to_string()).expect("written");

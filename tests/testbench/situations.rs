@@ -48,7 +48,7 @@ situations! {
     }
     for_criterion {
         for_criterion: |target| target
-            .measured(["sum/fold/100", "sum/fold/1000", "after", "steps"])
+            .measured(["sum/fold/100", "sum/fold/1000", "after", "steps", "events"])
             .failed("panics", "no data")
             .code(4);
     }
@@ -277,6 +277,7 @@ situations! {
             .failed("uneven columns", "it wrote 2 counts of iterations and 1 times")
             .failed("dies", "its last words");
         stranger_first: |target| target.measured(["ours"]);
+        warms_up_slowly: |target| target.measured(["short"]);
         whole_seconds: |target| target.measured(["quick", "slow", "of a group", "unset", "unset too", "late/quick"]);
         says: |target| target
             .measured(["steps", "frames", "energy", "processor time", "twice", "twice #2"])
