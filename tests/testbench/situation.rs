@@ -132,7 +132,8 @@ impl Situation {
             if failures.is_empty() {
                 assert_eq!(verdict_of(id), "new", "{id}");
                 let launches = message["launches"].as_array().expect("an array");
-                assert_eq!(launches.len(), 3, "{id}");
+                // A process whose samples came out too short is measured again.
+                assert!((3..=6).contains(&launches.len()), "{id}: {message}");
                 assert!(message["summary"]["median_ns"]["estimate"].is_number());
                 measured.insert(id.to_owned());
                 continue;
