@@ -1,5 +1,7 @@
 //! `store runs`, `show` and `history`: what the store has, for people and for programs.
 
+#![expect(clippy::format_push_string, reason = "texts of tests are short")]
+
 use std::fs;
 
 use crate::commands::crates::Crate;

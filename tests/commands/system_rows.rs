@@ -1,5 +1,7 @@
 //! Rows of docs/src/systems.md that no other concern has, through the command line. Expected numbers are those of `NumPy` and `SciPy`.
 
+#![expect(clippy::format_push_string, reason = "texts of tests are short")]
+
 use serde_json::Value;
 
 use crate::commands::crates::Crate;

@@ -1,5 +1,7 @@
 //! The copy of the sources is what cargo would see: everything but what can be made again, and what cannot be read.
 
+#![expect(clippy::format_push_string, reason = "texts of tests are short")]
+
 use perfcheck_engine::sides::SidesError;
 use std::ffi::OsStr;
 use std::fs;
