@@ -1,0 +1,28 @@
+//! The outlier policies of `perfcheck-stats` by the words of settings.
+
+use crate::model::{Outliers, Quantile, Thresholds};
+use perfcheck_stats::{IqrFence, OutlierPolicy, WithoutSpread};
+
+/// Translates `outliers` into a policy at these thresholds, with quartiles by this definition.
+pub fn outlier_policy(
+    outliers: Outliers,
+    quartiles: Quantile,
+    thresholds: &Thresholds,
+) -> OutlierPolicy {
+    match outliers {
+        Outliers::Keep => OutlierPolicy::Keep,
+        Outliers::Top5 => OutlierPolicy::TopFivePercent,
+        Outliers::Both5 => OutlierPolicy::BothFivePercent,
+        Outliers::Iqr => OutlierPolicy::IqrFence(IqrFence {
+            quartiles,
+            multiple: thresholds.iqr_fence,
+            fewest: thresholds.iqr_min_samples as usize,
+            without_spread: WithoutSpread::KeepAll,
+        }),
+        Outliers::IqrUnguarded => OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK),
+        Outliers::Mad => OutlierPolicy::Mad {
+            multiple: thresholds.mad_fence,
+        },
+        Outliers::Winsorized => OutlierPolicy::Winsorise5To95,
+    }
+}
