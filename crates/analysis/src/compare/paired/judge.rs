@@ -221,7 +221,7 @@ impl Answer<'_> {
     fn grounds(&self, speed: &SpeedTest, location: Location, verdict: Verdict) -> LookGrounds {
         let look = self.look;
         let level = self.plan.floor_level() * look.share / self.plan.family(1) as f64;
-        let needed = || look.rounds_needed(level, self.plan);
+        let needed = || look.rounds_needed(level);
         LookGrounds {
             location,
             share: look.share,

@@ -183,9 +183,8 @@ impl Look {
         no_change && not_the_same
     }
 
-    /// Rounds in all that would settle it if the standard error falls with their root. `None` where the plan allowed so many and gave the
-    /// benchmark up before.
-    pub(super) fn rounds_needed(&self, level: f64, plan: &Plan) -> Option<u64> {
+    /// Rounds in all that would settle it if the standard error falls with their root.
+    pub(super) fn rounds_needed(&self, level: f64) -> Option<u64> {
         let speed = self.speed.as_ref()?;
         if self.is_too_noisy && speed.difference.abs() <= self.threshold {
             return None;
@@ -193,9 +192,8 @@ impl Look {
         let distance = (speed.difference.abs() - self.threshold).abs();
         let factor = (speed.margin(level) / distance).powi(2).max(1.0);
         let rounds = (factor * self.rounds as f64).ceil();
-        let is_open = rounds > plan.last_look() as f64 || !self.is_hopeless(speed, plan);
-        let is_more = rounds <= MOST_ROUNDS_NAMED && rounds > self.rounds as f64;
-        (is_more && is_open).then_some(rounds as u64)
+        (rounds.is_finite() && rounds <= MOST_ROUNDS_NAMED && rounds > self.rounds as f64)
+            .then_some(rounds as u64)
     }
 }
 
