@@ -112,8 +112,8 @@ impl Catalogue {
             .collect();
         let ids = ids.into_sorted_vec();
         let pairs = ids.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-        let mut doubled: Vec<(usize, usize)> = pairs.map(|pair| (pair[0].1, pair[1].1)).collect();
-        doubled.sort_unstable_by_key(|pair| pair.1);
+        // Equal ids follow one another in program order, and a number given to one id cannot collide with one given to another.
+        let doubled: Vec<(usize, usize)> = pairs.map(|pair| (pair[0].1, pair[1].1)).collect();
         for (previous, place) in doubled {
             let before = &self.entries[previous];
             if before.function == self.entries[place].function {

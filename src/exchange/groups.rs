@@ -94,11 +94,11 @@ pub struct Guess {
     pub column: String,
     /// The unit taken.
     pub unit: String,
-    /// What speaks for it.
+    /// The reason for it.
     pub evidence: UnitEvidence,
 }
 
-/// What speaks for the unit of values that nobody declared.
+/// The reason for the unit of values that nobody declared.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UnitEvidence {
     /// The table says in which language the program is that measured.

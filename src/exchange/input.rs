@@ -80,7 +80,7 @@ pub fn read(path: &Path, standard_input: &mut dyn Read) -> Result<InputContent, 
     }
 }
 
-/// The same text in UTF-8, where a byte order mark says that it is UTF-16, as what PowerShell's `>` writes is.
+/// Converts UTF-16 with a byte order mark, as PowerShell's `>` writes it, to UTF-8; other bytes stay as they are.
 fn to_utf8(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, ExchangeError> {
     let read_unit = match bytes.get(..2) {
         Some([0xff, 0xfe]) => u16::from_le_bytes,

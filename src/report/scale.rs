@@ -35,7 +35,7 @@ impl Scale {
         })
     }
 
-    /// The same, around its middle over `least` at least.
+    /// Widens the scale around its middle to span at least `least`.
     pub(super) fn spanning(self, least: f64) -> Self {
         let missing = (least - (self.high - self.low)).max(0.0) / 2.0;
         Self {

@@ -43,7 +43,7 @@ impl IntervalMethod {
         Self::for_clusters_from(clusters, FEWEST_FOR_BOOTSTRAP)
     }
 
-    /// The same with the bootstrap from `fewest` clusters on.
+    /// Returns the bootstrap from `fewest` clusters on, else Student's t.
     pub fn for_clusters_from(clusters: usize, fewest: usize) -> Self {
         if clusters < fewest {
             Self::StudentT

@@ -33,11 +33,11 @@ pub struct IqrFence {
     pub multiple: f64,
     /// A sample of fewer values is left alone.
     pub fewest: usize,
-    /// What happens to a sample whose quartiles are equal.
+    /// How a fence treats a sample whose quartiles are equal.
     pub without_spread: WithoutSpread,
 }
 
-/// What a fence does where both quartiles are the same value.
+/// How a fence treats a sample whose quartiles are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WithoutSpread {
     /// All values stay (the serializer methodology).

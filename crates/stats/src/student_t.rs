@@ -69,11 +69,11 @@ fn density(t: f64, df: f64) -> f64 {
 }
 
 thread_local! {
-    /// What [`exceeded`] gave, by the bits of its arguments: thousands of benchmarks ask for one level with few degrees of freedom.
+    /// Results of [`exceeded`] by the bits of its arguments, because thousands of benchmarks ask for the same level and degrees of freedom.
     static EXCEEDED: RefCell<HashMap<(u64, u64), f64>> = RefCell::new(HashMap::new());
 }
 
-/// So many quantiles are remembered by a thread.
+/// Most quantiles that a thread remembers.
 const MOST_REMEMBERED: usize = 1024;
 
 /// [`exceeded`], computed once for each probability and degrees of freedom.

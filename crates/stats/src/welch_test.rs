@@ -38,13 +38,19 @@ impl WelchTest {
         Self::of_difference(mean_difference(new, base)?, spread, df)
     }
 
-    /// The same of the harmonic means of rates, with their deviations by the delta method ([`HarmonicMean`]), as mmtests has them; `None` also for a rate that is
+    /// Tests the harmonic means of rates, with their deviations by the delta method ([`HarmonicMean`]), as mmtests does. `None` also if a rate is
     /// not positive.
     pub fn of_harmonic_means(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let (a, b) = (HarmonicMean::of(new)?, HarmonicMean::of(base)?);
         let spread = spread_of_difference(
-            (a.deviation * a.deviation, new.len()),
-            (b.deviation * b.deviation, base.len()),
+            SampleVariance {
+                variance: a.deviation * a.deviation,
+                values: new.len(),
+            },
+            SampleVariance {
+                variance: b.deviation * b.deviation,
+                values: base.len(),
+            },
         )?;
         Self::of_difference(a.mean - b.mean, spread, df)
     }
@@ -80,19 +86,30 @@ impl WelchTest {
 /// Standard error and degrees of freedom of a difference of means (Welch 1947).
 /// `None` with fewer than two values on a side; df is not finite where neither side varies.
 pub(super) fn standard_error_and_df(new: &[f64], base: &[f64]) -> Option<(f64, f64)> {
-    spread_of_difference(
-        (sample_variance(new)?, new.len()),
-        (sample_variance(base)?, base.len()),
-    )
+    let side = |values: &[f64]| -> Option<SampleVariance> {
+        Some(SampleVariance {
+            variance: sample_variance(values)?,
+            values: values.len(),
+        })
+    };
+    spread_of_difference(side(new)?, side(base)?)
 }
 
-/// The same of the variances of both sides and their numbers of values.
-fn spread_of_difference(new: (f64, usize), base: (f64, usize)) -> Option<(f64, f64)> {
-    if new.1 < 2 || base.1 < 2 {
+/// The variance of so many values of one side.
+#[derive(Clone, Copy)]
+struct SampleVariance {
+    variance: f64,
+    values: usize,
+}
+
+/// Computes standard error and degrees of freedom from the variances of both sides.
+fn spread_of_difference(new: SampleVariance, base: SampleVariance) -> Option<(f64, f64)> {
+    if new.values < 2 || base.values < 2 {
         return None;
     }
-    let (a, b) = (new.0 / new.1 as f64, base.0 / base.1 as f64);
-    let df = (a + b).powi(2) / (a * a / (new.1 - 1) as f64 + b * b / (base.1 - 1) as f64);
+    let of_mean = |side: SampleVariance| side.variance / side.values as f64;
+    let (a, b) = (of_mean(new), of_mean(base));
+    let df = (a + b).powi(2) / (a * a / (new.values - 1) as f64 + b * b / (base.values - 1) as f64);
     Some(((a + b).sqrt(), df))
 }
 

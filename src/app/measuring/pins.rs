@@ -12,7 +12,7 @@ pub(in crate::app) struct Pin {
     pub(in crate::app) key: BenchmarkKey,
     pub(in crate::app) flat: Option<FlatSchedule>,
     pub(in crate::app) samples: u32,
-    /// What one launch took, warm-up included; unknown where amounts were measured in place of times.
+    /// Duration of one launch with its warm-up; `None` where amounts were measured instead of times.
     pub(in crate::app) visit: Option<Duration>,
 }
 
@@ -49,7 +49,7 @@ pub(in crate::app) fn pinned_schedules(
     Ok(pins)
 }
 
-/// What its samples and its warm-up took together.
+/// Sums up the time of all samples and of the warm-up.
 fn time_of(series: &Series) -> Duration {
     let samples = series.linear.iter().chain(&series.flat);
     let nanoseconds = samples

@@ -10,7 +10,7 @@ use perfcheck_analysis::model::{
 #[derive(Default)]
 pub(in crate::app) struct Recorded {
     samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
-    /// What the samples of those measured mean.
+    /// The metric that the samples measure.
     pub(in crate::app) metrics: BTreeMap<BenchmarkKey, Metric>,
     pub(in crate::app) failed: Vec<BenchmarkKey>,
 }

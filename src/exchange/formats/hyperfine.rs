@@ -1,4 +1,4 @@
-//! What `hyperfine --export-json` writes (1.20, 2.0): wall time, peak memory and exit code of every run of a command.
+//! Reads what `hyperfine --export-json` writes (1.20, 2.0): wall time, peak memory and exit code of every run of a command.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -68,7 +68,7 @@ struct HyperfineQuantity {
 
 /// The values of one kind of all runs of a command, each with its path in the JSON.
 struct MeasuredValues {
-    /// What stands behind the id; empty for times.
+    /// Text that is appended to the id; empty for times.
     suffix: &'static str,
     unit: ValueUnit,
     values: Vec<PlacedValue>,

@@ -10,7 +10,7 @@ use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
 /// What libtest prints of other tests before a result, in the same line, where it was told to be quiet: passed, ignored, failed.
 const QUIET: [char; 3] = ['.', 'i', 'F'];
 
-/// What stands before a time.
+/// The word before a time.
 const RESULT: &str = "bench:";
 
 /// The results in an output, and the benchmarks that have none.

@@ -317,7 +317,7 @@ pub fn planned(benchmarks: usize, comparisons: u32, bound: Bound, expected: Dura
     )
 }
 
-/// What is about to be measured, and how long that takes if it is known: what is too short by far would be worse than nothing.
+/// Says how many benchmarks are measured next, and how long that takes if it is known. An estimate that is far too short would be worse than none.
 fn measuring(benchmarks: usize, bound: Bound, expected: Duration) -> String {
     let takes = match bound {
         Bound::UsuallyAtMost => "; after two rounds the time left is known".to_owned(),

@@ -94,7 +94,7 @@ impl<'a> Readings<'a> {
         })
     }
 
-    /// The same with percentiles and medians by the definition `quantile`; `None`: percentiles by nearest rank, medians with the mean of the middle two.
+    /// Defines percentiles and medians by `quantile`; with `None`, percentiles are by nearest rank, and a median is the mean of the middle two values.
     #[must_use]
     pub fn with_quantile(self, quantile: Option<Quantile>) -> Self {
         Self { quantile, ..self }

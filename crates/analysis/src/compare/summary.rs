@@ -126,7 +126,7 @@ pub fn summarize_by(
         .map(ramp)
         .filter(|x| !x.is_empty())
         .collect();
-    // Of whole nanoseconds no resampling moves the median: of one launch the interval is that of ranks, which holds for any distribution.
+    // Resampling does not move a median of whole nanoseconds. One launch therefore gets the interval of ranks, which holds for any distribution.
     let free = MedianInterval::of(&pooled, confidence_level).filter(|_| launches.len() == 1);
     let median = free.as_ref().map_or_else(
         || intervals.of("median", &ClusterMedian::new(&clusters)),

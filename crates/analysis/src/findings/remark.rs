@@ -176,7 +176,7 @@ impl RunRemark {
         }
     }
 
-    /// The same about those benchmarks alone whose counts are missed, where it says that there are none; `None` if no benchmark is left.
+    /// Narrows a remark about missing counts to the benchmarks that `is_missed` names; `None` if no benchmark is left.
     #[must_use]
     pub fn not_counted_of(self, is_missed: impl Fn(&BenchmarkKey) -> bool) -> Option<Self> {
         match self {

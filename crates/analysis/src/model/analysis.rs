@@ -32,7 +32,7 @@ words! {
 }
 
 words! {
-    /// What is done about outliers before a summary; tests are of what is left only with `Observations::Filtered`.
+    /// How a summary treats outliers. Tests use all samples unless `Observations::Filtered` is chosen.
     Outliers {
         Keep = "none": "All samples stay (Criterion, mmtests)",
         Top5 = "top5": "The largest 5 % go (NBenchmark)",

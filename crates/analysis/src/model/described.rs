@@ -1,4 +1,5 @@
-//! What is left out where the samples of a run are described: in statistics, pivots, columns and pictures. All samples are stored; tests are of all, but for `Observations::Filtered`.
+//! Descriptions of a run (statistics, pivots, columns, pictures) may leave samples out. All samples are stored, and tests use all of them unless
+//! `Observations::Filtered` is chosen.
 
 use serde::{Deserialize, Serialize};
 

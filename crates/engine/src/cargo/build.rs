@@ -206,7 +206,7 @@ impl BuildOrder<'_> {
         self.set_variables(&mut command);
         command
             .env("RUSTC_BOOTSTRAP", "1")
-            // What the compiler says of itself under that variable is not for later builds.
+            // Later builds must not read facts about the compiler that cargo cached under that variable.
             .env("CARGO_CACHE_RUSTC_INFO", "0");
         let output = self.run_to_end(&mut command)?;
         if !output.status.success() {
@@ -272,7 +272,7 @@ impl BuildOrder<'_> {
 fn read_whole(pipe: Option<impl Read>) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(mut pipe) = pipe {
-        // What came before an error is all there is.
+        // Bytes read before an error are still useful.
         let _ = pipe.read_to_end(&mut bytes);
     }
     bytes
@@ -282,6 +282,7 @@ fn read_whole(pipe: Option<impl Read>) -> Vec<u8> {
 mod tests {
     use super::*;
     use std::fs;
+    use std::path::PathBuf;
 
     const FILES: [(&str, &str); 16] = [
         (
@@ -411,15 +412,21 @@ mod tests {
         [selected, built]
     }
 
-    #[test]
-    fn the_tool_selects_what_cargo_bench_builds_whatever_manifests_and_flags_say() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let root = directory.path().canonicalize().expect("it is there");
+    /// Writes [`FILES`] and gives the root of their workspace.
+    fn write_workspace(directory: &Path) -> PathBuf {
+        let root = directory.canonicalize().expect("it is there");
         for (path, text) in FILES {
             let path = root.join(path);
             fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
             fs::write(path, text).expect("written");
         }
+        root
+    }
+
+    #[test]
+    fn the_tool_selects_what_cargo_bench_builds_whatever_manifests_and_flags_say() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = write_workspace(directory.path());
         let address = format!("path+file://{}/text", root.display());
         let with_version = format!("file://{}/codec#codec@0.2", root.display());
         let rows: [&[&str]; 15] = [
@@ -467,12 +474,7 @@ mod tests {
     #[test]
     fn a_name_that_means_one_target_too_many_is_left_to_cargo() {
         let directory = tempfile::tempdir().expect("a directory");
-        let root = directory.path().canonicalize().expect("it is there");
-        for (path, text) in FILES {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
-            fs::write(path, text).expect("written");
-        }
+        let root = write_workspace(directory.path());
         let flags_of = |packages: &[&str]| {
             let options = CargoOptions {
                 manifest_path: Some(root.join("Cargo.toml")),

@@ -69,7 +69,7 @@ pub enum CargoError {
     Interrupted,
 }
 
-/// What to do where stable compilers refuse `#[bench]`.
+/// Advises how to build `#[bench]`, which stable compilers refuse.
 fn nightly_help(targets: &[String]) -> String {
     if targets.is_empty() {
         return String::new();

@@ -99,7 +99,7 @@ impl CargoOptions {
         arguments
     }
 
-    /// What `cargo bench --no-run` is given, but for the flags about targets.
+    /// The arguments of `cargo bench --no-run` without those that select targets.
     pub(super) fn for_selection(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = self.common().into_iter().map(Into::into).collect();
         let mut pair = |flag: &str, value: OsString| {

@@ -1,4 +1,4 @@
-//! What `--config` on the command line says about how benches are launched.
+//! Settings of `--config` on the command line that affect how benches are launched.
 //!
 //! Cargo itself applies these entries to its builds. The library that reads cargo's configuration knows files and variables only, so the entries
 //! that matter to a launch are given to it as the variables that stand for them; `[env]` has none. An entry that cargo would refuse is left to cargo.

@@ -1,4 +1,4 @@
-//! Which targets `cargo bench` would build, in its own words: the roots of its unit graph.
+//! Asks cargo which targets `cargo bench` would build: they are the roots of its unit graph.
 //!
 //! Stable cargo builds with `bench = false`, `required-features` and features in mind, but tells nobody in advance. So it is asked with
 //! `--unit-graph`, which `RUSTC_BOOTSTRAP` switches on; nothing is built for the answer. A cargo that does not know the flag builds what

@@ -47,7 +47,7 @@ impl std::fmt::Display for Revision {
     }
 }
 
-/// What lies in one repository now, seen from its top. Repositories inside have lists of their own.
+/// The files that one repository holds now, relative to its top. A repository inside it has a list of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PresentFiles {
     /// Tracked files that are there.

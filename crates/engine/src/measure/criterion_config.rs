@@ -32,14 +32,14 @@ const GLANCE: Said = Said {
     measurement: Some(Duration::from_millis(20)),
     samples: 10,
 };
-/// The same of a version that would make whole seconds of that: an author's time may be shorter, and is seen where nothing is said.
+/// The glance at a Criterion that rounds up to whole seconds. It keeps the author's times, which may be shorter than a second.
 const GLANCE_AT_AUTHORS: Said = Said {
     warm_up: None,
     measurement: None,
     ..GLANCE
 };
 
-/// How benchmarks are sampled of which nothing is kept.
+/// The shortest sampling that `version` accepts, for processes whose samples nobody keeps.
 pub(super) fn briefest(version: CriterionVersion) -> Said {
     if version.takes_whole_seconds() {
         GLANCE_AT_AUTHORS

@@ -15,6 +15,9 @@ impl Filter {
     /// Whether this benchmark is wanted: by its id, as it is or as tables show it. A word that begins with `package/target: `, as a line of `list`
     /// does, means benchmarks of that target alone.
     pub fn wants(&self, key: &BenchmarkKey) -> bool {
+        if self.words.is_empty() {
+            return true;
+        }
         let shown = as_in_cells(&key.id);
         let target = format!("{}/{}: ", key.package, key.target);
         let is_wanted = |word: &str| {
@@ -24,11 +27,8 @@ impl Filter {
                 key.id.contains(word) || shown.contains(word)
             }
         };
-        self.words.is_empty()
-            || self
-                .words
-                .iter()
-                .any(|word| is_wanted(word) || word.strip_prefix(&target).is_some_and(is_wanted))
+        let mut words = self.words.iter();
+        words.any(|word| is_wanted(word) || word.strip_prefix(&target).is_some_and(is_wanted))
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) enum Visited {
 /// What is asked of the children.
 pub(super) struct VisitRequest<'a> {
     pub(super) id: &'a str,
-    /// What its samples mean: amounts say nothing of how long an iteration takes, which their warm-up tells.
+    /// The metric of its samples. Amounts do not tell how long an iteration takes; their warm-up does.
     pub(super) metric: &'a Metric,
     /// Laid out by the first visit of a run, repeated by the others.
     pub(super) layout: &'a mut Option<LaunchLayout>,
@@ -354,8 +354,8 @@ impl RoundSampling {
     }
 }
 
-/// What the next rounds are laid out by, after `rounds` and one of these `turns`, if not by `layout`: a first round in a burst makes all
-/// samples too short and too few.
+/// Lays out the next rounds anew if these `turns` show that `layout` makes samples too short or too few, as after a first round in a burst of
+/// noise. `None` keeps the layout.
 pub(super) fn lay_out_again(
     settings: &RoundSettings,
     layout: &LaunchLayout,

@@ -77,7 +77,7 @@ pub enum SidesError {
     /// A file of the user's that is needed and cannot be read.
     #[error("{doing} `{}`: {source}\n  help: what is built is a copy of the files that git tracks and of those beside them", path.display())]
     Source {
-        /// What was tried, as "cannot ...".
+        /// The failed action, as "cannot ...".
         doing: &'static str,
         /// With which file.
         path: PathBuf,

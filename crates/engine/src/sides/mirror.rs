@@ -20,11 +20,11 @@ use super::path_text::{map, single};
 /// What a directory is to hold: the file's place in it, and where its content comes from.
 pub(super) type WantedFiles = BTreeMap<PathBuf, PathBuf>;
 
-/// Adds those of `others` that can stand beside the files that are there: none where a file or a link stands already, or below or above one.
+/// Adds those of `others` that do not collide: no file or link may stand at their path, above it or below it.
 pub(super) fn add_beside(files: &mut WantedFiles, others: &WantedFiles) {
     let can_stay = |path: &Path| {
         let is_below = path.ancestors().any(|above| files.contains_key(above));
-        // Whatever lies below a path comes next in the order of paths.
+        // Paths are ordered, so the first one below `path` comes right after it.
         let mut from_here = files.range(path.to_owned()..);
         let is_above = from_here
             .next()
@@ -45,10 +45,17 @@ struct Stamp {
     copy_state: CopyState,
 }
 
-/// Inode, size and time of the last change of anything.
-type CopyState = (u64, u64, i64, i64);
+/// Facts about a file that change when the file does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct CopyState {
+    inode: u64,
+    bytes: u64,
+    /// When contents or attributes changed last.
+    changed_seconds: i64,
+    changed_nanoseconds: i64,
+}
 
-/// What is remembered of the files that a directory holds.
+/// Notes about the files that a directory holds.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Notes {
     #[serde(with = "map")]
@@ -61,7 +68,7 @@ const SETTLING_SECONDS: i64 = 2;
 /// Later times than any that was seen are told apart from it by this much.
 const STEP: Duration = Duration::from_millis(10);
 
-/// What a directory holds now.
+/// The files that a directory holds now.
 #[derive(Debug, Default)]
 pub(super) struct HeldFiles {
     /// The files that were copied, and their states when they were.
@@ -133,7 +140,7 @@ impl Mirror {
             let unchanged = known.get(path).is_some_and(|stamp| {
                 stamp.origin == *origin
                     && stamp.origin_state == state
-                    && (state.2, state.3) < settled
+                    && (state.changed_seconds, state.changed_nanoseconds) < settled
                     && fs::symlink_metadata(&copy)
                         .is_ok_and(|now| state_of(&now) == stamp.copy_state)
             });
@@ -389,12 +396,12 @@ fn same_content(one: &Path, other: &Path) -> io::Result<bool> {
 }
 
 fn state_of(metadata: &Metadata) -> CopyState {
-    (
-        metadata.ino(),
-        metadata.size(),
-        metadata.ctime(),
-        metadata.ctime_nsec(),
-    )
+    CopyState {
+        inode: metadata.ino(),
+        bytes: metadata.size(),
+        changed_seconds: metadata.ctime(),
+        changed_nanoseconds: metadata.ctime_nsec(),
+    }
 }
 
 #[cfg(test)]

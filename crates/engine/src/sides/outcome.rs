@@ -32,7 +32,7 @@ pub struct BuiltSide {
     pub name: String,
     /// The commit; `None`: the work tree with changes of its own.
     pub commit: Option<Revision>,
-    /// What git said of the sources when they were copied; `None` for a build that was found by its name.
+    /// Git's state when the sources were copied; `None` for a build that was found by its name.
     pub git: Option<GitState>,
     /// Its bench executables, in the order of package and target name.
     pub targets: Vec<SideTarget>,

@@ -1,4 +1,4 @@
-//! Which files the work tree consists of, and which belong to a bench target.
+//! Lists the files of the work tree, and those that belong to a bench target.
 //!
 //! The copy is to be what cargo sees. So everything comes along that a build could read, but for the directories that cargo and other tools fill with
 //! what they can make again, and for ignored files that are too many or too large. Whatever is left out for its size or its permissions is named.
@@ -19,7 +19,7 @@ use crate::host::Checkout;
 /// An ignored directory that holds more is left out, and so is one with more files.
 const LARGEST_IGNORED: u64 = 32 << 20;
 const MOST_IGNORED_FILES: usize = 2_000;
-/// What `CACHEDIR.TAG` begins with (<https://bford.info/cachedir/>).
+/// The first bytes of `CACHEDIR.TAG` (<https://bford.info/cachedir/>).
 const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
 /// The files of the work tree as it is now.
@@ -148,7 +148,7 @@ impl SourceListing<'_> {
         let files = Checkout::present_files(&here, &self.caches.known_in(&here))?;
         let mut reached = HashMap::new();
         for path in files.tracked {
-            // What the index has beyond a link is not there any more.
+            // The index may still list files behind a directory that has become a link.
             if is_reached_without_links(&here, path.parent(), &mut reached) {
                 self.add_file(below.join(path), owner);
             }

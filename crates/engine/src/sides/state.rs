@@ -31,7 +31,7 @@ pub(super) struct State {
     pub(super) head: Option<String>,
     /// `None`: the work tree with changes of its own.
     pub(super) commit: Option<Revision>,
-    /// What git says of it: commit, branch, whether tracked files differ.
+    /// Git's state of it: commit, branch, whether tracked files differ.
     pub(super) git: Option<GitState>,
     /// Whether this is the user's work tree, changed or not.
     pub(super) is_work_tree: bool,
@@ -187,7 +187,7 @@ impl Present {
         })
     }
 
-    /// What git says of the user's checkout now.
+    /// Asks git for the state of the user's checkout now.
     pub(super) fn git(&self) -> Result<Option<GitState>, SidesError> {
         Ok(match &self.checkout {
             Some(checkout) => checkout.require_state()?,

@@ -32,7 +32,7 @@ pub struct Conditions {
     pub sampling: SamplingSettings,
     pub(super) noise_threshold: f64,
     #[serde(default, skip_serializing_if = "Metric::is_time")]
-    /// What its samples mean.
+    /// The metric that its samples measure.
     pub metric: Metric,
 }
 

@@ -64,7 +64,7 @@ pub struct History {
 pub struct PastMeasurement {
     /// The run.
     pub run: RunId,
-    /// What it was measured under, shared by all runs that are alike in it.
+    /// The conditions of its measurement; runs with equal conditions share them.
     pub conditions: Arc<Conditions>,
     /// The verdict, once there is one.
     pub verdict: Option<Verdict>,

@@ -125,7 +125,7 @@ struct MeasurementQuery<'r> {
     named: Option<Vec<(i64, BenchmarkKey)>>,
 }
 
-/// What a run has of a benchmark, before its key is known.
+/// A benchmark's row of a run before its key is looked up.
 struct MeasuredRow {
     run: RunId,
     /// The place of the benchmark among all that are read, by key.

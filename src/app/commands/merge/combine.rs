@@ -38,14 +38,7 @@ impl PartedSuite<'_> {
         };
         environment.host.cpu = together(hosts().map(|host| &host.cpu).collect());
         environment.host.kernel = together(hosts().map(|host| &host.kernel).collect());
-        environment.host.shared = if hosts().any(|host| host.shared == Some(true)) {
-            Some(true)
-        } else {
-            hosts()
-                .map(|host| host.shared)
-                .collect::<Option<Vec<_>>>()
-                .map(|_| false)
-        };
+        environment.host.shared = Some(hosts().any(|host| host.shared != Some(false)));
         environment
     }
 

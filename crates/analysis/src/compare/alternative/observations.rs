@@ -19,7 +19,7 @@ pub(super) struct SideSamples {
     ramps: Vec<(Vec<f64>, Vec<f64>)>,
     /// The smallest relative difference that the clock can show in a sample of usual length.
     pub resolution: f64,
-    /// What the samples are of.
+    /// The metric that the samples measure.
     pub metric: Option<Metric>,
     seed: u64,
 }

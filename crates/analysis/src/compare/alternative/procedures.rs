@@ -240,7 +240,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// The same of rates, whose means are harmonic. The change is that of the time of a unit, as everywhere.
+    /// Compares rates by their harmonic means. Like every change, this one is of the time that a unit takes.
     fn welch_of_rates(&self, candidate: &[f64], base: &[f64], found: &mut TestFinding) {
         let rates = |times: &[f64]| -> Vec<f64> { times.iter().map(|time| 1.0 / time).collect() };
         let (candidate, base) = (rates(candidate), rates(base));

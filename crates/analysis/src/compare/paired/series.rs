@@ -8,7 +8,7 @@ use crate::model::{BenchmarkKey, Metric, Round, Sample, Side};
 pub struct PairedSeries<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
-    /// What its samples mean.
+    /// The metric that its samples measure.
     pub metric: &'a Metric,
     /// Its rounds, in the order taken.
     pub rounds: &'a [Round],
