@@ -157,17 +157,34 @@ def flat(launches):
     return [value for values in launches for value in values]
 
 
+def equal_within(x, y):
+    """How far apart differences of these values may be and count as equal."""
+    return 4 * np.finfo(float).eps * max(np.abs(x).max(), np.abs(y).max())
+
+
 def shift(x, y):
     """Hodges and Lehmann's; with ties, where the mid-distribution function of the differences is a half, exact at 0."""
-    differences = np.round((x[:, None] - y[None, :]).ravel(), 9)
+    differences = np.sort((x[:, None] - y[None, :]).ravel())
     if len(set(x) | set(y)) == len(x) + len(y):
         return np.median(differences)
-    values, counts = np.unique(differences, return_counts=True)
-    ranks = np.cumsum(counts) - counts / 2
-    if values[0] < 0 < values[-1] and 0 not in values:
-        at = np.searchsorted(values, 0)
-        values, ranks = np.insert(values, at, 0.0), np.insert(ranks, at, counts[:at].sum())
-    return np.interp(len(differences) / 2, ranks, values)
+    apart, pairs = equal_within(x, y), len(differences)
+
+    def group(rank):
+        value = differences[rank - 1]
+        below = np.searchsorted(differences, value - apart, "left")
+        through = np.searchsorted(differences, value + apart, "right")
+        return 0.0 if abs(value) <= apart else value, int(below), int(through)
+
+    value, below, through = middle = group(math.ceil(pairs / 2))
+    if pairs < below + through:
+        around = [group(below), middle] if below else [middle]
+    else:
+        around = [middle, group(through + 1)] if through < pairs else [middle]
+    ranks, values = [(below + through) / 2 for _, below, through in around], [value for value, _, _ in around]
+    if values[0] < 0 < values[-1]:
+        ranks.insert(1, around[0][2])
+        values.insert(1, 0.0)
+    return np.interp(pairs / 2, ranks, values)
 
 
 def floor_rank(x, p):
@@ -254,7 +271,7 @@ def effects(checks, found, a, b):
         checks.value("Hedges' g", found["hedges_g"], g)
     else:
         checks.value("Hedges' g", found["hedges_g"], None)
-    checks.value("shift", found["shift_ns"]["estimate"], shift(x, y))
+    checks.value("shift", found["shift_ns"]["estimate"], shift(x, y), equal_within(x, y))
 
 
 def mann_whitney(a, b, method):

@@ -18,8 +18,9 @@ pub enum HodgesLehmannRanks {
 /// A level that a rank has exactly is not missed by the rounding of 1 - level.
 const ROUNDING: f64 = 1e-12;
 
-/// Differences that are no further apart than this fraction of the largest value are equal: subtraction rounds.
-const EQUAL_DIFFERENCES: f64 = 1e-12;
+/// Differences that are no further apart than this fraction of the largest value are equal, because decimal values are rounded to binary ones.
+/// A wider tolerance would merge differences that small changes of large values really have.
+const EQUAL_DIFFERENCES: f64 = 4.0 * f64::EPSILON;
 
 /// The shift between two independent groups: the median of all pairwise differences new - base, with its interval (Hodges and Lehmann 1963).
 ///
