@@ -111,7 +111,7 @@ fn dispatch(
         let _ = write_error(&mut stderr, &error.to_string());
     };
     let interrupt = Interrupt::install(tell).map_err(|error| AppError::Usage(error.to_string()))?;
-    let supervisor = Supervisor::new();
+    let supervisor = Supervisor::new(&interrupt);
     let charset = match common.output.format {
         MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),
         MessageFormat::Json => Charset::Unicode,

@@ -20,6 +20,8 @@ mod modules;
 mod names;
 #[path = "architecture/page.rs"]
 mod page;
+#[path = "architecture/processes.rs"]
+mod processes;
 #[path = "architecture/scanner.rs"]
 mod scanner;
 #[path = "architecture/shape.rs"]
@@ -34,6 +36,7 @@ use layers::{LAYERS, forbidden_imports, strangers};
 use manifests::dependencies;
 use names::{SHARED_NAMES, ambiguous_names};
 use page::page_faults;
+use processes::{STARTERS, started_past_the_launcher};
 use scanner::names_crate;
 use shape::{LONG_FILES, direct_output, misshapen};
 use sources::{all_sources, crates, folders, repository, rust_files, sources};
@@ -93,6 +96,25 @@ fn every_dependency_is_used() {
 fn all_output_goes_through_writers_that_are_passed_in() {
     let all = all_sources();
     none_of(&all.iter().flat_map(direct_output).collect::<Vec<_>>());
+}
+
+#[test]
+fn programs_are_started_by_the_launcher_alone() {
+    let all = all_sources();
+    let engine = all
+        .iter()
+        .filter(|source| source.path.starts_with("crates/engine/"));
+    none_of(
+        &engine
+            .flat_map(started_past_the_launcher)
+            .collect::<Vec<_>>(),
+    );
+    for (path, _) in STARTERS {
+        assert!(
+            all.iter().any(|source| source.path == path),
+            "{path} is gone: remove it from STARTERS"
+        );
+    }
 }
 
 #[test]

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use super::error::AppError;
 use super::options::StoreOptions;
 use crate::escape::Commands;
-use crate::report::ProgressMode;
+use crate::report::{self, ProgressMode};
 use crate::settings::Tables;
 use perfcheck_analysis::compare::HostClass;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{Environment, Partition, Run, RunId};
 use perfcheck_engine::cargo::{CargoError, CargoOptions, Toolchain, Workspace};
-use perfcheck_engine::host::{Checkout, Variables};
+use perfcheck_engine::host::{Checkout, GitError, Variables};
 use perfcheck_engine::process::{Interrupt, Supervisor};
 use perfcheck_engine::store::{
     Store, StoreError, WorkspaceId, default_path, is_address, public_location,
@@ -39,6 +39,10 @@ pub struct World<'a> {
     pub progress: ProgressMode,
 }
 
+/// What a user should know before git's reason: a run that is stored so is another workspace's once git works.
+const WITHOUT_GIT: &str =
+    "git is not used, so runs have no commit and stand by themselves until it is";
+
 /// Where the benchmarks of a target are written.
 pub(super) struct BenchSource {
     pub(super) package: String,
@@ -52,7 +56,7 @@ pub(super) struct BenchSource {
 pub(super) struct Context {
     pub(super) workspace: Workspace,
     pub(super) tables: Tables,
-    pub(super) checkout: Option<Checkout>,
+    checkout: Result<Checkout, GitError>,
     toolchain: OnceCell<Toolchain>,
     store_path: PathBuf,
     /// The same as messages and reports name it: without a password.
@@ -63,8 +67,9 @@ pub(super) struct Context {
 
 impl Context {
     /// Reads the workspace that `options` name.
-    pub(super) fn load(variables: &Variables, options: &StoreOptions) -> Result<Self, AppError> {
-        let workspace = Workspace::load(&variables.cargo, &options.cargo)?;
+    pub(super) fn load(options: &StoreOptions, world: &mut World<'_>) -> Result<Self, AppError> {
+        let variables = &world.variables;
+        let workspace = Workspace::load(&variables.cargo, &options.cargo, world.supervisor)?;
         workspace.refuse_unknown(&options.cargo)?;
         let packages = workspace.package_settings();
         let tables = Tables::read(
@@ -82,7 +87,17 @@ impl Context {
             Some(path) => path,
             None => default_path()?,
         };
-        let checkout = Checkout::find(workspace.root());
+        let checkout = match Checkout::find(workspace.root(), world.supervisor) {
+            Err(error @ GitError::Interrupted) => return Err(error.into()),
+            found => found,
+        };
+        if let Err(why) = &checkout
+            && !matches!(why, GitError::NotARepository(_))
+            && !options.output.quiet
+        {
+            let said = format!("{WITHOUT_GIT}: {why}");
+            report::write_warning(world.stderr, &said)?;
+        }
         if is_address(&store_path) {
             team_key(&tables)?;
         }
@@ -99,11 +114,15 @@ impl Context {
 
     /// The compiler of this workspace and how cargo is configured to use it, asked once: target, profile and configuration are the same for all that
     /// a command builds.
-    pub(super) fn toolchain(&self, options: &CargoOptions) -> Result<&Toolchain, CargoError> {
+    pub(super) fn toolchain(
+        &self,
+        options: &CargoOptions,
+        supervisor: &Supervisor,
+    ) -> Result<&Toolchain, CargoError> {
         if let Some(known) = self.toolchain.get() {
             return Ok(known);
         }
-        let found = Toolchain::detect(options)?;
+        let found = Toolchain::detect(options, supervisor)?;
         Ok(self.toolchain.get_or_init(|| found))
     }
 
@@ -175,15 +194,14 @@ impl Context {
         Ok(ExitCode::Clean)
     }
 
-    /// The checkout that the workspace lies in; an error where there is none.
+    /// The checkout that the workspace lies in, where git works in one.
+    pub(super) fn checkout(&self) -> Option<&Checkout> {
+        self.checkout.as_ref().ok()
+    }
+
+    /// The same; an error where there is none.
     pub(super) fn require_checkout(&self) -> Result<&Checkout, AppError> {
-        if let Some(checkout) = &self.checkout {
-            return Ok(checkout);
-        }
-        Err(match Checkout::require(self.workspace.root()) {
-            Err(error) => error.into(),
-            Ok(_) => AppError::Usage("git did not know this directory a moment ago".to_owned()),
-        })
+        self.checkout.as_ref().map_err(|why| why.clone().into())
     }
 
     /// The name by which a team's store knows the workspace: the same on every machine.
@@ -207,7 +225,7 @@ impl Context {
         if let Some(id) = &self.tables.workspace.id {
             return format!("id:{id}");
         }
-        if let Some(checkout) = &self.checkout {
+        if let Some(checkout) = self.checkout() {
             let repository = checkout.common_directory.display();
             return if checkout.prefix.as_os_str().is_empty() {
                 format!("git:{repository}")
@@ -223,7 +241,7 @@ impl Context {
     /// The bench targets of the workspace and where their sources are, relative to the top of the repository.
     pub(super) fn bench_sources(&self) -> Vec<BenchSource> {
         let root = self.workspace.root();
-        let prefix = self.checkout.as_ref().map(|found| found.prefix.as_path());
+        let prefix = self.checkout().map(|found| found.prefix.as_path());
         let in_repository = |file: &Path| {
             let file = prefix
                 .unwrap_or(Path::new(""))

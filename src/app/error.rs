@@ -140,10 +140,17 @@ fn of_git(error: &GitError) -> ExitCode {
     match error {
         GitError::Start(_)
         | GitError::NotARepository(_)
+        | GitError::ForeignOwner { .. }
+        | GitError::Unusable { .. }
+        | GitError::TooOld { .. }
         | GitError::UnknownRevision { .. }
         | GitError::NoMergeBase { .. }
         | GitError::NotAncestor { .. } => ExitCode::Usage,
-        GitError::MissingSubmoduleCommit { .. } | GitError::Failed { .. } => ExitCode::BuildFailed,
+        GitError::MissingSubmoduleCommit { .. }
+        | GitError::Filter { .. }
+        | GitError::Failed { .. } => ExitCode::BuildFailed,
+        GitError::NotWritten { .. } => ExitCode::StoreUnusable,
+        GitError::Interrupted => ExitCode::Interrupted,
     }
 }
 

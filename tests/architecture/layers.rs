@@ -26,9 +26,9 @@ pub const LAYERS: [(&str, Layers); 3] = [
             ("process", &[]),
             ("cargo", &["mutations", "process"]),
             ("child", &["mutations", "process"]),
-            ("host", &["mutations"]),
+            ("host", &["mutations", "process"]),
             ("store", &["mutations"]),
-            ("link", &["mutations"]),
+            ("link", &["mutations", "process"]),
             (
                 "measure",
                 &["mutations", "process", "cargo", "child", "host", "link"],

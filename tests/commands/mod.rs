@@ -49,6 +49,7 @@ mod self_test;
 mod serializer_log;
 mod serializers;
 mod settings;
+mod signals;
 mod statistics;
 mod system_rows;
 mod threads;

@@ -140,7 +140,7 @@ impl Repository {
 
     pub fn checkout(&self) -> Checkout {
         let workspace = self.workspace();
-        Checkout::require(workspace.root()).expect("a repository")
+        Checkout::find(workspace.root(), &Supervisor::default()).expect("a repository")
     }
 
     pub fn revision(&self, name: &str) -> Revision {
@@ -152,7 +152,7 @@ impl Repository {
     }
 
     fn workspace(&self) -> Workspace {
-        Workspace::load(&cargo(), &self.flags()).expect("a workspace")
+        Workspace::load(&cargo(), &self.flags(), &Supervisor::default()).expect("a workspace")
     }
 
     fn request<T>(
@@ -167,14 +167,17 @@ impl Repository {
                 cache: &cache,
                 cargo: &cargo(),
                 options: &self.flags(),
-                toolchain: &Toolchain::detect(&self.flags()).expect("a compiler"),
+                toolchain: &Toolchain::detect(&self.flags(), &Supervisor::default())
+                    .expect("a compiler"),
                 workspace: &self.workspace(),
-                checkout: Checkout::find(self.workspace().root()).as_ref(),
+                checkout: Checkout::find(self.workspace().root(), &Supervisor::default())
+                    .ok()
+                    .as_ref(),
                 benches_from: self.benches_from,
                 room: self.room,
                 spared: &self.spared,
                 stand_in: None,
-                supervisor: &Supervisor::new(),
+                supervisor: &Supervisor::default(),
                 interrupt: &Interrupt::never(),
             },
             &mut events,
@@ -381,23 +384,24 @@ pub fn be_another_process() {
         quiet: true,
         ..CargoOptions::default()
     };
-    let workspace = Workspace::load(&cargo(), &options).expect("a workspace");
-    let checkout = Checkout::require(&root).expect("a repository");
-    let revision = checkout.revision(&against).expect("a revision");
     let interrupt = Interrupt::install(|_| ()).expect("once");
+    let supervisor = Supervisor::new(&interrupt);
+    let workspace = Workspace::load(&cargo(), &options, &supervisor).expect("a workspace");
+    let checkout = Checkout::find(&root, &supervisor).expect("a repository");
+    let revision = checkout.revision(&against).expect("a revision");
     let outcome = build_sides::<SidesError>(
         &SidesRequest {
             cache: &root.with_file_name("cache"),
             cargo: &cargo(),
             options: &options,
-            toolchain: &Toolchain::detect(&options).expect("a compiler"),
+            toolchain: &Toolchain::detect(&options, &supervisor).expect("a compiler"),
             workspace: &workspace,
             checkout: Some(&checkout),
             benches_from: BenchesFrom::default(),
             room: u64::MAX,
             spared: &[],
             stand_in: None,
-            supervisor: &Supervisor::new(),
+            supervisor: &supervisor,
             interrupt: &interrupt,
         },
         &revision,

@@ -3,6 +3,7 @@
 use std::fs;
 
 use perfcheck_engine::host::Checkout;
+use perfcheck_engine::process::Supervisor;
 
 use crate::revisions::repository::Repository;
 
@@ -57,7 +58,7 @@ fn an_unknown_revision_is_an_error_that_says_what_to_do() {
 #[test]
 fn a_directory_without_a_repository_is_an_error_that_offers_another_way() {
     let directory = tempfile::tempdir().expect("a directory");
-    let said = text(Checkout::require(directory.path()));
+    let said = text(Checkout::find(directory.path(), &Supervisor::default()));
     assert!(
         said.contains("no git repository") && said.contains("--baseline"),
         "{said}"
@@ -73,7 +74,7 @@ fn what_a_shallow_clone_has_not_got_is_explained_by_that() {
     let origin = format!("file://{}", made.root.display());
     let clone_path = clone.display().to_string();
     made.git(&["clone", "--quiet", "--depth", "1", &origin, &clone_path]);
-    let checkout = Checkout::require(&clone).expect("a repository");
+    let checkout = Checkout::find(&clone, &Supervisor::default()).expect("a repository");
     let said = text(checkout.revision(&first));
     assert!(
         said.contains("shallow") && said.contains("--unshallow"),
@@ -122,14 +123,13 @@ fn the_commits_of_a_range_come_oldest_first_and_only_forwards() {
 fn a_checkout_differs_from_its_commit_where_tracked_files_do() {
     let made = Repository::new();
     let checkout = made.checkout();
-    let state = || checkout.require_state().expect("an answer");
+    let state = || checkout.state().expect("an answer");
     let head = made.git(&["rev-parse", "HEAD"]);
     let clean = state().expect("a commit");
     assert_eq!((&clean.commit, clean.dirty), (&head, false));
     assert_eq!(clean.branch.as_deref(), Some("main"));
     made.write("src/lib.rs", "");
     assert!(state().expect("a commit").dirty);
-    assert_eq!(checkout.state(), state());
     made.git(&["switch", "--quiet", "--detach"]);
     assert_eq!(state().expect("a commit").branch, None);
     made.git(&["switch", "--quiet", "--force", "--orphan", "empty"]);
@@ -153,6 +153,6 @@ fn a_repository_without_files_is_refused_with_the_words_of_git() {
     let bare = directory.path().join("bare");
     let made = Repository::new();
     made.git(&["init", "--quiet", "--bare", &bare.display().to_string()]);
-    let said = text(Checkout::require(&bare));
+    let said = text(Checkout::find(&bare, &Supervisor::default()));
     assert!(said.contains("must be run in a work tree"), "{said}");
 }

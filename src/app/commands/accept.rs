@@ -51,7 +51,7 @@ pub fn accept(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let (mut store, workspace) = context.stored_for_writing()?;
     let said = match (meant(options, &store, workspace)?, options.undo) {
         (Meant::Runs(runs), undo) => {

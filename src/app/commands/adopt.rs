@@ -12,7 +12,7 @@ pub fn adopt(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let known = match context.existing_store()? {
         Some(store) => store.workspaces()?,
         None => Vec::new(),

@@ -41,7 +41,7 @@ pub fn baseline(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let done = match action {
         BaselineAction::List => return list(&context, common, world),
         BaselineAction::Save { name, run } => {

@@ -79,7 +79,7 @@ pub fn export(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let (store, workspace) = context.require_stored()?;
     let mut runs: Vec<RunId> = Vec::new();
     for word in &options.runs {

@@ -25,7 +25,7 @@ pub fn list(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let wanted = (&options.filter, timeout(options.timeout, &context));
     let is_kept = !world.variables.no_rerun;
     let tree = WorkTree::of((&context, common), wanted, is_kept, world)?;

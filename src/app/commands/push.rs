@@ -88,7 +88,7 @@ pub fn push(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let address = named(team_address(&context, options.address.as_deref(), world)?)?;
     let (pushed, outcome) = send(&address, &context, world)?;
     write_pushed(world.stdout, &pushed, common.output.format)?;
@@ -107,7 +107,7 @@ pub fn then_push(
         return command(world);
     }
     // What is wrong with the address is said before anything is measured.
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let address = named(team_address(&context, None, world)?)?;
     context.team_key()?;
     Store::check_address(&address)?;

@@ -104,7 +104,7 @@ pub fn report(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let (store, workspace) = context.require_stored()?;
     let delivery = Delivery {
         options,
@@ -156,7 +156,7 @@ impl Delivery<'_> {
             return Ok(());
         };
         let index = file_at(directory)?;
-        let branch = git_state(self.context, world).and_then(|git| git.branch);
+        let branch = git_state(self.context, world)?.and_then(|git| git.branch);
         let is_wanted = |line: &RunLine| {
             let run = &line.run;
             let side = run.pair.map(|pair| pair.side);

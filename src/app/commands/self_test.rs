@@ -53,7 +53,7 @@ pub fn self_test(
     }
     let paired = &options.paired;
     let load = host::load();
-    let mut context = Context::load(&world.variables, common)?;
+    let mut context = Context::load(common, world)?;
     context.tables.layers.command_line.noise_threshold = paired.noise_threshold;
     let (toolchain, targets) = build(&context, common, world)?;
     let timeout = timeout(paired.timeout, &context);
@@ -79,7 +79,7 @@ pub fn self_test(
     };
     let seed = request.seed;
     let environment = Environment {
-        host: host::detect(world.variables.ci),
+        host: host::detect(world.variables.ci, world.supervisor),
         build: toolchain,
     };
     let count = subjects.count();

@@ -13,7 +13,7 @@ pub fn explain_method(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let workspace = &context.tables.workspace;
     options.check(workspace)?;
     let Some(method) = options.analysis.method.or(workspace.method) else {

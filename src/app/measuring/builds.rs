@@ -112,7 +112,7 @@ impl BothBuilds {
             },
             alike,
             environment: Environment {
-                host: host::detect(world.variables.ci),
+                host: host::detect(world.variables.ci, world.supervisor),
                 build: built.facts.clone(),
             },
             builds: BySide {
@@ -199,7 +199,7 @@ fn beside_executable(
         alike,
         targets,
         environment: Environment {
-            host: host::detect(world.variables.ci),
+            host: host::detect(world.variables.ci, world.supervisor),
             build: toolchain,
         },
         builds: BySide::default(),

@@ -67,7 +67,7 @@ pub(super) fn count_in_turn(
         return Ok(());
     }
     let is_asked = counting == Counting::Always;
-    let valgrind = Valgrind::find();
+    let valgrind = Valgrind::find(world.supervisor);
     let may_sample = can_sample(world);
     if !is_asked && valgrind.is_err() && !may_sample {
         // Nobody has asked for it, so nobody misses it.
@@ -210,11 +210,17 @@ pub(in crate::app) fn count_alone(
     }
     let wanted = keys(measurements);
     let times = times(measurements);
-    let mut counter =
-        match InstructionCounter::open(request, left, &wanted, None, Valgrind::find(), world) {
-            Ok(counter) => counter,
-            Err(remark) => return Ok(vec![remark]),
-        };
+    let mut counter = match InstructionCounter::open(
+        request,
+        left,
+        &wanted,
+        None,
+        Valgrind::find(world.supervisor),
+        world,
+    ) {
+        Ok(counter) => counter,
+        Err(remark) => return Ok(vec![remark]),
+    };
     announce(wanted.len(), request, world)?;
     let mut found = CountsByBenchmark::new();
     for one in targets {

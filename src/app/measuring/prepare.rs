@@ -24,7 +24,7 @@ pub(in crate::app) fn build(
 ) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
     let options = &common.cargo;
     refuse_no_targets(context, common)?;
-    let toolchain = context.toolchain(options)?;
+    let toolchain = context.toolchain(options, world.supervisor)?;
     let built = cargo::build(
         &world.variables.cargo,
         &context.workspace,

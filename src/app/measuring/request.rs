@@ -39,8 +39,8 @@ impl Request<'_> {
 
     /// The checkout after the work tree was built in its place: changed where git tells something else than before.
     pub(in crate::app) fn git_after_build(&self) -> Result<Option<GitState>, AppError> {
-        let now = match &self.context.checkout {
-            Some(checkout) => checkout.require_state()?,
+        let now = match self.context.checkout() {
+            Some(checkout) => checkout.state()?,
             None => None,
         };
         Ok(now.map(|now| {
@@ -94,12 +94,20 @@ pub(in crate::app) fn instruct(context: &Context, target: &mut BenchTarget) {
 }
 
 /// The checkout of a workspace; the branch is the one that a CI system names where git knows none.
-pub(in crate::app) fn git_state(context: &Context, world: &World<'_>) -> Option<GitState> {
-    let mut state = context.checkout.as_ref()?.state()?;
-    if state.branch.is_none() {
+pub(in crate::app) fn git_state(
+    context: &Context,
+    world: &World<'_>,
+) -> Result<Option<GitState>, AppError> {
+    let Some(checkout) = context.checkout() else {
+        return Ok(None);
+    };
+    let mut state = checkout.state()?;
+    if let Some(state) = &mut state
+        && state.branch.is_none()
+    {
         state.branch.clone_from(&world.variables.ci_branch);
     }
-    Some(state)
+    Ok(state)
 }
 
 /// The warning that others keep the machine busy: more than half of the cores, by the one-minute load average.

@@ -56,7 +56,7 @@ impl WorkTree {
         Ok(Self {
             build,
             environment: Environment {
-                host: host::detect(world.variables.ci),
+                host: host::detect(world.variables.ci, world.supervisor),
                 build: facts,
             },
             found: find_benchmarks(filter, timeout, targets, None, world)?,
@@ -113,7 +113,7 @@ impl WorkTree {
             (Some(_), false) => format!("{words} was built in another way"),
         };
         let clean = earlier.begun.git.as_ref().filter(|git| !git.dirty);
-        let (Some(git), Some(checkout)) = (clean, &request.context.checkout) else {
+        let (Some(git), Some(checkout)) = (clean, request.context.checkout()) else {
             return Ok(Err(format!(
                 "{reason}, and its sources are not a commit that could be built again"
             )));
@@ -160,7 +160,7 @@ pub(in crate::app) fn could_launch(
     world: &mut World<'_>,
 ) -> bool {
     let clean = earlier.begun.git.as_ref().filter(|git| !git.dirty);
-    let checkout = request.context.checkout.as_ref();
+    let checkout = request.context.checkout();
     let is_there = |(git, checkout): (&GitState, &Checkout)| checkout.revision(&git.commit);
     if clean
         .zip(checkout)

@@ -214,7 +214,7 @@ impl StoredComparison<'_> {
         let chooser = Chooser {
             store: self.store,
             workspace: self.workspace,
-            checkout: self.context.checkout.as_ref(),
+            checkout: self.context.checkout(),
             environment: &candidate.begun.environment,
             allowed: &self.options.allow_different,
             candidate: Some(candidate.id),

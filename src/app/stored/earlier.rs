@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::references::{is_ancestor, is_before_commits, parent_branch};
+use crate::app::error::AppError;
 use perfcheck_analysis::model::{Acceptance, BenchmarkKey, Run, Verdict};
 use perfcheck_engine::host::Checkout;
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
@@ -31,7 +32,7 @@ pub(in crate::app) fn earlier_runs(
     branch: Option<&str>,
     benchmarks: BTreeSet<BenchmarkKey>,
     can_launch: &mut dyn FnMut(&Run) -> bool,
-) -> Result<Vec<Earlier>, StoreError> {
+) -> Result<Vec<Earlier>, AppError> {
     let mut open = benchmarks;
     let mut found = Vec::new();
     let mut newest = None;
@@ -62,10 +63,16 @@ pub(in crate::app) fn earlier_runs(
     if let (Some(checkout), false) = (checkout, open.is_empty()) {
         let branches = store.accepted_branches(workspace)?;
         let branches = branches.iter().map(String::as_str);
-        if let Some(parent) = parent_branch(checkout, branch, branches) {
+        if let Some(parent) = parent_branch(checkout, branch, branches)? {
             let runs = store.accepted_runs(workspace, Some(&parent), HORIZON)?;
             // What this branch has not got yet is no reference while there is a run that it has.
-            let (own, others) = runs.into_iter().partition(|run| is_ancestor(checkout, run));
+            let (mut own, mut others) = (Vec::new(), Vec::new());
+            for run in runs {
+                match is_ancestor(checkout, &run)? {
+                    true => own.push(run),
+                    false => others.push(run),
+                }
+            }
             take(own, &mut open)?;
             take(others, &mut open)?;
         }

@@ -6,12 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::segments::{earlier_of_same_noise, segments};
+use crate::app::error::AppError;
 use perfcheck_analysis::compare::{Circumstances, Difference, Differences, Fact, differences};
 use perfcheck_analysis::findings::{Chosen, References};
 use perfcheck_analysis::model::{
     BenchmarkKey, Environment, Measurement, Metric, Run, RunId, TargetFacts, Verdict,
 };
-use perfcheck_engine::host::Checkout;
+use perfcheck_engine::host::{Checkout, GitError};
 use perfcheck_engine::store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
@@ -72,19 +73,14 @@ impl Chooser<'_> {
         &self,
         wanted: &Wanted<'_>,
         subjects: &[Wanting],
-    ) -> Result<References, StoreError> {
+    ) -> Result<References, AppError> {
         match *wanted {
             Wanted::Named(run, name) => self.named(run, name, subjects),
             Wanted::LastAccepted { before, branch } => self.last_accepted(before, branch, subjects),
         }
     }
 
-    fn named(
-        &self,
-        run: RunId,
-        name: &str,
-        subjects: &[Wanting],
-    ) -> Result<References, StoreError> {
+    fn named(&self, run: RunId, name: &str, subjects: &[Wanting]) -> Result<References, AppError> {
         let named = self.store.run(run)?;
         let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
         let measured = self.measured_for(&named, keys.clone())?;
@@ -223,7 +219,7 @@ impl Chooser<'_> {
         before: Option<RunId>,
         branch: Option<&str>,
         subjects: &[Wanting],
-    ) -> Result<References, StoreError> {
+    ) -> Result<References, AppError> {
         let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
         let own = self.history(&keys, BranchFilter::Only(branch), before, BRANCH_HORIZON)?;
         let mut chosen: BTreeMap<BenchmarkKey, Chosen> = subjects
@@ -248,8 +244,8 @@ impl Chooser<'_> {
             let keys: Vec<BenchmarkKey> =
                 unserved.iter().map(|subject| subject.key.clone()).collect();
             let all = self.history(&keys, BranchFilter::Any, before, FORK_HORIZON)?;
-            if let Some(parent) = parent_branch(checkout, branch, branches_of(&all).into_iter()) {
-                let ancestors = ancestors(checkout, &parent, &all);
+            if let Some(parent) = parent_branch(checkout, branch, branches_of(&all).into_iter())? {
+                let ancestors = ancestors(checkout, &parent, &all)?;
                 for subject in unserved {
                     let of_parent = |run: &Run| branch_of(run) == Some(parent.as_str());
                     let mut choice = Chosen::New;
@@ -439,12 +435,15 @@ pub(in crate::app) fn parent_branch<'b>(
     checkout: &Checkout,
     own: Option<&str>,
     branches: impl Iterator<Item = &'b str>,
-) -> Option<String> {
-    branches
-        .filter(|branch| Some(*branch) != own)
-        .filter_map(|branch| Some((checkout.commits_since(branch)?, branch)))
-        .min()
-        .map(|(_, branch)| branch.to_owned())
+) -> Result<Option<String>, GitError> {
+    let mut nearest = None;
+    for branch in branches.filter(|branch| Some(*branch) != own) {
+        if let Some(distance) = checkout.commits_since(branch)? {
+            let this = (distance, branch);
+            nearest = Some(nearest.map_or(this, |nearest: (u64, &str)| nearest.min(this)));
+        }
+    }
+    Ok(nearest.map(|(_, branch)| branch.to_owned()))
 }
 
 /// The branches of a history's runs.
@@ -453,9 +452,9 @@ pub(in crate::app) fn branches_of(history: &History) -> BTreeSet<&str> {
 }
 
 /// Whether `HEAD` contains the commit of a run.
-pub(in crate::app) fn is_ancestor(checkout: &Checkout, run: &Run) -> bool {
-    let commit = run.begun.git.as_ref().map(|git| &git.commit);
-    commit.is_some_and(|commit| checkout.is_ancestor(commit))
+pub(in crate::app) fn is_ancestor(checkout: &Checkout, run: &Run) -> Result<bool, GitError> {
+    let git = run.begun.git.as_ref();
+    git.map_or(Ok(false), |git| checkout.is_ancestor(&git.commit))
 }
 
 /// Whether the repository had no commit yet, so that no branch was known.
@@ -464,7 +463,11 @@ pub(super) fn is_before_commits(run: &Run) -> bool {
 }
 
 /// The runs of `branch` whose commit `HEAD` contains.
-fn ancestors(checkout: &Checkout, branch: &str, history: &History) -> BTreeSet<RunId> {
+fn ancestors(
+    checkout: &Checkout,
+    branch: &str,
+    history: &History,
+) -> Result<BTreeSet<RunId>, GitError> {
     let mut known: BTreeMap<&str, bool> = BTreeMap::new();
     let mut ancestors = BTreeSet::new();
     for run in history
@@ -473,14 +476,16 @@ fn ancestors(checkout: &Checkout, branch: &str, history: &History) -> BTreeSet<R
         .filter(|run| branch_of(run) == Some(branch))
     {
         let Some(git) = &run.begun.git else { continue };
-        let is_ancestor = *known
-            .entry(&git.commit)
-            .or_insert_with(|| checkout.is_ancestor(&git.commit));
+        let is_ancestor = match known.get(git.commit.as_str()) {
+            Some(known) => *known,
+            None => checkout.is_ancestor(&git.commit)?,
+        };
+        known.insert(&git.commit, is_ancestor);
         if is_ancestor {
             ancestors.insert(run.id);
         }
     }
-    ancestors
+    Ok(ancestors)
 }
 
 fn branch_of(run: &Run) -> Option<&str> {

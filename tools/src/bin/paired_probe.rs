@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         facts: TargetFacts::default(),
         skipping: Skipping::Works,
     };
-    let supervisor = Supervisor::new();
+    let supervisor = Supervisor::default();
     let interrupt = Interrupt::never();
     let launcher = Launcher::new(&supervisor, &interrupt, &Silence, Duration::from_secs(30));
     let filter = std::env::var("ONLY").ok();

@@ -1,15 +1,10 @@
 //! The build: cargo is asked what it would bench, and `cargo bench --no-run` is read message by message.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "runs cargo, through the supervisor"
-)]
-
 use cargo_metadata::{Artifact, BuildScript, Message};
 use std::ffi::OsString;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -21,12 +16,6 @@ use super::output::BuildOutput;
 use super::selection::{SelectedTarget, SkippedTarget, TargetSelection, all_targets};
 use super::toolchain::Toolchain;
 use crate::process::{Interrupt, Leftovers, Supervisor};
-
-/// How long cargo may take to put its house in order after Ctrl-C.
-const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
-
-/// How long cargo may take to end once its output has.
-const END_GRACE: Duration = Duration::from_mins(1);
 
 /// The outcome of a build that worked.
 #[derive(Debug, Clone)]
@@ -139,8 +128,7 @@ impl BuildOrder<'_> {
                     Err(_) => break,
                 },
                 recv(self.interrupt.channel()) -> _ => {
-                    group.interrupt();
-                    let _ = group.end(INTERRUPT_GRACE);
+                    group.stop();
                     return Err(CargoError::Interrupted);
                 }
             }
@@ -208,7 +196,10 @@ impl BuildOrder<'_> {
             .env("RUSTC_BOOTSTRAP", "1")
             // Later builds must not read facts about the compiler that cargo cached under that variable.
             .env("CARGO_CACHE_RUSTC_INFO", "0");
-        let output = self.run_to_end(&mut command)?;
+        let output = self
+            .supervisor
+            .output(&mut command)
+            .map_err(|error| CargoError::not_run(self.cargo, error))?;
         if !output.status.success() {
             let message = String::from_utf8_lossy(&output.stderr);
             if message.contains("unit-graph") {
@@ -226,56 +217,6 @@ impl BuildOrder<'_> {
             },
         )
     }
-
-    /// Runs a command that reads nothing and whose output is for us.
-    fn run_to_end(&self, command: &mut Command) -> Result<Output, CargoError> {
-        let start_error = |source| CargoError::Start {
-            program: self.cargo.to_owned(),
-            source,
-        };
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut group = self
-            .supervisor
-            .spawn(command, Leftovers::Leave)
-            .map_err(start_error)?;
-        let (sender, received) = crossbeam_channel::bounded(1);
-        let leader = group.leader();
-        let (stdout, stderr) = (leader.stdout.take(), leader.stderr.take());
-        thread::spawn(move || {
-            let errors = thread::spawn(move || read_whole(stderr));
-            let stdout = read_whole(stdout);
-            let _ = sender.send((stdout, errors.join().unwrap_or_default()));
-        });
-        let (stdout, stderr) = crossbeam_channel::select! {
-            recv(received) -> both => both.unwrap_or_default(),
-            recv(self.interrupt.channel()) -> _ => {
-                group.interrupt();
-                let _ = group.end(END_GRACE);
-                return Err(CargoError::Interrupted);
-            }
-        };
-        let status = group.end(END_GRACE).map_err(start_error)?;
-        if self.interrupt.requested() {
-            return Err(CargoError::Interrupted);
-        }
-        Ok(Output {
-            status,
-            stdout,
-            stderr,
-        })
-    }
-}
-
-fn read_whole(pipe: Option<impl Read>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if let Some(mut pipe) = pipe {
-        // Bytes read before an error are still useful.
-        let _ = pipe.read_to_end(&mut bytes);
-    }
-    bytes
 }
 
 #[cfg(test)]
@@ -370,10 +311,10 @@ mod tests {
     /// `package/kind:name` of what the tool would build and of what `cargo bench` builds.
     fn select_and_build(root: &Path, options: &CargoOptions, words: &[&str]) -> [Vec<String>; 2] {
         let cargo = Path::new(env!("CARGO"));
-        let workspace = Workspace::load(cargo, options).expect("a workspace");
+        let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
+        let workspace = Workspace::load(cargo, options, &supervisor).expect("a workspace");
         workspace.refuse_unknown(options).expect("all is known");
-        let toolchain = Toolchain::detect(options).expect("a compiler");
-        let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
+        let toolchain = Toolchain::detect(options, &supervisor).expect("a compiler");
         let order = BuildOrder {
             cargo,
             workspace: &workspace,
@@ -384,12 +325,12 @@ mod tests {
             interrupt: &interrupt,
         };
         let selection = order.ask_selection().expect("an answer");
-        let built = Command::new(cargo)
+        let mut command = Command::new(cargo);
+        command
             .args(["bench", "--no-run", "--offline", "--message-format=json"])
             .args(words)
-            .current_dir(root)
-            .output()
-            .expect("cargo starts");
+            .current_dir(root);
+        let built = supervisor.output(&mut command).expect("cargo starts");
         assert!(built.status.success(), "{built:?}");
         let built = Message::parse_stream(&built.stdout[..]).map_while(Result::ok);
         let built = built.filter_map(|message| match message {
@@ -483,14 +424,15 @@ mod tests {
                 ..CargoOptions::default()
             };
             let cargo = Path::new(env!("CARGO"));
-            let workspace = Workspace::load(cargo, &options).expect("a workspace");
+            let supervisor = Supervisor::default();
+            let workspace = Workspace::load(cargo, &options, &supervisor).expect("a workspace");
             let order = BuildOrder {
                 cargo,
                 workspace: &workspace,
-                toolchain: &Toolchain::detect(&options).expect("a compiler"),
+                toolchain: &Toolchain::detect(&options, &supervisor).expect("a compiler"),
                 options: &options,
                 variables: &[],
-                supervisor: &Supervisor::new(),
+                supervisor: &supervisor,
                 interrupt: &Interrupt::never(),
             };
             order.ask_selection().expect("an answer").flags

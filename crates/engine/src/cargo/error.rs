@@ -1,7 +1,9 @@
 //! What can go wrong between us and cargo.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::process::RunError;
 
 /// A situation in which nothing can be built.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +80,19 @@ fn nightly_help(targets: &[String]) -> String {
         "\n  help: error E0554 means that `#[bench]` needs a nightly compiler ({}): set RUSTC_BOOTSTRAP=1 or run `cargo +nightly perfcheck`",
         targets.join(", ")
     )
+}
+
+impl CargoError {
+    /// That `program` did not run to its end.
+    pub(super) fn not_run(program: &Path, error: RunError) -> Self {
+        match error {
+            RunError::Start(source) => Self::Start {
+                program: program.to_owned(),
+                source,
+            },
+            RunError::Interrupted => Self::Interrupted,
+        }
+    }
 }
 
 /// What there is in place of a name that is not there.

@@ -8,6 +8,7 @@ use super::error::CargoError;
 use super::options::{CargoOptions, is_library};
 use super::package_spec::{is_glob, matches_package};
 use super::sources::{has_libtest_benches, is_switched_on};
+use crate::process::Supervisor;
 
 /// The `[package.metadata.perfcheck]` table of a package.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +54,11 @@ pub struct Workspace {
 
 impl Workspace {
     /// Asks cargo.
-    pub fn load(cargo: &Path, options: &CargoOptions) -> Result<Self, CargoError> {
+    pub fn load(
+        cargo: &Path,
+        options: &CargoOptions,
+        supervisor: &Supervisor,
+    ) -> Result<Self, CargoError> {
         let mut command = MetadataCommand::new();
         // Members are all we ask about: without dependencies there is nothing to resolve, lock or download.
         command
@@ -72,27 +77,27 @@ impl Workspace {
         if !options.features.is_empty() {
             command.features(CargoOpt::SomeFeatures(options.features.clone()));
         }
-        let metadata = command.exec().map_err(|error| match error {
-            cargo_metadata::Error::CargoMetadata { stderr } => {
-                CargoError::Metadata(stderr.trim_end().to_owned())
-            }
-            cargo_metadata::Error::Io(source) => CargoError::Start {
-                program: cargo.to_owned(),
-                source,
-            },
-            other => CargoError::Answer {
-                program: "cargo metadata".to_owned(),
-                what: other.to_string(),
-            },
-        })?;
-        Ok(Self { metadata })
+        let output = supervisor
+            .output(&mut command.cargo_command())
+            .map_err(|error| CargoError::not_run(cargo, error))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(CargoError::Metadata(said.trim_end().to_owned()));
+        }
+        Self::parse(&output.stdout).map_err(|what| CargoError::Answer {
+            program: "cargo metadata".to_owned(),
+            what,
+        })
     }
 
-    /// What cargo would have said.
-    #[cfg(test)]
-    pub(super) fn read(said: &[u8]) -> Option<Self> {
-        let metadata = MetadataCommand::parse(str::from_utf8(said).ok()?).ok()?;
-        Some(Self { metadata })
+    /// Reads what cargo wrote.
+    pub(super) fn parse(written: &[u8]) -> Result<Self, String> {
+        let text = str::from_utf8(written).map_err(|error| error.to_string())?;
+        // A wrapper of cargo may write lines of its own.
+        let line = text.lines().find(|line| line.starts_with('{'));
+        let metadata = MetadataCommand::parse(line.unwrap_or_default());
+        let metadata = metadata.map_err(|error| error.to_string())?;
+        Ok(Self { metadata })
     }
 
     /// The workspace's root directory.
@@ -303,11 +308,11 @@ mod tests {
             drop(workspace.selected_bench_packages(&options));
             workspace.targets()
         };
-        let whole = Workspace::read(METADATA).expect("it is whole");
+        let whole = Workspace::parse(METADATA).expect("it is whole");
         let targets = look_at(&whole);
         assert!(targets.iter().any(|(_, target, _)| target == "costs"));
         crate::mutations::attack("cargo's metadata", &[METADATA.to_vec()], |said| {
-            drop(Workspace::read(said).map(|workspace| look_at(&workspace)));
+            drop(Workspace::parse(said).map(|workspace| look_at(&workspace)));
         });
     }
 }

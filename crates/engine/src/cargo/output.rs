@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_damaged_message_of_cargo_is_read_or_refused() {
-        let workspace = Workspace::read(METADATA).expect("it is whole");
+        let workspace = Workspace::parse(METADATA).expect("it is whole");
         let whole = built(MESSAGES, &workspace);
         let names: Vec<String> = (whole.executables().into_iter())
             .map(|bench| format!("{}/{}", bench.package, bench.target))

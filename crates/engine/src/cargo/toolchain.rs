@@ -1,7 +1,5 @@
 //! The compiler, and what cargo's configuration says about how it is used.
 
-#![expect(clippy::disallowed_methods, reason = "asks rustc")]
-
 use cargo_config2::{Config, PathAndArgs, ResolveOptions};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -10,6 +8,7 @@ use std::process::Command;
 use super::error::CargoError;
 use super::options::CargoOptions;
 use super::overrides::{ConfiguredVariable, Overrides};
+use crate::process::Supervisor;
 use perfcheck_analysis::model::BuildFacts;
 
 /// Compiler, target and effective configuration of a build.
@@ -29,7 +28,7 @@ pub struct Toolchain {
 
 impl Toolchain {
     /// Asks the compiler and reads cargo's configuration, as cargo would from the current directory.
-    pub fn detect(options: &CargoOptions) -> Result<Self, CargoError> {
+    pub fn detect(options: &CargoOptions, supervisor: &Supervisor) -> Result<Self, CargoError> {
         let here = std::env::current_dir().map_err(|source| CargoError::Start {
             program: "rustc".into(),
             source,
@@ -43,7 +42,7 @@ impl Toolchain {
         let rustc = Config::load_with_options(&here, resolving())?
             .rustc()
             .clone();
-        let version = run(&rustc.path, &rustc.args, &["-vV"])?;
+        let version = ask(&rustc, &["-vV"], supervisor)?;
         let host = version
             .lines()
             .find_map(|line| line.strip_prefix("host: "))
@@ -54,30 +53,28 @@ impl Toolchain {
             .to_owned();
         // Told what the host is, this need not ask `cargo -vV`, which asks for the name of the system, too.
         let known = resolving().host_triple(host.as_str());
-        let config = Config::load_with_options(&here, known)?;
-        let target = match &options.target {
-            Some(target) => target.clone(),
-            None => config
-                .build_target_for_config::<_, &str>([])?
-                .first()
-                .map_or(host, |target| target.triple().to_owned()),
-        };
-        let flags = config.rustflags(target.as_str())?;
-        let mut rustflags = flags.map_or_else(Vec::new, |flags| flags.flags);
+        let interrupt = supervisor.interrupt();
+        let configured = interrupt.while_computing("", || {
+            let configured = Configured::read(&here, known, host, options);
+            // Its rustc hears a Ctrl-C, too, and may end a moment earlier than we hear it.
+            if configured.is_err() && interrupt.requested_a_moment_ago() {
+                return Err(CargoError::Interrupted);
+            }
+            configured
+        })?;
+        let Configured {
+            config,
+            target,
+            mut rustflags,
+            runner,
+            linker,
+        } = configured;
         rustflags.extend(
             options
                 .config
                 .iter()
                 .map(|entry| format!("--config {entry}")),
         );
-        let runner = config
-            .runner(target.as_str())?
-            .map_or_else(Vec::new, |runner| {
-                let mut words = vec![runner.path.into_os_string()];
-                words.extend(runner.args);
-                words
-            });
-        let linker = config.linker(target.as_str())?;
         let mut configured_environment = overrides.environment;
         for (name, entry) in &config.env {
             if configured_environment.iter().all(|one| one.name != *name) {
@@ -92,7 +89,7 @@ impl Toolchain {
             directory
         } else {
             let question = ["--print", "target-libdir", "--target", &target];
-            run(&rustc.path, &rustc.args, &question)?.trim_end().into()
+            ask(&rustc, &question, supervisor)?.trim_end().into()
         };
         Ok(Self {
             facts: BuildFacts {
@@ -125,6 +122,50 @@ impl Toolchain {
     }
 }
 
+/// What cargo's configuration says of a target.
+struct Configured {
+    config: Config,
+    target: String,
+    rustflags: Vec<String>,
+    runner: Vec<OsString>,
+    linker: Option<PathBuf>,
+}
+
+impl Configured {
+    /// Reads the configuration in force in `here`. Where it has tables for a `cfg`, the library asks rustc by itself which of them hold.
+    fn read(
+        here: &Path,
+        known: ResolveOptions,
+        host: String,
+        options: &CargoOptions,
+    ) -> Result<Self, CargoError> {
+        let config = Config::load_with_options(here, known)?;
+        let target = match &options.target {
+            Some(target) => target.clone(),
+            None => config
+                .build_target_for_config::<_, &str>([])?
+                .first()
+                .map_or(host, |target| target.triple().to_owned()),
+        };
+        let flags = config.rustflags(target.as_str())?;
+        let runner = config
+            .runner(target.as_str())?
+            .map_or_else(Vec::new, |runner| {
+                let mut words = vec![runner.path.into_os_string()];
+                words.extend(runner.args);
+                words
+            });
+        let linker = config.linker(target.as_str())?;
+        Ok(Self {
+            rustflags: flags.map_or_else(Vec::new, |flags| flags.flags),
+            config,
+            target,
+            runner,
+            linker,
+        })
+    }
+}
+
 /// Where the compiler of a toolchain has its libraries: `SYSROOT/lib/rustlib/TARGET/lib` beside `SYSROOT/bin/rustc`, which wrappers are told last. `None`
 /// for a stand-in that only starts the compiler, and where they lie elsewhere: then the compiler is to be asked.
 fn libraries_beside(rustc: &PathAndArgs, target: &str) -> Option<PathBuf> {
@@ -143,20 +184,19 @@ fn libraries_beside(rustc: &PathAndArgs, target: &str) -> Option<PathBuf> {
     is_usual.then_some(libraries)
 }
 
-fn run(program: &Path, first: &[OsString], then: &[&str]) -> Result<String, CargoError> {
-    let output = Command::new(program)
-        .args(first)
-        .args(then)
-        .output()
-        .map_err(|source| CargoError::Start {
-            program: program.to_owned(),
-            source,
-        })?;
+fn ask(
+    rustc: &PathAndArgs,
+    question: &[&str],
+    supervisor: &Supervisor,
+) -> Result<String, CargoError> {
+    let output = supervisor
+        .output(Command::from(rustc).args(question))
+        .map_err(|error| CargoError::not_run(&rustc.path, error))?;
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
         Err(CargoError::Answer {
-            program: format!("{} {}", program.display(), then.join(" ")),
+            program: format!("{} {}", rustc.path.display(), question.join(" ")),
             what: String::from_utf8_lossy(&output.stderr)
                 .trim_end()
                 .to_owned(),
@@ -170,7 +210,8 @@ mod tests {
 
     #[test]
     fn the_libraries_beside_the_compiler_are_those_that_it_tells_of() {
-        let found = Toolchain::detect(&CargoOptions::default()).expect("a compiler");
+        let supervisor = Supervisor::default();
+        let found = Toolchain::detect(&CargoOptions::default(), &supervisor).expect("a compiler");
         let target = &found.facts.target;
         let here = std::env::current_dir().expect("a directory");
         let rustc = Config::load_with_cwd(&here)
@@ -178,7 +219,7 @@ mod tests {
             .rustc()
             .clone();
         let question = ["--print", "target-libdir", "--target", target];
-        let told = run(&rustc.path, &rustc.args, &question).expect("an answer");
+        let told = ask(&rustc, &question, &supervisor).expect("an answer");
         assert_eq!(found.target_libraries, Path::new(told.trim_end()));
     }
 

@@ -1,10 +1,5 @@
 //! What it takes to start a bench, however it is driven.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "starts benches, through the supervisor"
-)]
-
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};

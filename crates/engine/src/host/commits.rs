@@ -1,22 +1,23 @@
 //! What git says about a commit, for people.
 
 use super::git::Checkout;
+use super::git_error::GitError;
 use perfcheck_analysis::model::Commit;
 
 impl Checkout {
     /// Author, date and subject; empty where git does not tell.
-    pub fn describe(&self, commit: &str) -> Commit {
+    pub fn describe(&self, commit: &str) -> Result<Commit, GitError> {
         let format = "--format=%an%x00%aI%x00%s";
         let answer = self
-            .ask(&["log", "-1", "--no-show-signature", format, commit])
+            .ask(&["log", "-1", "--no-show-signature", format, commit])?
             .unwrap_or_default();
         let mut parts = answer.splitn(3, '\0').map(str::to_owned);
         let mut part = || parts.next().unwrap_or_default();
-        Commit {
+        Ok(Commit {
             hash: commit.to_owned(),
             author: part(),
             authored: part(),
             subject: part(),
-        }
+        })
     }
 }

@@ -3,16 +3,17 @@
 use std::fs;
 use std::thread;
 
+use crate::process::Supervisor;
 use perfcheck_analysis::model::HostFacts;
 
 /// What the system tells about itself. `ci`: this is a CI runner, whose machine is shared.
-pub fn detect(ci: bool) -> HostFacts {
+pub fn detect(ci: bool, supervisor: &Supervisor) -> HostFacts {
     let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let uname = rustix::system::uname();
     let flags = field(&cpu_info, "flags").unwrap_or_default();
     let virtual_machine = flags.split_whitespace().any(|flag| flag == "hypervisor");
     HostFacts {
-        cpu: cpu_model(&cpu_info),
+        cpu: cpu_model(&cpu_info, supervisor),
         architecture: std::env::consts::ARCH.to_owned(),
         os: std::env::consts::OS.to_owned(),
         cores: thread::available_parallelism()
@@ -31,7 +32,7 @@ pub fn load() -> Option<f64> {
     line("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }
 
-fn cpu_model(cpu_info: &str) -> String {
+fn cpu_model(cpu_info: &str, supervisor: &Supervisor) -> String {
     // On Arm there is no model name, but implementer and part say as much.
     field(cpu_info, "model name")
         .or_else(|| {
@@ -39,23 +40,21 @@ fn cpu_model(cpu_info: &str) -> String {
             let part = field(cpu_info, "CPU part")?;
             Some(format!("implementer {implementer} part {part}"))
         })
-        .or_else(sysctl_cpu_model)
+        .or_else(|| sysctl_cpu_model(supervisor))
         .unwrap_or_else(|| "unknown".to_owned())
 }
 
 #[cfg(target_os = "macos")]
-#[expect(clippy::disallowed_methods, reason = "asks sysctl")]
-fn sysctl_cpu_model() -> Option<String> {
-    let output = std::process::Command::new("/usr/sbin/sysctl")
-        .args(["-n", "machdep.cpu.brand_string"])
-        .output()
-        .ok()?;
+fn sysctl_cpu_model(supervisor: &Supervisor) -> Option<String> {
+    let mut command = std::process::Command::new("/usr/sbin/sysctl");
+    command.args(["-n", "machdep.cpu.brand_string"]);
+    let output = supervisor.output(&mut command).ok()?;
     let model = String::from_utf8(output.stdout).ok()?.trim().to_owned();
     (!model.is_empty()).then_some(model)
 }
 
 #[cfg(not(target_os = "macos"))]
-fn sysctl_cpu_model() -> Option<String> {
+fn sysctl_cpu_model(_: &Supervisor) -> Option<String> {
     None
 }
 
@@ -80,8 +79,9 @@ mod tests {
     #[test]
     fn the_cpu_is_named_by_its_model_or_by_implementer_and_part() {
         let x86 = "processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\nflags\t\t: fpu hypervisor\n";
-        assert_eq!(cpu_model(x86), "Some CPU @ 3 GHz");
+        let supervisor = Supervisor::default();
+        assert_eq!(cpu_model(x86, &supervisor), "Some CPU @ 3 GHz");
         let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
-        assert_eq!(cpu_model(arm), "implementer 0x41 part 0xd0c");
+        assert_eq!(cpu_model(arm, &supervisor), "implementer 0x41 part 0xd0c");
     }
 }

@@ -9,7 +9,9 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::git::{Checkout, STATUS, git_command, path_of, state_of, trimmed};
+use super::git::{Checkout, path_of, run, trimmed};
+use super::git_error::GitError;
+use crate::process::Supervisor;
 use perfcheck_analysis::model::GitState;
 
 /// A commit, and the words that the user chose for it.
@@ -62,65 +64,6 @@ pub struct PresentFiles {
     pub clones: Vec<PathBuf>,
 }
 
-/// Why git could not tell or do something.
-#[derive(Debug, thiserror::Error)]
-pub enum GitError {
-    /// Git could not be started.
-    #[error("could not start `git`: {0}\n  help: a comparison with a revision takes git")]
-    Start(io::Error),
-    /// No repository.
-    #[error(
-        "`{}` is in no git repository\n  help: a revision can be measured in a clone only; `--baseline NAME` compares with a stored run",
-        .0.display()
-    )]
-    NotARepository(PathBuf),
-    /// A name that stands for no commit.
-    #[error("there is no revision `{revision}` in this repository\n  help: {hint}")]
-    UnknownRevision {
-        /// What the user wrote.
-        revision: String,
-        /// What to do.
-        hint: String,
-    },
-    /// Two commits that share no history, as far as the clone has it.
-    #[error("HEAD and `{branch}` have no common ancestor\n  help: {hint}")]
-    NoMergeBase {
-        /// What the user wrote.
-        branch: String,
-        /// What to do.
-        hint: String,
-    },
-    /// The end of a range is no descendant of its beginning.
-    #[error(
-        "`{good}` is no ancestor of `{bad}`\n  help: the first is to be the older one of the two"
-    )]
-    NotAncestor {
-        /// The beginning.
-        good: String,
-        /// The end.
-        bad: String,
-    },
-    /// A submodule's commit that the user's clone does not have.
-    #[error(
-        "the submodule `{path}` has not got the commit {commit}\n  help: `git -C {path} fetch origin {commit}` brings it",
-        path = path.display()
-    )]
-    MissingSubmoduleCommit {
-        /// Where it lies in the checkout.
-        path: PathBuf,
-        /// The commit that is wanted.
-        commit: String,
-    },
-    /// Git refused something that should work.
-    #[error("`git {command}` failed\n{said}")]
-    Failed {
-        /// The subcommand and its arguments.
-        command: String,
-        /// What git wrote to stderr.
-        said: String,
-    },
-}
-
 /// Settings that could make git write elsewhere than told, or not all files.
 const PLAIN: [&str; 14] = [
     "-c",
@@ -143,31 +86,16 @@ const PLAIN: [&str; 14] = [
 const SUBMODULE_MODE: &str = "160000";
 
 impl Checkout {
-    /// The checkout that `directory` lies in; an error where there is none.
-    pub fn require(directory: &Path) -> Result<Self, GitError> {
-        if let Some(found) = Self::find(directory) {
-            return Ok(found);
-        }
-        match run(directory, &[], &["rev-parse", "--show-toplevel"]) {
-            // There is one, but git will not work in it, e.g. because it is somebody else's, or because it has no files.
-            Err(GitError::Failed { command, said }) if !said.contains("not a git repository") => {
-                Err(GitError::Failed { command, said })
-            }
-            Err(GitError::Start(source)) => Err(GitError::Start(source)),
-            _ => Err(GitError::NotARepository(directory.to_owned())),
-        }
-    }
-
     /// The commit that `name` stands for.
     pub fn revision(&self, name: &str) -> Result<Revision, GitError> {
-        match self.resolve(name) {
+        match self.resolve(name)? {
             Some(commit) => Ok(Revision {
                 name: name.to_owned(),
                 commit,
             }),
             None => Err(GitError::UnknownRevision {
                 revision: name.to_owned(),
-                hint: self.hint_for(name),
+                hint: self.hint_for(name)?,
             }),
         }
     }
@@ -175,18 +103,21 @@ impl Checkout {
     /// The commit at which `HEAD` left `branch`. A branch that only `origin` has is found there.
     pub fn merge_base(&self, branch: &str) -> Result<Revision, GitError> {
         let remote = format!("origin/{branch}");
-        let other = match self.resolve(branch).or_else(|| self.resolve(&remote)) {
+        let other = match self.resolve(branch)? {
             Some(other) => other,
-            None => self.revision(branch)?.commit,
+            None => match self.resolve(&remote)? {
+                Some(other) => other,
+                None => self.revision(branch)?.commit,
+            },
         };
-        match self.ask(&["merge-base", "HEAD", &other]) {
+        match self.ask(&["merge-base", "HEAD", &other])? {
             Some(commit) => Ok(Revision {
                 name: format!("merge base with {branch}"),
                 commit,
             }),
             None => Err(GitError::NoMergeBase {
                 branch: branch.to_owned(),
-                hint: if self.is_shallow() {
+                hint: if self.is_shallow()? {
                     SHALLOW.to_owned()
                 } else {
                     format!("`--against {branch}` compares with its tip")
@@ -201,29 +132,23 @@ impl Checkout {
             good: good.to_owned(),
             bad: bad.to_owned(),
         };
-        self.ask(&["merge-base", "--is-ancestor", good, bad])
+        self.ask(&["merge-base", "--is-ancestor", good, bad])?
             .ok_or_else(not_ancestor)?;
         let range = format!("{good}..{bad}");
-        let listed = run(
-            self.directory(),
-            &[],
-            &["rev-list", "--first-parent", "--reverse", &range],
-        )?;
+        let listed = self.run(&["rev-list", "--first-parent", "--reverse", &range])?;
         let listed = String::from_utf8_lossy(&listed);
         Ok(listed.lines().map(str::to_owned).collect())
     }
 
-    /// Commit, branch and whether tracked files differ; `None` before the first commit. Unlike [`Checkout::state`], it says why git does not tell.
-    pub fn require_state(&self) -> Result<Option<GitState>, GitError> {
-        let question = [&STATUS[..], &["--untracked-files=no"]].concat();
-        Ok(state_of(&run(self.directory(), &[], &question)?))
-    }
-
     /// The files that lie in the repository at `top`, without the directories `excluded`: those are neither listed nor searched, unless they are
     /// tracked or ignored.
-    pub fn present_files(top: &Path, excluded: &[PathBuf]) -> Result<PresentFiles, GitError> {
+    pub fn present_files(
+        top: &Path,
+        excluded: &[PathBuf],
+        supervisor: &Supervisor,
+    ) -> Result<PresentFiles, GitError> {
         let mut found = PresentFiles::default();
-        for path in listed(top, &["--cached"])? {
+        for path in listed(supervisor, top, &["--cached"])? {
             let here = top.join(&path);
             match here.symlink_metadata() {
                 Ok(metadata) if metadata.is_dir() => {
@@ -239,7 +164,7 @@ impl Checkout {
         let excluded: Vec<OsString> = excluded.iter().map(|path| exclusion(path)).collect();
         let mut untracked: Vec<&OsStr> = ["--others", "--exclude-standard"].map(OsStr::new).into();
         untracked.extend(excluded.iter().map(OsString::as_os_str));
-        for path in listed(top, &untracked)? {
+        for path in listed(supervisor, top, &untracked)? {
             match top.join(&path).symlink_metadata() {
                 Ok(metadata) if metadata.is_dir() => found.clones.push(path),
                 Ok(_) => found.untracked.push(path),
@@ -247,7 +172,7 @@ impl Checkout {
             }
         }
         let ignored = ["--others", "--ignored", "--exclude-standard", "--directory"];
-        found.ignored = listed(top, &ignored)?;
+        found.ignored = listed(supervisor, top, &ignored)?;
         Ok(found)
     }
 
@@ -261,8 +186,9 @@ impl Checkout {
         directory: &Path,
         index: &Path,
     ) -> Result<Vec<PathBuf>, GitError> {
-        let git_directory = run(self.directory(), &[], &["rev-parse", "--absolute-git-dir"])?;
+        let git_directory = self.run(&["rev-parse", "--absolute-git-dir"])?;
         let writer = Writer {
+            supervisor: &self.supervisor,
             git_directories: vec![
                 path_of(trimmed(&git_directory)),
                 self.common_directory.clone(),
@@ -297,7 +223,7 @@ impl Checkout {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
                 _ => {}
             }
-            let format = self.ask(&["rev-parse", "--show-object-format"]);
+            let format = self.ask(&["rev-parse", "--show-object-format"])?;
             let format = format!("--object-format={}", format.as_deref().unwrap_or("sha1"));
             let init = [
                 "init",
@@ -306,9 +232,16 @@ impl Checkout {
                 &format,
                 "--ref-format=files",
             ];
-            // Older ones know the one format only.
-            run(directory, &environment, &init)
-                .or_else(|_| run(directory, &environment, &["init", "--quiet", "--template="]))?;
+            match run(&self.supervisor, directory, &environment, &init) {
+                // Before git 2.45 there is one format of references, before 2.28 one of objects, too.
+                Err(GitError::TooOld { .. }) => run(
+                    &self.supervisor,
+                    directory,
+                    &environment,
+                    &["init", "--quiet", "--template="],
+                )?,
+                done => done?,
+            };
         }
         let objects = alternate(&self.common_directory.join("objects"));
         let tags = [
@@ -316,7 +249,7 @@ impl Checkout {
             "--format=%(objectname) %(refname)",
             "refs/tags",
         ];
-        let tags = run(self.directory(), &[], &tags)?;
+        let tags = self.run(&tags)?;
         let mut head = commit.as_bytes().to_vec();
         head.push(b'\n');
         let shallow = std::fs::read(self.common_directory.join("shallow")).unwrap_or_default();
@@ -342,35 +275,38 @@ impl Checkout {
             let _ = std::fs::remove_file(repository.join("index.lock"));
             let mut arguments = PLAIN.to_vec();
             arguments.extend(["read-tree", commit]);
-            run(directory, &environment, &arguments)?;
+            run(&self.supervisor, directory, &environment, &arguments)?;
         }
         Ok(())
     }
 
-    fn is_shallow(&self) -> bool {
-        self.ask(&["rev-parse", "--is-shallow-repository"])
-            .is_some_and(|answer| answer == "true")
+    fn is_shallow(&self) -> Result<bool, GitError> {
+        let answer = self.ask(&["rev-parse", "--is-shallow-repository"])?;
+        Ok(answer.is_some_and(|answer| answer == "true"))
     }
 
-    fn hint_for(&self, name: &str) -> String {
+    fn hint_for(&self, name: &str) -> Result<String, GitError> {
         let remote = format!("origin/{name}");
-        if self.resolve(&remote).is_some() {
-            return format!("there is a `{remote}`");
+        if self.resolve(&remote)?.is_some() {
+            return Ok(format!("there is a `{remote}`"));
         }
-        if self.is_shallow() {
-            return SHALLOW.to_owned();
+        if self.is_shallow()? {
+            return Ok(SHALLOW.to_owned());
         }
-        if self.ask(&["rev-parse", "--verify", "HEAD"]).is_none() {
-            return "it has no commits yet".to_owned();
-        }
-        "`git fetch --all --tags` brings what the remote repository has".to_owned()
+        let head = self.ask(&["rev-parse", "--verify", "HEAD"])?;
+        let hint = match head {
+            None => "it has no commits yet",
+            Some(_) => "`git fetch --all --tags` brings what the remote repository has",
+        };
+        Ok(hint.to_owned())
     }
 }
 
 const SHALLOW: &str = "this clone is shallow: `git fetch --unshallow` brings the history (on CI, ask the checkout step for all of it: `fetch-depth: 0`)";
 
 /// Writes one repository's commit, and its submodules'.
-struct Writer {
+struct Writer<'a> {
+    supervisor: &'a Supervisor,
     /// Where `modules/` may lie; the first one has the objects.
     git_directories: Vec<PathBuf>,
     /// The user's own copy, which may hold submodules with repositories inside.
@@ -379,7 +315,7 @@ struct Writer {
     index: PathBuf,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn write(&self, commit: &str, below: &Path, files: &mut Vec<PathBuf>) -> Result<(), GitError> {
         let mut arguments = PLAIN.to_vec();
         arguments.extend(["read-tree", "--reset", "-u", commit]);
@@ -408,7 +344,7 @@ impl Writer {
     /// What writes the submodule at `path`; `None` where the user has not fetched it at all.
     fn submodule(&self, path: &Path, commit: &str, below: &Path) -> Result<Option<Self>, GitError> {
         let mut places: Vec<PathBuf> = Vec::new();
-        if let Some(name) = self.submodule_name(path) {
+        if let Some(name) = self.submodule_name(path)? {
             let modules = |directory: &PathBuf| directory.join("modules").join(&name);
             places.extend(self.git_directories.iter().map(modules));
         }
@@ -418,17 +354,30 @@ impl Writer {
             return Ok(None);
         }
         let wanted = format!("{commit}^{{commit}}");
-        let has_it = |place: &PathBuf| {
+        let mut found = None;
+        for place in places {
             let environment = [("GIT_DIR", place.as_path())];
-            run(place, &environment, &["cat-file", "-e", &wanted]).is_ok()
-        };
-        let Some(place) = places.into_iter().find(has_it) else {
-            return Err(GitError::MissingSubmoduleCommit {
-                path: below.join(path),
-                commit: commit.to_owned(),
-            });
-        };
+            match run(
+                self.supervisor,
+                &place,
+                &environment,
+                &["cat-file", "-e", &wanted],
+            ) {
+                Ok(_) => {
+                    found = Some(place);
+                    break;
+                }
+                Err(GitError::Interrupted) => return Err(GitError::Interrupted),
+                // Another place may have it.
+                Err(_) => {}
+            }
+        }
+        let place = found.ok_or_else(|| GitError::MissingSubmoduleCommit {
+            path: below.join(path),
+            commit: commit.to_owned(),
+        })?;
         Ok(Some(Self {
+            supervisor: self.supervisor,
             git_directories: vec![place],
             checked_out: self.checked_out.join(path),
             directory: self.directory.join(path),
@@ -436,7 +385,7 @@ impl Writer {
         }))
     }
 
-    fn submodule_name(&self, path: &Path) -> Option<PathBuf> {
+    fn submodule_name(&self, path: &Path) -> Result<Option<PathBuf>, GitError> {
         let modules = self.directory.join(".gitmodules");
         let question = [
             OsStr::new("config"),
@@ -446,8 +395,13 @@ impl Writer {
             OsStr::new("--get-regexp"),
             OsStr::new(r"^submodule\..*\.path$"),
         ];
-        let answer = run(&self.directory, &[], &question).ok()?;
-        answer
+        let answer = match run(self.supervisor, &self.directory, &[], &question) {
+            Ok(answer) => answer,
+            Err(GitError::Interrupted) => return Err(GitError::Interrupted),
+            // There is no such file, or nothing of submodules in it.
+            Err(_) => return Ok(None),
+        };
+        let name = answer
             .split(|byte| *byte == 0)
             .filter_map(|entry| {
                 let mut halves = entry.splitn(2, |byte| *byte == b'\n');
@@ -457,7 +411,8 @@ impl Writer {
             .find_map(|key| {
                 let name = key.strip_prefix(b"submodule.")?.strip_suffix(b".path")?;
                 Some(path_of(name))
-            })
+            });
+        Ok(name)
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
@@ -476,15 +431,19 @@ impl Writer {
             ("GIT_WORK_TREE", &self.directory),
             ("GIT_INDEX_FILE", &index),
         ];
-        run(&self.directory, &environment, arguments)
+        run(self.supervisor, &self.directory, &environment, arguments)
     }
 }
 
 /// The paths that `git ls-files` lists in `top`.
-fn listed(top: &Path, which: &[impl AsRef<OsStr>]) -> Result<Vec<PathBuf>, GitError> {
+fn listed(
+    supervisor: &Supervisor,
+    top: &Path,
+    which: &[impl AsRef<OsStr>],
+) -> Result<Vec<PathBuf>, GitError> {
     let words = ["ls-files", "-z"].map(OsStr::new).into_iter();
     let words: Vec<&OsStr> = words.chain(which.iter().map(AsRef::as_ref)).collect();
-    let listed = run(top, &[], &words)?;
+    let listed = run(supervisor, top, &[], &words)?;
     let names = listed
         .split(|byte| *byte == 0)
         .filter(|name| !name.is_empty());
@@ -523,30 +482,4 @@ fn alternate(objects: &Path) -> Vec<u8> {
     }
     line.push(b'\n');
     line
-}
-
-fn run(
-    directory: &Path,
-    environment: &[(&str, &Path)],
-    arguments: &[impl AsRef<OsStr>],
-) -> Result<Vec<u8>, GitError> {
-    let output = git_command(directory)
-        .args(arguments)
-        .envs(environment.iter().copied())
-        .env("LC_ALL", "C")
-        .output()
-        .map_err(GitError::Start)?;
-    if output.status.success() {
-        return Ok(output.stdout);
-    }
-    let words: Vec<_> = arguments
-        .iter()
-        .map(|argument| argument.as_ref().to_string_lossy())
-        .collect();
-    Err(GitError::Failed {
-        command: words.join(" "),
-        said: String::from_utf8_lossy(&output.stderr)
-            .trim_end()
-            .to_owned(),
-    })
 }

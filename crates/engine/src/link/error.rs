@@ -35,6 +35,9 @@ pub enum LinkError {
         /// Why.
         why: String,
     },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// An error about `path`.

@@ -7,11 +7,6 @@
 //!   0, 1, ...   the files among them that a later build would overwrite
 //! ```
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "it starts linkers, which take milliseconds"
-)]
-
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -20,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::error::{LinkError, about};
+use crate::process::{RunError, Supervisor};
 
 const RECORD: &str = "link.json";
 
@@ -113,8 +109,12 @@ impl KeptLink {
     }
 
     /// Links `executable` as it was linked.
-    pub(super) fn repeat(&self, executable: &Path) -> Result<(), LinkError> {
-        self.link(executable, |_| true, Vec::new())
+    pub(super) fn repeat(
+        &self,
+        executable: &Path,
+        supervisor: &Supervisor,
+    ) -> Result<(), LinkError> {
+        self.link(executable, |_| true, Vec::new(), supervisor)
     }
 
     /// Links `executable` with all names of functions, and with these `further` options and values. Which order functions have is for us to say.
@@ -123,6 +123,7 @@ impl KeptLink {
         &self,
         executable: &Path,
         further: &[(&str, &Path)],
+        supervisor: &Supervisor,
     ) -> Result<(), LinkError> {
         let is_driver = self.takes_arguments_of_a_compiler();
         let mut arguments: Vec<OsString> = Vec::new();
@@ -148,7 +149,12 @@ impl KeptLink {
                 || option.starts_with("--shuffle-sections")
                 || option.starts_with("--symbol-ordering-file")
         };
-        self.link(executable, |argument| !is_ours(argument), arguments)
+        self.link(
+            executable,
+            |argument| !is_ours(argument),
+            arguments,
+            supervisor,
+        )
     }
 
     fn link(
@@ -156,6 +162,7 @@ impl KeptLink {
         executable: &Path,
         wanted: impl Fn(&str) -> bool,
         further: Vec<OsString>,
+        supervisor: &Supervisor,
     ) -> Result<(), LinkError> {
         let mut command = Command::new(&self.record.linker);
         if self.record.directory.is_dir() {
@@ -168,8 +175,11 @@ impl KeptLink {
                 LinkArgument::Output => command.arg(executable),
             };
         }
-        let output = command.args(further).output();
-        let output = output.map_err(about("cannot start", &self.record.linker))?;
+        let output = supervisor.output(command.args(further));
+        let output = output.map_err(|error| match error {
+            RunError::Start(source) => about("cannot start", &self.record.linker)(source),
+            RunError::Interrupted => LinkError::Interrupted,
+        })?;
         if output.status.success() {
             return Ok(());
         }
@@ -300,14 +310,14 @@ mod tests {
         fs::remove_dir_all(&links).expect("removed");
         let again = deps.join("again");
         let link = KeptLink::read(&moved).expect("whole");
-        link.repeat(&again).expect("linked");
+        link.repeat(&again, &Supervisor::default()).expect("linked");
         assert_eq!(
             fs::read(&again).expect("read"),
             fs::read(&executable).expect("read")
         );
         fs::remove_file(moved.join("0")).expect("removed");
         let error = link
-            .repeat(&again)
+            .repeat(&again, &Supervisor::default())
             .expect_err("its object is gone")
             .to_string();
         assert!(error.starts_with("the linker `cc` failed: "), "{error}");

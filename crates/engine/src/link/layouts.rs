@@ -10,6 +10,7 @@ use super::functions::{ExecutableCode, code};
 use super::kept::KeptLink;
 use super::leads::{self, Lead};
 use super::places::{Piece, draw};
+use crate::process::Supervisor;
 use perfcheck_analysis::model::BySide;
 
 /// An executable that can be linked anew.
@@ -19,6 +20,8 @@ pub struct Relinkable {
     pub(crate) link: KeptLink,
     /// Paths in it that are led to the files of its side.
     pub(crate) leads: Vec<Lead>,
+    /// Starts the linker.
+    pub(crate) supervisor: Supervisor,
 }
 
 /// The executables of both sides, linked anew as often as is asked.
@@ -93,7 +96,7 @@ fn read(path: &Path) -> Result<Vec<u8>, LinkError> {
 impl Relinkable {
     /// Refuses a link that does not give again, at `place`, the bytes that were `built`.
     fn require_repeatable(&self, built: &[u8], place: &Path) -> Result<(), LinkError> {
-        self.link.repeat(place)?;
+        self.link.repeat(place, &self.supervisor)?;
         self.lead(place)?;
         if read(place)? != built {
             return Err(LinkError::Unrepeatable);
@@ -119,7 +122,7 @@ impl LinkedSide {
         let bytes = read(built)?;
         from.require_repeatable(&bytes, &executable)?;
         let found = functions(built, &bytes).or_else(|_| {
-            from.link.repeat_with(&executable, &[])?;
+            from.link.repeat_with(&executable, &[], &from.supervisor)?;
             functions(&executable, &read(&executable)?)
         });
         Ok(Self {
@@ -144,7 +147,7 @@ impl LinkedSide {
             ("--symbol-ordering-file=", &*ordering),
             ("--no-warn-symbol-ordering", Path::new("")),
         ];
-        self.from.link.repeat_with(&self.executable, &further)?;
+        (self.from.link).repeat_with(&self.executable, &further, &self.from.supervisor)?;
         self.from.lead(&self.executable)
     }
 }
@@ -222,7 +225,11 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let (link, built) = built(place.path(), BASE);
         let leads = Vec::new();
-        let relinkable = Relinkable { link, leads };
+        let relinkable = Relinkable {
+            link,
+            leads,
+            supervisor: Supervisor::default(),
+        };
         let again = place.path().join("again");
         let bytes = fs::read(&built).expect("readable");
         relinkable
@@ -246,6 +253,7 @@ mod tests {
         let relinkable = |link| Relinkable {
             link,
             leads: Vec::new(),
+            supervisor: Supervisor::default(),
         };
         let layouts = CodeLayouts::of(
             BySide {

@@ -492,7 +492,7 @@ mod tests {
 
     #[test]
     fn an_interrupt_between_two_rounds_stops_the_looks_and_not_after_them() {
-        let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
+        let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut campaign = campaign(&["a", "b", "c", "d"], &supervisor, &interrupt);
         let mut looked_at = Vec::new();
         let ended = campaign.settle(0, 0, &[2, 0, 1, 3], &mut |benchmark, _, _| {
@@ -510,7 +510,7 @@ mod tests {
 
     #[test]
     fn what_no_longer_fits_into_the_time_is_given_up_and_the_rest_goes_on() {
-        let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
+        let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut campaign = campaign(&["a", "b", "c"], &supervisor, &interrupt);
         campaign.in_turn = Some(PairedPlan {
             rounds: 100,
@@ -541,7 +541,7 @@ mod tests {
 
     #[test]
     fn a_time_budget_goes_to_those_in_doubt_first_and_nobody_loses_rounds_by_waiting() {
-        let (supervisor, interrupt) = (Supervisor::new(), Interrupt::never());
+        let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
         let mut campaign = campaign(&["a", "b", "c"], &supervisor, &interrupt);
         let wanted = |campaign: &mut Campaign<'_>, round| {
             let mut places = campaign.choose(0, round);

@@ -8,6 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::campaign::Campaign;
+use crate::link::LinkError;
 use perfcheck_analysis::model::{Event, Side};
 
 impl Campaign<'_> {
@@ -20,6 +21,7 @@ impl Campaign<'_> {
         let began = Instant::now();
         if let Err(error) = layouts.link(round) {
             let bench = &target.executables.candidate;
+            let is_interrupted = matches!(error, LinkError::Interrupted);
             let message = format!(
                 "{}/{}: from this round on it runs as it was built: {error}",
                 bench.package, bench.target
@@ -28,7 +30,9 @@ impl Campaign<'_> {
             target.executables = target.built.clone();
             target.layout = None;
             target.link_time = Duration::ZERO;
-            self.launcher.observer.observe(&Event::Warning(&message));
+            if !is_interrupted {
+                self.launcher.observer.observe(&Event::Warning(&message));
+            }
             return;
         }
         target.link_time = began.elapsed();

@@ -1,6 +1,9 @@
 //! Programs in process groups of their own, and their end.
 
-#![expect(clippy::disallowed_methods, reason = "deadlines of ending groups")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the place that starts processes, and deadlines of ending groups"
+)]
 
 use crossbeam_channel::{Receiver, bounded};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -11,11 +14,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::interrupt::Interrupt;
 use super::orphans::{self, Mark};
 use super::reaper::Reaper;
 
 /// How often a process that should be ending is looked at; nothing is being timed then.
 const POLL: Duration = Duration::from_millis(1);
+
+/// How long a group may take to put its house in order after Ctrl-C.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
 /// What becomes of processes that a group leaves behind when its leader has ended by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +40,7 @@ pub enum Leftovers {
 #[derive(Debug, Clone)]
 pub struct Supervisor {
     shared: Arc<Mutex<GroupState>>,
+    interrupt: Interrupt,
 }
 
 #[derive(Debug)]
@@ -44,8 +52,8 @@ struct GroupState {
 }
 
 impl Supervisor {
-    /// A supervisor of nothing yet.
-    pub fn new() -> Self {
+    /// A supervisor of nothing yet, which gives up waiting for a program when the user asks to stop.
+    pub fn new(interrupt: &Interrupt) -> Self {
         let shared = GroupState {
             reaper: None,
             mark: Mark::fresh(),
@@ -53,13 +61,21 @@ impl Supervisor {
         };
         Self {
             shared: Arc::new(Mutex::new(shared)),
+            interrupt: interrupt.clone(),
         }
+    }
+
+    /// Whether the user wants to stop.
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
     }
 
     /// Starts `command` as the leader of a new process group.
     pub fn spawn(&self, command: &mut Command, leftovers: Leftovers) -> io::Result<ProcessGroup> {
         // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
         let mut shared = self.lock();
+        // Between its start and the reaper's knowledge of it, a signal that ends us would leave it behind.
+        let _no_end = self.interrupt.hold();
         if shared.reaper.is_none() {
             orphans::adopt();
             // Without a reaper (no executable to start) groups still end with their `ProcessGroup`.
@@ -124,11 +140,15 @@ impl ProcessGroup {
         receiver
     }
 
-    /// Asks the whole group to end, as Ctrl-C would.
-    pub fn interrupt(&self) {
-        if self.status.is_none() {
-            let _ = kill_process_group(self.id, Signal::INT);
+    /// Asks the whole group to end, as Ctrl-C would, and kills what is left of it when the leader has ended, or takes too long.
+    pub fn stop(&mut self) {
+        if self.status.is_some() {
+            return;
         }
+        let _ = kill_process_group(self.id, Signal::INT);
+        self.await_leader(INTERRUPT_GRACE);
+        let _ = kill_process_group(self.id, Signal::KILL);
+        let _ = self.end(Duration::ZERO);
     }
 
     /// Waits up to `grace` for the leader to end by itself and kills it and its group if it does not; treats
@@ -137,10 +157,7 @@ impl ProcessGroup {
         if let Some(status) = self.status {
             return Ok(status);
         }
-        let deadline = Instant::now() + grace;
-        while !self.leader_has_ended() && Instant::now() < deadline {
-            thread::sleep(POLL);
-        }
+        self.await_leader(grace);
         if self.leftovers == Leftovers::Kill || !self.leader_has_ended() {
             // The leader is not reaped until the end, so its number, which is the group's, cannot be another's.
             let _ = kill_process_group(self.id, Signal::KILL);
@@ -161,7 +178,14 @@ impl ProcessGroup {
         Ok(status)
     }
 
-    fn leader_has_ended(&self) -> bool {
+    fn await_leader(&self, grace: Duration) {
+        let deadline = Instant::now() + grace;
+        while !self.leader_has_ended() && Instant::now() < deadline {
+            thread::sleep(POLL);
+        }
+    }
+
+    pub(super) fn leader_has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(self.id), options), Ok(None))
     }
@@ -173,8 +197,9 @@ fn wait_without_reaping(leader: Pid) {
 }
 
 impl Default for Supervisor {
+    /// A supervisor that no signal reaches.
     fn default() -> Self {
-        Self::new()
+        Self::new(&Interrupt::never())
     }
 }
 

@@ -103,6 +103,11 @@ impl Interrupt {
         computed
     }
 
+    /// Puts off a signal's end of the process until what is returned is dropped.
+    pub(super) fn hold(&self) -> impl Drop {
+        locked(&self.state)
+    }
+
     /// Whether the user has asked to stop.
     pub fn requested(&self) -> bool {
         matches!(

@@ -1,8 +1,8 @@
 //! Processes as such: started in groups of their own, ended with everything that they started, and the signals
 //! that end ourselves.
 //!
-//! Lowest of the rooms that touch the system: `cargo` starts its builds here, `child` its benches; only short questions (to
-//! rustc, to git) go without. It knows nothing of benches. Invariant: a group that was started is killed when its [`ProcessGroup`] is
+//! Lowest of the rooms that touch the system: `cargo` starts its builds here, `child` its benches, and every question to git, rustc or another program
+//! goes through [`Supervisor::output`]. It knows nothing of benches. Invariant: a group that was started is killed when its [`ProcessGroup`] is
 //! dropped, and also when this process dies without dropping anything (see [`reap`]).
 
 mod binding;
@@ -10,6 +10,7 @@ mod core_dumps;
 mod group;
 mod interrupt;
 mod orphans;
+mod output;
 mod reaper;
 mod time_samples;
 mod usage;
@@ -18,6 +19,7 @@ pub use binding::Binding;
 pub use core_dumps::without_core_dumps;
 pub use group::{Leftovers, ProcessGroup, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
+pub use output::RunError;
 pub use reaper::{REAPER_ARGUMENT, reap};
 pub use time_samples::{NoTimeSamples, TimeSample, TimeSampler, try_time_samples};
 pub use usage::{Usage, private_memory, stolen};

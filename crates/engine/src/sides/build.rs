@@ -247,6 +247,7 @@ impl Shelves<'_> {
                         Some(Relinkable {
                             link: KeptLink::read(&place.directory.join(link))?,
                             leads: record.leads.clone(),
+                            supervisor: self.request.supervisor.clone(),
                         })
                     }),
                     sources: known.sources.clone(),
@@ -435,7 +436,7 @@ impl Workbench<'_, '_> {
             // The package was not there yet.
             return Ok(BuildOutput::default());
         }
-        let workspace = Workspace::load(request.cargo, &options)?;
+        let workspace = Workspace::load(request.cargo, &options, request.supervisor)?;
         if !state.is_work_tree {
             match workspace.existing(&options) {
                 Some(existing) => options = existing,

@@ -12,9 +12,10 @@ use std::path::{Component, Path, PathBuf};
 use super::error::{SidesError, about};
 use super::kept::{files_below, hash_file};
 use super::mirror::WantedFiles;
-use super::request::{UncopiedFile, UncopiedReason};
+use super::request::{SidesRequest, UncopiedFile, UncopiedReason};
 use crate::cargo::BenchExecutable;
 use crate::host::Checkout;
+use crate::process::Supervisor;
 
 /// An ignored directory that holds more is left out, and so is one with more files.
 const LARGEST_IGNORED: u64 = 32 << 20;
@@ -102,7 +103,7 @@ pub(super) fn is_tagged_as_cache(directory: &Path) -> bool {
 /// workspace's packages, which come along whatever git says of them.
 pub(super) fn present_sources(
     top: &Path,
-    checkout: Option<&Checkout>,
+    request: &SidesRequest<'_>,
     caches: &Caches,
     packages: &[&Path],
 ) -> Result<PresentSources, SidesError> {
@@ -112,12 +113,13 @@ pub(super) fn present_sources(
     let packages = packages.filter_map(|path| Some(path.strip_prefix(top).ok()?.to_owned()));
     let mut listing = SourceListing {
         top,
+        supervisor: request.supervisor,
         caches,
         packages: packages.collect(),
         sources: WantedFiles::new(),
         found: PresentSources::default(),
     };
-    match checkout {
+    match request.checkout {
         Some(_) => listing.add_repository(Path::new(""), Owner::State)?,
         None => listing.add_directory(Path::new(""), Owner::State),
     }
@@ -135,6 +137,7 @@ enum Owner {
 
 struct SourceListing<'a> {
     top: &'a Path,
+    supervisor: &'a Supervisor,
     caches: &'a Caches,
     packages: Vec<PathBuf>,
     sources: WantedFiles,
@@ -145,7 +148,7 @@ impl SourceListing<'_> {
     /// Adds what git lists in the repository at `below`.
     fn add_repository(&mut self, below: &Path, owner: Owner) -> Result<(), SidesError> {
         let here = self.top.join(below);
-        let files = Checkout::present_files(&here, &self.caches.known_in(&here))?;
+        let files = Checkout::present_files(&here, &self.caches.known_in(&here), self.supervisor)?;
         let mut reached = HashMap::new();
         for path in files.tracked {
             // The index may still list files behind a directory that has become a link.
@@ -271,7 +274,7 @@ impl SourceListing<'_> {
     fn is_added_as_repository(&mut self, path: &Path, owner: Owner) -> bool {
         let here = self.top.join(path);
         here.join(".git").exists()
-            && Checkout::find(&here).is_some_and(|inside| inside.top == here)
+            && Checkout::find(&here, self.supervisor).is_ok_and(|inside| inside.top == here)
             && self.add_repository(path, owner).is_ok()
     }
 

@@ -190,7 +190,7 @@ impl Present {
     /// Asks git for the state of the user's checkout now.
     pub(super) fn git(&self) -> Result<Option<GitState>, SidesError> {
         Ok(match &self.checkout {
-            Some(checkout) => checkout.require_state()?,
+            Some(checkout) => checkout.state()?,
             None => None,
         })
     }

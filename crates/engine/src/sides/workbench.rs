@@ -96,7 +96,7 @@ impl<'a> Shelves<'a> {
         caches.extend(flag.as_deref());
         let caches = Caches::new(caches);
         let packages = workspace.package_directories();
-        present_sources(top, self.request.checkout, &caches, &packages)
+        present_sources(top, self.request, &caches, &packages)
     }
 }
 

@@ -51,7 +51,7 @@ fn search(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let load = host::load();
-    let mut context = Context::load(&world.variables, common)?;
+    let mut context = Context::load(common, world)?;
     context.require_local_store()?;
     context.tables.layers.command_line.noise_threshold = options.paired.noise_threshold;
     let (good, commits) = range(&context, options)?;
@@ -60,8 +60,11 @@ fn search(
         common,
         cargo: common.cargo.clone(),
         environment: Environment {
-            host: host::detect(world.variables.ci),
-            build: context.toolchain(&common.cargo)?.facts.clone(),
+            host: host::detect(world.variables.ci, world.supervisor),
+            build: context
+                .toolchain(&common.cargo, world.supervisor)?
+                .facts
+                .clone(),
         },
         load,
         seed: options.paired.seed.unwrap_or_else(host::fresh_seed),
@@ -266,7 +269,7 @@ impl<'a> Bisection<'a> {
     ) -> Result<BisectStep, AppError> {
         let checkout = self.workshop.context.require_checkout()?;
         Ok(BisectStep {
-            commit: checkout.describe(&self.commits[place].commit),
+            commit: checkout.describe(&self.commits[place].commit)?,
             place: place + 1,
             of: self.commits.len(),
             found: outcome.clone(),
@@ -325,8 +328,8 @@ impl<'a> Bisection<'a> {
             outcome,
             change: commits.last().and_then(|step| step.found.change),
             commits,
-            good: checkout.describe(&good.commit),
-            bad: checkout.describe(&bad.commit),
+            good: checkout.describe(&good.commit)?,
+            bad: checkout.describe(&bad.commit)?,
             commits_in_all: self.commits.len(),
             measurements: self.ledger.memory.measured(),
             total_change,

@@ -32,7 +32,7 @@ pub fn compare(
         return explain_method(&options.comparison, common, world);
     }
     check_reports(options, common)?;
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     // A pivot has a test of its own, and clap refuses the flags that are not for it.
     if options.pivot.is_none() {
         options.comparison.check(&context.tables.workspace)?;

@@ -29,7 +29,7 @@ pub fn doctor(
     output: &OutputOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let host = host::detect(world.variables.ci);
+    let host = host::detect(world.variables.ci, world.supervisor);
     let state = machine_state(&RealFiles, world.variables.ci);
     let seed = options.seed.unwrap_or_else(host::fresh_seed);
     let own_id = std::process::id();
@@ -42,10 +42,10 @@ pub fn doctor(
         state: &state,
         meanwhile: &meanwhile,
         noise: &noise,
-        has_linker: Toolchain::detect(&CargoOptions::default())
+        has_linker: Toolchain::detect(&CargoOptions::default(), world.supervisor)
             .map(|toolchain| bundled_linker(&toolchain.target_libraries).is_some())
             .map_err(|error| first_line(&error)),
-        valgrind: Valgrind::find().map(|found| found.version().to_owned()),
+        valgrind: Valgrind::find(world.supervisor).map(|found| found.version().to_owned()),
         samples: try_time_samples(),
     };
     let exit_code = ExitCode::Clean;

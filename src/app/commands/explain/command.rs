@@ -71,7 +71,7 @@ pub fn explain(
     if let Some(file) = &options.flamegraph {
         check(file, common.output.format)?;
     }
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let (store, workspace) = context.require_stored()?;
     let bench = &options.bench;
     let (key, head) = match &options.run {

@@ -49,7 +49,7 @@ pub(super) fn flame_graph(
         base: target(&builds.base, runs.base)?,
         candidate: target(&builds.candidate, runs.candidate)?,
     };
-    Valgrind::find().map_err(|why| without_valgrind(&why))?;
+    Valgrind::find(world.supervisor).map_err(|why| without_valgrind(&why))?;
     let counter = SideCounter {
         wanted,
         context,

@@ -28,7 +28,7 @@ pub fn history(
     if options.is_overview() {
         return overview(&options.verdict, common, world);
     }
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let since = match &options.since {
         Some(text) => Some(host::moment(text).map_err(AppError::Usage)?),
         None => None,
@@ -147,9 +147,10 @@ impl Branch {
         if let Some(name) = &options.branch {
             return Ok(Self::One(Some(name.clone())));
         }
-        let checkout = (context.checkout.as_ref()).filter(|_| !options.all_branches);
-        let state = checkout.and_then(|checkout| Some((checkout, checkout.state()?)));
-        let Some((checkout, state)) = state else {
+        let Some(checkout) = context.checkout().filter(|_| !options.all_branches) else {
+            return Ok(Self::All);
+        };
+        let Some(state) = checkout.state()? else {
             return Ok(Self::All);
         };
         let own = state.branch.or_else(|| world.variables.ci_branch.clone());
@@ -167,7 +168,7 @@ impl Branch {
             };
             let all = store.history(workspace, keys, &everywhere)?;
             if let Some(parent) =
-                parent_branch(checkout, own.as_deref(), branches_of(&all).into_iter())
+                parent_branch(checkout, own.as_deref(), branches_of(&all).into_iter())?
             {
                 return Ok(Self::One(Some(parent)));
             }

@@ -18,7 +18,7 @@ pub(super) fn overview(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let Some((store, workspace)) = context.stored()? else {
         return context.note_nothing_stored(common, world);
     };

@@ -22,7 +22,7 @@ pub fn import(
     if let Some(name) = &options.save_baseline {
         check_baseline_name(name)?;
     }
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let is_tree = |path: &PathBuf| path != Path::new("-") && path.is_dir();
     let trees = options.files.iter().filter(|path| is_tree(path)).count();
     if options.format == Some(FileFormat::Criterion) || trees == options.files.len() {
@@ -51,7 +51,9 @@ pub fn import(
             tree.display()
         )));
     }
-    let files = contents(&options.files)?;
+    // A pipe has nothing to read for as long as its writer likes.
+    let interrupt = world.interrupt;
+    let files = interrupt.while_computing("", || contents(&options.files))?;
     let format = match options.format {
         Some(format) => format,
         None if !options.columns.is_empty() => FileFormat::Csv,

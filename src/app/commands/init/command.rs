@@ -61,7 +61,7 @@ pub fn init(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let root = context.workspace.root();
     let shared = Manifest::read(root.join("Cargo.toml"))?;
     let Survey {
@@ -126,7 +126,9 @@ pub fn init(
     let is_written = bare.is_none() || !options.dry_run;
     if is_ready && is_written {
         let needs_nightly = seen.iter().any(SeenPackage::needs_nightly)
-            && !context.toolchain(&cargo)?.allows_unstable_features();
+            && !context
+                .toolchain(&cargo, world.supervisor)?
+                .allows_unstable_features();
         let command = if needs_nightly {
             "RUSTC_BOOTSTRAP=1 cargo perfcheck"
         } else {
@@ -316,7 +318,7 @@ fn first_bench<'a>(
 /// The top of the repository, and where the workspace lies in it.
 fn place_in_repository(context: &Context) -> Result<(PathBuf, PathBuf), AppError> {
     let root = context.workspace.root().canonicalize()?;
-    let Some(checkout) = &context.checkout else {
+    let Some(checkout) = context.checkout() else {
         return Err(AppError::Usage(format!(
             "`--ci` writes a workflow into the git repository of the workspace, and `{}` is in none; nothing was written\n  help: `git init` makes one",
             root.display()

@@ -43,9 +43,11 @@ pub fn merge(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     context.require_local_store()?;
-    let files = contents(&options.files)?;
+    // A pipe has nothing to read for as long as its writer likes.
+    let interrupt = world.interrupt;
+    let files = interrupt.while_computing("", || contents(&options.files))?;
     let mut suite = working("Reading", 0, world, |told| PartedSuite::read(&files, told))?;
     if world.interrupt.requested() {
         return Err(AppError::Interrupted(String::new()));
@@ -367,7 +369,7 @@ impl Merging<'_> {
             let chooser = Chooser {
                 store,
                 workspace,
-                checkout: self.context.checkout.as_ref(),
+                checkout: self.context.checkout(),
                 environment,
                 allowed: &self.suite.first().concluded.concluded.verdicts.allowed,
                 candidate: Some(run),

@@ -58,7 +58,7 @@ pub fn prune(
                 .to_owned(),
         ));
     }
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let limit = match &options.older_than {
         Some(text) => Some(host::moment(text).map_err(AppError::Usage)?),
         None => None,
@@ -73,7 +73,10 @@ pub fn prune(
     let runs = store.stored_runs(workspace)?;
     let references = later_references(&store, workspace)?;
     let behind = passed_on(&store, workspace)?;
-    let known = context.checkout.as_ref().and_then(host::Checkout::branches);
+    let known = match context.checkout() {
+        Some(checkout) => checkout.branches()?,
+        None => None,
+    };
     let fates = PrunePolicy {
         options,
         limit,
@@ -106,7 +109,7 @@ pub fn remove_runs(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let (store, workspace) = context.require_stored()?;
     let runs = store.stored_runs(workspace)?;
     let mut wanted = BTreeSet::new();

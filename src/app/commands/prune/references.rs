@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::app::error::AppError;
 use crate::app::stored::earlier::earlier_runs;
 use crate::app::stored::references::MOST_RUNS;
 use crate::app::stored::segments::{earlier_of_same_noise, segments};
@@ -20,7 +21,7 @@ const AT_ONCE: usize = 16;
 pub(in crate::app) fn later_references(
     store: &Store,
     workspace: WorkspaceId,
-) -> Result<BTreeSet<RunId>, StoreError> {
+) -> Result<BTreeSet<RunId>, AppError> {
     let query = HistoryQuery {
         branch: BranchFilter::Any,
         runs: RunFilter::Accepted,

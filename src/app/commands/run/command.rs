@@ -53,7 +53,7 @@ pub fn run(
     }
     // Before the build, which is a load of its own.
     let load = host::load();
-    let mut context = Context::load(&world.variables, common)?;
+    let mut context = Context::load(common, world)?;
     context.require_local_store()?;
     if options.against.is_none() {
         options.comparison.check(&context.tables.workspace)?;
@@ -72,7 +72,7 @@ pub fn run(
             timeout: timeout(options.timeout, &context),
             load,
             seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
-            git: git_state(&context, world),
+            git: git_state(&context, world)?,
         },
     };
     command.doubt_filter()?;
@@ -511,7 +511,7 @@ impl RunCommand<'_> {
         let chooser = Chooser {
             store,
             workspace,
-            checkout: self.request.context.checkout.as_ref(),
+            checkout: self.request.context.checkout(),
             environment,
             allowed: &self.options.comparison.allow_different,
             candidate,

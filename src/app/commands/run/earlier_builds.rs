@@ -43,7 +43,7 @@ pub(super) fn earlier_builds(
         let run = store.run(*run)?;
         vec![Earlier { run, benchmarks }]
     } else {
-        let checkout = request.context.checkout.as_ref();
+        let checkout = request.context.checkout();
         let mut can_launch = |run: &Run| could_launch(run, request, world);
         earlier_runs(
             &store,

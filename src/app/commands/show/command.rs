@@ -30,7 +30,7 @@ pub fn show(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let context = Context::load(&world.variables, common)?;
+    let context = Context::load(common, world)?;
     let (store, workspace) = context.require_stored()?;
     let run = resolve_run(&store, workspace, &options.run);
     let run = match (run, &options.bench) {

@@ -1,11 +1,11 @@
 //! The program valgrind of this machine.
 
-#![expect(clippy::disallowed_methods, reason = "asks a program for its version")]
-
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use crate::process::{RunError, Supervisor};
 
 /// The program, which is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,14 +42,15 @@ pub const MOST_CALLERS: usize = 64;
 
 impl Valgrind {
     /// Looks for it where programs are.
-    pub fn find() -> Result<Self, NoValgrind> {
-        let asked = Command::new(PROGRAM)
-            .arg("--version")
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| match error.kind() {
-                ErrorKind::NotFound => NoValgrind::Missing,
-                _ => NoValgrind::Broken(error.to_string()),
+    pub fn find(supervisor: &Supervisor) -> Result<Self, NoValgrind> {
+        let asked = supervisor
+            .output(Command::new(PROGRAM).arg("--version"))
+            .map_err(|error| match error {
+                RunError::Start(source) if source.kind() == ErrorKind::NotFound => {
+                    NoValgrind::Missing
+                }
+                // Whoever asked is interrupted, too.
+                other => NoValgrind::Broken(other.to_string()),
             })?;
         let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
         if !asked.status.success() {

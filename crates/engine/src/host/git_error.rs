@@ -1,0 +1,217 @@
+//! Why git could not tell or do something: its reason in words of ours where the situation is known, and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::process::RunError;
+
+/// The oldest git that every command is tried with.
+const OLDEST_GIT: &str = "2.25";
+
+/// Why git could not tell or do something.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum GitError {
+    /// Git could not be started.
+    #[error(
+        "could not start `git`: {0}\n  help: install git {OLDEST_GIT} or newer; without it there is neither a commit nor a comparison with a revision"
+    )]
+    Start(Arc<io::Error>),
+    /// No repository.
+    #[error(
+        "`{}` is in no git repository\n  help: a revision can be measured in a clone only; `--baseline NAME` compares with a stored run",
+        .0.display()
+    )]
+    NotARepository(PathBuf),
+    /// A repository of somebody else, in which git runs no commands.
+    #[error(
+        "git does not work in `{}`, because the repository belongs to another user\n  help: `{exception}` makes an exception for it",
+        directory.display()
+    )]
+    ForeignOwner {
+        /// The directory that was asked about.
+        directory: PathBuf,
+        /// The command that git offers.
+        exception: String,
+    },
+    /// A repository that has no files, or whose configuration or data git cannot read.
+    #[error(
+        "git does not work in `{directory}`: {said}\n  help: `git -C {directory} status` has to work",
+        directory = directory.display()
+    )]
+    Unusable {
+        /// The directory that was asked about.
+        directory: PathBuf,
+        /// What git wrote to stderr.
+        said: String,
+    },
+    /// A git that does not know an option.
+    #[error(
+        "`git {command}` failed: {said}\n  help: git {OLDEST_GIT} or newer is needed, and this is {version}"
+    )]
+    TooOld {
+        /// The subcommand and its arguments.
+        command: String,
+        /// What git wrote to stderr.
+        said: String,
+        /// What git says that it is.
+        version: String,
+    },
+    /// A name that stands for no commit.
+    #[error("there is no revision `{revision}` in this repository\n  help: {hint}")]
+    UnknownRevision {
+        /// What the user wrote.
+        revision: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Two commits that share no history, as far as the clone has it.
+    #[error("HEAD and `{branch}` have no common ancestor\n  help: {hint}")]
+    NoMergeBase {
+        /// What the user wrote.
+        branch: String,
+        /// What to do.
+        hint: String,
+    },
+    /// The end of a range is no descendant of its beginning.
+    #[error(
+        "`{good}` is no ancestor of `{bad}`\n  help: the first is to be the older one of the two"
+    )]
+    NotAncestor {
+        /// The beginning.
+        good: String,
+        /// The end.
+        bad: String,
+    },
+    /// A submodule's commit that the user's clone does not have.
+    #[error(
+        "the submodule `{path}` has not got the commit {commit}\n  help: `git -C {path} fetch origin {commit}` brings it",
+        path = path.display()
+    )]
+    MissingSubmoduleCommit {
+        /// Where it lies in the checkout.
+        path: PathBuf,
+        /// The commit that is wanted.
+        commit: String,
+    },
+    /// A program that git was to pass a file through while it wrote it.
+    #[error(
+        "the git filter `{filter}` failed for `{file}` of {commit}\n{said}\n  help: make the command work that `git config --get-regexp '^filter.{filter}'` prints{}",
+        lfs_help(filter, commit)
+    )]
+    Filter {
+        /// Its name in git's configuration.
+        filter: String,
+        /// The file.
+        file: String,
+        /// The commit that was written.
+        commit: String,
+        /// What git and the filter wrote to stderr.
+        said: String,
+    },
+    /// Git could not write a file of our cache.
+    #[error(
+        "git cannot write to the cache\n{said}\n  help: the cache can be removed at any time; PERFCHECK_CACHE names another place"
+    )]
+    NotWritten {
+        /// What git wrote to stderr.
+        said: String,
+    },
+    /// Git refused something that should work.
+    #[error(
+        "`git {command}` failed\n{said}\n  help: `git fsck` names objects that are missing or damaged, `git fetch` brings what the remote repository has"
+    )]
+    Failed {
+        /// The subcommand and its arguments.
+        command: String,
+        /// What git wrote to stderr.
+        said: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl GitError {
+    /// Why `git command`, run in `directory`, ended without success after it had `said` this to stderr.
+    pub(super) fn from_words(directory: &Path, command: String, said: String) -> Self {
+        if said.contains("not a git repository") {
+            return Self::NotARepository(directory.to_owned());
+        }
+        let mut lines = said.lines().map(str::trim);
+        if said.contains("dubious ownership") || said.contains("is owned by someone else") {
+            let offer = lines.find(|line| line.starts_with("git config"));
+            let usual = || {
+                let path = directory.display();
+                format!("git config --global --add safe.directory {path}")
+            };
+            return Self::ForeignOwner {
+                directory: directory.to_owned(),
+                exception: offer.map_or_else(usual, str::to_owned),
+            };
+        }
+        if let Some((file, filter)) = lines.find_map(failed_filter) {
+            return Self::Filter {
+                filter: filter.to_owned(),
+                file: file.to_owned(),
+                commit: command.rsplit(' ').next().unwrap_or_default().to_owned(),
+                said,
+            };
+        }
+        let cannot_write = ["unable to write", "unable to create", "No space left"];
+        if cannot_write.iter().any(|words| said.contains(words)) {
+            return Self::NotWritten { said };
+        }
+        Self::Failed { command, said }
+    }
+
+    /// Whether git wrote that it does not know an option.
+    pub(super) fn is_of_unknown_option(said: &str) -> bool {
+        [
+            "unknown option",
+            "unknown switch",
+            "unrecognized argument",
+            "usage: git",
+        ]
+        .iter()
+        .any(|words| said.contains(words))
+    }
+
+    /// The same where nothing more was asked than whether git works in `directory` at all.
+    pub(super) fn of_directory(self, directory: &Path) -> Self {
+        match self {
+            Self::Failed { said, .. } | Self::NotWritten { said } => Self::Unusable {
+                directory: directory.to_owned(),
+                said,
+            },
+            other => other,
+        }
+    }
+}
+
+impl From<RunError> for GitError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Start(source) => Self::Start(Arc::new(source)),
+            RunError::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+/// File and filter of git's line `fatal: FILE: smudge filter NAME failed`.
+fn failed_filter(line: &str) -> Option<(&str, &str)> {
+    let line = line
+        .strip_prefix("fatal: ")
+        .or(line.strip_prefix("error: "))?;
+    let (file, rest) = line.rsplit_once(": smudge filter ")?;
+    Some((file, rest.strip_suffix(" failed")?))
+}
+
+fn lfs_help(filter: &str, commit: &str) -> String {
+    if filter != "lfs" {
+        return String::new();
+    }
+    format!(
+        "; `git lfs fetch origin {commit}` brings what the commit refers to, and with GIT_LFS_SKIP_SMUDGE=1 such files are left out, where the benchmarks need none"
+    )
+}

@@ -1,0 +1,218 @@
+//! Programs that are run for what they write: git, rustc, `cargo metadata`, a linker.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::io::{self, Read};
+use std::process::{ChildStderr, ChildStdout, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use super::group::{Leftovers, ProcessGroup, Supervisor};
+
+/// How often it is looked whether the user wants to stop, while nothing is written.
+const LOOK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 20_000_000,
+};
+/// How often a program is looked at that has nothing more to write.
+const ENDING: Duration = Duration::from_millis(1);
+/// Bytes that are read at once.
+const PIECE: usize = 16 << 10;
+
+/// Why a program was not run to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It could not be started, or its pipes could not be read.
+    #[error(transparent)]
+    Start(#[from] io::Error),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Supervisor {
+    /// Runs `command` to its end, in a group of its own and without input, and returns what it wrote. When the user asks to stop, it is stopped with
+    /// all that it started.
+    ///
+    /// No thread is needed for that, so it works where none can be started.
+    pub fn output(&self, command: &mut Command) -> Result<Output, RunError> {
+        if self.interrupt().requested() {
+            return Err(RunError::Interrupted);
+        }
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut group = self.spawn(command, Leftovers::Leave)?;
+        let mut written = Written::of(&mut group);
+        while written.is_open() {
+            if self.interrupt().requested() {
+                group.stop();
+                return Err(RunError::Interrupted);
+            }
+            // A server that the program left behind may hold its pipes for as long as it lives.
+            if !written.read()? && group.leader_has_ended() {
+                break;
+            }
+        }
+        while !group.leader_has_ended() {
+            if self.interrupt().requested() {
+                group.stop();
+                return Err(RunError::Interrupted);
+            }
+            thread::sleep(ENDING);
+        }
+        Ok(Output {
+            status: group.end(Duration::ZERO)?,
+            stdout: written.stdout.bytes,
+            stderr: written.stderr.bytes,
+        })
+    }
+}
+
+/// A pipe, until it ends, and the bytes that came out of it.
+struct Drained<R> {
+    pipe: Option<R>,
+    bytes: Vec<u8>,
+}
+
+struct Written {
+    stdout: Drained<ChildStdout>,
+    stderr: Drained<ChildStderr>,
+}
+
+impl Written {
+    fn of(group: &mut ProcessGroup) -> Self {
+        let leader = group.leader();
+        Self {
+            stdout: Drained {
+                pipe: leader.stdout.take(),
+                bytes: Vec::new(),
+            },
+            stderr: Drained {
+                pipe: leader.stderr.take(),
+                bytes: Vec::new(),
+            },
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.stdout.pipe.is_some() || self.stderr.pipe.is_some()
+    }
+
+    /// Waits a moment for either pipe and reads what is there; whether there was something.
+    fn read(&mut self) -> io::Result<bool> {
+        let flags = PollFlags::IN;
+        let mut waited = Vec::with_capacity(2);
+        waited.extend(
+            self.stdout
+                .pipe
+                .as_ref()
+                .map(|pipe| PollFd::new(pipe, flags)),
+        );
+        waited.extend(
+            self.stderr
+                .pipe
+                .as_ref()
+                .map(|pipe| PollFd::new(pipe, flags)),
+        );
+        match poll(&mut waited, Some(&LOOK)) {
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        }
+        let mut is_ready = waited.iter().map(|fd| !fd.revents().is_empty());
+        let stdout = self.stdout.pipe.is_some() && is_ready.next().unwrap_or(false);
+        let stderr = self.stderr.pipe.is_some() && is_ready.next().unwrap_or(false);
+        if stdout {
+            self.stdout.take_piece()?;
+        }
+        if stderr {
+            self.stderr.take_piece()?;
+        }
+        Ok(stdout || stderr)
+    }
+}
+
+impl<R: Read> Drained<R> {
+    fn take_piece(&mut self) -> io::Result<()> {
+        let Some(pipe) = &mut self.pipe else {
+            return Ok(());
+        };
+        let mut piece = [0; PIECE];
+        match pipe.read(&mut piece) {
+            Ok(0) => self.pipe = None,
+            Ok(length) => self.bytes.extend_from_slice(&piece[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Interrupt;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn both_streams_are_read_to_their_ends_however_long_they_are() {
+        let long = "i=0; while [ $i -lt 3000 ]; do echo out of the program $i; echo err of it $i >&2; i=$((i+1)); done; exit 7";
+        let output = Supervisor::default().output(&mut shell(long));
+        let output = output.expect("it runs");
+        assert_eq!(output.status.code(), Some(7));
+        let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().count();
+        assert_eq!((lines(&output.stdout), lines(&output.stderr)), (3000, 3000));
+    }
+
+    #[test]
+    fn a_server_that_is_left_behind_holds_nobody_up() {
+        let supervisor = Supervisor::default();
+        let output = supervisor.output(&mut shell("sleep 900 & echo $!"));
+        let output = output.expect("it runs");
+        let server = String::from_utf8(output.stdout).expect("a number");
+        let ended = supervisor.output(&mut shell(&format!("kill -9 {server}")));
+        assert!(ended.expect("it runs").status.success(), "it was alive");
+    }
+
+    #[test]
+    fn a_program_that_closes_its_streams_is_waited_for_and_stopped_with_what_it_started() {
+        let interrupt = Interrupt::never();
+        let supervisor = Supervisor::new(&interrupt);
+        let directory = tempfile::tempdir().expect("a directory");
+        let number = directory.path().join("number");
+        let script = format!(
+            "exec >&- 2>&-; (trap '' INT; exec sleep 900) & echo $! > {}.new; mv {0}.new {0}; exec sleep 900",
+            number.display()
+        );
+        let other = interrupt.clone();
+        let asked = thread::spawn({
+            let number = number.clone();
+            move || {
+                while !number.exists() {
+                    thread::sleep(ENDING);
+                }
+                other.ask();
+            }
+        });
+        let stopped = supervisor.output(&mut shell(&script));
+        assert!(matches!(stopped, Err(RunError::Interrupted)), "{stopped:?}");
+        asked.join().expect("it asked");
+        let started = std::fs::read_to_string(&number).expect("there");
+        let alive = format!("/proc/{}/stat", started.trim());
+        // Whoever inherits a killed process reaps it when it comes to that.
+        let is_dead = || {
+            let stat = std::fs::read_to_string(&alive);
+            stat.map_or(true, |stat| stat.contains(") Z ") || stat.contains(") X "))
+        };
+        while cfg!(target_os = "linux") && !is_dead() {
+            thread::sleep(ENDING);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Who starts programs: clippy keeps it, but for the files that switch its lint off for the clock, which this rule looks at.
+
+use super::scanner::contains;
+use super::sources::Source;
+
+/// The files that start programs themselves, and why.
+pub const STARTERS: [(&str, &str); 4] = [
+    ("crates/engine/src/process/group.rs", "the one launcher"),
+    (
+        "crates/engine/src/process/reaper.rs",
+        "a helper of the launcher that outlives us",
+    ),
+    ("crates/engine/src/host/viewer.rs", "a viewer outlives us"),
+    (
+        "crates/engine/src/link/stand_in.rs",
+        "a linker of cargo's, in the group of the build",
+    ),
+];
+
+/// A program that is started past the launcher, in a file that clippy does not look at.
+pub fn started_past_the_launcher(source: &Source) -> Vec<String> {
+    let is_unwatched = ["expect", "allow"].iter().any(|word| {
+        let switched_off = [
+            "#",
+            "!",
+            "[",
+            word,
+            "(",
+            "clippy",
+            "::",
+            "disallowed_methods",
+        ];
+        contains(&source.tokens, &switched_off)
+    });
+    if !is_unwatched || STARTERS.iter().any(|(path, _)| *path == source.path) {
+        return Vec::new();
+    }
+    // Those of a command take no arguments, the launcher's take the command.
+    ["spawn", "output", "status", "exec"]
+        .iter()
+        .filter(|call| {
+            let called = source.tokens.windows(5).any(|five| {
+                five[1..] == [".", **call, "(", ")"] && five[0] != "self"
+            });
+            called && contains(&source.tokens, &["Command"])
+        })
+        .map(|call| {
+            format!(
+                "{}: `.{call}()` starts a program that signals do not reach: use process::Supervisor",
+                source.path
+            )
+        })
+        .collect()
+}
+
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_started_past_the_launcher_is_found() {
+        let with = |body: &str| {
+            let text = format!(
+                "//! Docs.\n#![expect(clippy::disallowed_methods, reason = \"deadlines\")]\nuse std::process::Command;\nfn f(command: &mut Command) {{ {body} }}"
+            );
+            started_past_the_launcher(&Source::new("crates/engine/src/child/a.rs", &text)).len()
+        };
+        assert_eq!(with("command.spawn();"), 1);
+        assert_eq!(with("Command::new(name).arg(x).output();"), 1);
+        assert_eq!(with("supervisor.output(command);"), 0);
+        assert_eq!(with("self.status();"), 0);
+    }
+}
