@@ -111,6 +111,7 @@ fn dispatch(
         let _ = write_error(&mut stderr, &error.to_string());
     };
     let interrupt = Interrupt::install(tell).map_err(|error| AppError::Usage(error.to_string()))?;
+    app::start_workers(variables.worker_threads);
     let supervisor = Supervisor::new(&interrupt);
     let charset = match common.output.format {
         MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),

@@ -12,6 +12,7 @@ mod naming;
 mod options;
 mod stored;
 mod words;
+mod workers;
 
 pub use commands::{
     AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CiSystem, CompareOptions,
@@ -31,3 +32,4 @@ pub use options::{
     PairedOptions, StoreOptions,
 };
 pub use words::{OutlierWords, outliers, range, words};
+pub use workers::start_workers;

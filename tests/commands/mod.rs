@@ -22,6 +22,7 @@ mod exchanging;
 mod exit_codes;
 mod explaining;
 mod extras;
+mod failing_git;
 mod families;
 mod filters;
 mod flags;

@@ -40,7 +40,7 @@ const fn stage(
 }
 
 /// A package in a repository, whose one bench does nothing.
-fn package(machine: &Machine) -> PathBuf {
+pub fn package(machine: &Machine) -> PathBuf {
     let root = machine.home().join("package");
     fs::create_dir_all(root.join("benches")).expect("a directory");
     let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("written");
@@ -54,19 +54,19 @@ fn package(machine: &Machine) -> PathBuf {
     root
 }
 
-fn git(machine: &Machine, root: &Path, words: &[&str]) {
+pub fn git(machine: &Machine, root: &Path, words: &[&str]) {
     let mut command = machine.command("git");
     let user = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
     command.arg("-C").arg(root).args(user).args(words);
     run(command).expect_code(0);
 }
 
-fn commit(machine: &Machine, root: &Path) {
+pub fn commit(machine: &Machine, root: &Path) {
     git(machine, root, &["add", "--all"]);
     git(machine, root, &["commit", "--quiet", "--message", "one"]);
 }
 
-fn perfcheck(machine: &Machine, root: &Path, words: &[&str]) -> Perfcheck {
+pub fn perfcheck(machine: &Machine, root: &Path, words: &[&str]) -> Perfcheck {
     machine
         .perfcheck()
         .args(words)
@@ -77,9 +77,9 @@ fn perfcheck(machine: &Machine, root: &Path, words: &[&str]) -> Perfcheck {
 }
 
 /// Where `program` is found, unless something stands in for it.
-fn place_of(program: &str) -> PathBuf {
+pub fn place_of(program: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").map(PathBuf::from);
-    let beside = cargo.and_then(|cargo| Some(cargo.with_file_name(program)));
+    let beside = cargo.map(|cargo| cargo.with_file_name(program));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let all = std::env::split_paths(&path).map(|directory| directory.join(program));
     let mut all = beside.into_iter().chain(all);
@@ -178,9 +178,8 @@ fn a_signal_while_a_pipe_is_read_ends_the_import() {
         run(command).expect_code(0);
         for command in [&["store", "import"][..], &["merge"]] {
             let root = package(&machine);
-            let running = perfcheck(&machine, &root, command).arg(&pipe).start();
-            // It opens once somebody reads it.
-            let writer = fs::OpenOptions::new().write(true).open(&pipe);
+            let mut running = perfcheck(&machine, &root, command).arg(&pipe).start();
+            let writer = running.wait_for_reader(&pipe);
             running.signal(signal);
             running
                 .finish()

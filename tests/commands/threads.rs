@@ -83,3 +83,44 @@ fn b15_stored_runs_give_the_same_bytes_with_1_2_and_8_threads() {
     assert!(json(&["show", "2"]).contains("benchmark-measured"));
     assert!(json(&["explain", "text"]).contains("\"decided_by\":\"bootstrap-t\""));
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn where_threads_cannot_be_started_fewer_do() {
+    let machine = Machine::new();
+    let table = machine.home().join("table.csv");
+    let rows = (0..60).map(|at| format!("b{},{},{}\n", at % 4, at / 12, 1_000 + at * 7 % 11));
+    let text = "name,launch,ns\n".to_owned() + &rows.collect::<String>();
+    std::fs::write(&table, text).expect("written");
+    for _ in 0..2 {
+        let imported = machine.perfcheck().args(["store", "import"]).arg(&table);
+        let columns = [
+            "--columns",
+            "id=name,launch=launch,value=ns",
+            "--unit",
+            "ns",
+        ];
+        imported.args(columns).testbench("").run().expect_code(0);
+    }
+    // The stacks of 64 threads take 128 MiB of addresses, of which there are not so many.
+    let script = "ulimit -v \"$1\"; shift; exec \"$@\"";
+    let compare = |kibibytes: &str, threads: &str| {
+        let mut command = machine.command("sh");
+        command
+            .args([
+                "-c",
+                script,
+                "sh",
+                kibibytes,
+                env!("CARGO_BIN_EXE_cargo-perfcheck"),
+            ])
+            .args(["perfcheck", "compare", "1", "2", "--manifest-path"])
+            .arg(crate::support::testbench(""))
+            .env("PERFCHECK_STORE", machine.store())
+            .env("RAYON_NUM_THREADS", threads);
+        crate::support::run(command).expect_code(0).stdout
+    };
+    let all = compare("unlimited", "2");
+    assert_eq!(compare("220000", "64"), all);
+    assert_eq!(compare("unlimited", "5000"), all);
+}

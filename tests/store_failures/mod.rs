@@ -74,6 +74,19 @@ fn a_newer_store_is_refused() {
 }
 
 #[test]
+fn a_store_that_has_lost_its_version_is_refused() {
+    let machine = Machine::new();
+    steady(&machine).expect_code(0);
+    let store = Connection::open(machine.store()).unwrap();
+    store
+        .execute_batch("PRAGMA journal_mode = DELETE; PRAGMA user_version = 0")
+        .unwrap();
+    drop(store);
+    let why = "is damaged: its schema version (`user_version`) is 0, but it has tables";
+    refused(&machine, &[why]);
+}
+
+#[test]
 fn a_truncated_store_is_refused() {
     let machine = Machine::new();
     steady(&machine).expect_code(0);
@@ -114,6 +127,8 @@ fn a_full_disk_is_an_error_and_what_was_stored_stays() {
         dd if=/dev/zero of="${PERFCHECK_STORE%/*}/filler" bs=1k 2> /dev/null
         "$@"
         echo "status $?"
+        rm -f "$PERFCHECK_STORE"-shm
+        "$1" perfcheck show 1 --manifest-path "$4" > /dev/null && echo "readable while it is full"
         rm "${PERFCHECK_STORE%/*}/filler"
         "$1" perfcheck show 1 --manifest-path "$4" > /dev/null && echo "still readable"
         "$@" > /dev/null && echo "and writable again"
@@ -124,7 +139,12 @@ fn a_full_disk_is_an_error_and_what_was_stored_stays() {
         return;
     }
     let finished = support::run(command).expect_stderr(&["no space left for the store", "help:"]);
-    for line in ["status 5", "still readable", "and writable again"] {
+    for line in [
+        "status 5",
+        "readable while it is full",
+        "still readable",
+        "and writable again",
+    ] {
         assert!(finished.stdout.contains(line), "no {line:?} in\n{finished}");
     }
 }

@@ -12,6 +12,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -434,6 +435,25 @@ impl Running {
                 Instant::now() < deadline && matches!(self.child.try_wait(), Ok(None)),
                 "{} never came",
                 path.display()
+            );
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Waits until it has opened a pipe to read it, and opens that for writing.
+    pub fn wait_for_reader(&mut self, pipe: &Path) -> File {
+        let deadline = Instant::now() + DEADLINE;
+        // Without waiting, that works once somebody reads.
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        loop {
+            let mut options = File::options();
+            if let Ok(writer) = options.write(true).custom_flags(flags).open(pipe) {
+                return writer;
+            }
+            assert!(
+                Instant::now() < deadline && matches!(self.child.try_wait(), Ok(None)),
+                "nobody read {}",
+                pipe.display()
             );
             thread::sleep(POLL);
         }

@@ -121,6 +121,39 @@ fn an_interrupted_run_is_no_reference() {
 }
 
 #[test]
+fn a_run_that_is_being_measured_stays_and_its_reference_may_go() {
+    let machine = Machine::new();
+    let first = machine.perfcheck().testbench("").args(["-p", "forks"]);
+    let first = first.args(["--bench", "forks"]).args(QUICK).run();
+    first.expect_code(0);
+    let mut run = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "forks", "--bench", "forks", "--rounds", "12"])
+        .args(["--warm-up-time", "5ms", "--measurement-time", "20ms"])
+        .args(["--baseline", "1", "--fail-on", "none"])
+        .start();
+    run.wait_for_stderr("Launch 3 ");
+    let refused = command(&machine, &["store", "remove", "2"]).expect_code(2);
+    refused.expect_stderr(&[
+        "run 2 has not ended, and a run is being measured into this store",
+        "help: wait until it ends",
+    ]);
+    command(&machine, &["store", "remove", "1"]).expect_code(0);
+    let run = run.finish().expect_code(0);
+    assert!(run.stdout.contains("run 1"), "{run}");
+    let runs = stored(&machine, &["store", "runs"]).json();
+    assert_eq!(runs.len(), 1, "{runs:#?}");
+    assert_eq!(runs[0]["status"], "complete", "{runs:#?}");
+    // What an interrupted run leaves can be removed.
+    let mut run = long_run(&machine);
+    run.wait_for_stderr("Launch 2 ");
+    run.signal(Signal::INT);
+    run.finish().expect_code(130);
+    command(&machine, &["store", "remove", "3"]).expect_code(0);
+}
+
+#[test]
 fn an_interrupt_while_a_bench_hangs_does_not_wait_for_it() {
     let machine = Machine::new();
     let mut run = machine

@@ -110,5 +110,5 @@ fn layouts(
         base: &*sides.base.executable,
         candidate: &*sides.candidate.executable,
     };
-    CodeLayouts::of(from, built, places, seed).map_err(|error| error.to_string())
+    CodeLayouts::of(&from, built, &places, seed).map_err(|error| error.to_string())
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
-use crate::report::write_build_event;
+use crate::report::{self, write_build_event};
 use perfcheck_analysis::model::{DecisionSettings, GitState};
 use perfcheck_engine::cargo::BenchTarget;
 use perfcheck_engine::child::LATENCY_DIGITS;
+use perfcheck_engine::host::GitError;
 use perfcheck_engine::measure::Filter;
 
 /// What is to be measured, and under which circumstances.
@@ -94,14 +95,24 @@ pub(in crate::app) fn instruct(context: &Context, target: &mut BenchTarget) {
 }
 
 /// The checkout of a workspace; the branch is the one that a CI system names where git knows none.
+///
+/// Where git cannot tell, that is said, and a run does without.
 pub(in crate::app) fn git_state(
     context: &Context,
-    world: &World<'_>,
+    world: &mut World<'_>,
 ) -> Result<Option<GitState>, AppError> {
     let Some(checkout) = context.checkout() else {
         return Ok(None);
     };
-    let mut state = checkout.state()?;
+    let mut state = match checkout.state() {
+        Ok(state) => state,
+        Err(why @ GitError::Interrupted) => return Err(why.into()),
+        Err(why) => {
+            let said = format!("commit and branch are not known: {why}");
+            report::write_warning(world.stderr, &said)?;
+            None
+        }
+    };
     if let Some(state) = &mut state
         && state.branch.is_none()
     {

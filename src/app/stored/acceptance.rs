@@ -12,7 +12,12 @@ pub(in crate::app) fn acceptance(
     named: Option<RunId>,
 ) -> Result<Acceptance, StoreError> {
     let beside_the_history = match named {
-        Some(named) => store.run(named)?.acceptance == Acceptance::Pending,
+        Some(named) => match store.run(named) {
+            Ok(run) => run.acceptance == Acceptance::Pending,
+            // It was removed while this run was measured, so nobody knows whether it was in the history.
+            Err(StoreError::NoSuchRun(_)) => true,
+            Err(error) => return Err(error),
+        },
         None => false,
     };
     let mut verdicts = concluded.rows.iter().filter_map(|row| row.verdict);

@@ -68,9 +68,10 @@ pub(in crate::app) fn earlier_runs(
             // What this branch has not got yet is no reference while there is a run that it has.
             let (mut own, mut others) = (Vec::new(), Vec::new());
             for run in runs {
-                match is_ancestor(checkout, &run)? {
-                    true => own.push(run),
-                    false => others.push(run),
+                if is_ancestor(checkout, &run)? {
+                    own.push(run);
+                } else {
+                    others.push(run);
                 }
             }
             take(own, &mut open)?;

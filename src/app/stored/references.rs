@@ -365,6 +365,32 @@ impl Chooser<'_> {
     }
 }
 
+/// References, and everything that is said of them later: it holds whatever becomes of their runs meanwhile.
+pub(in crate::app) struct StoredReferences {
+    pub(in crate::app) references: References,
+    /// What they measured, by run and key.
+    pub(in crate::app) past: BTreeMap<(RunId, BenchmarkKey), Measurement>,
+    /// The benchmarks that should be there again.
+    pub(in crate::app) expected: Vec<BenchmarkKey>,
+}
+
+impl StoredReferences {
+    /// Reads it all.
+    pub(in crate::app) fn read(store: &Store, references: References) -> Result<Self, StoreError> {
+        Ok(Self {
+            past: past_measurements(store, &references)?,
+            expected: expected_again(store, &references, |_| true)?,
+            references,
+        })
+    }
+
+    /// Takes `other`'s choices for the benchmarks that it is about.
+    pub(in crate::app) fn replace(&mut self, other: Self) {
+        self.references.chosen.extend(other.references.chosen);
+        self.past.extend(other.past);
+    }
+}
+
 /// What the reference runs measured of the benchmarks that are compared with them, by run and key.
 pub(in crate::app) fn past_measurements(
     store: &Store,

@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::Duration;
 
 use super::bench_target::BenchTarget;
@@ -15,7 +14,7 @@ use super::options::CargoOptions;
 use super::output::BuildOutput;
 use super::selection::{SelectedTarget, SkippedTarget, TargetSelection, all_targets};
 use super::toolchain::Toolchain;
-use crate::process::{Interrupt, Leftovers, Supervisor};
+use crate::process::{Interrupt, Leftovers, Supervisor, start_thread};
 
 /// The outcome of a build that worked.
 #[derive(Debug, Clone)]
@@ -110,13 +109,14 @@ impl BuildOrder<'_> {
             return Err(start_error(std::io::ErrorKind::BrokenPipe.into()));
         };
         let (sender, received) = crossbeam_channel::unbounded();
-        thread::spawn(move || {
+        start_thread(move || {
             for message in Message::parse_stream(BufReader::new(messages)).map_while(Result::ok) {
                 if sender.send(message).is_err() {
                     return;
                 }
             }
-        });
+        })
+        .map_err(start_error)?;
         let mut artifacts: Vec<Artifact> = Vec::new();
         let mut scripts: Vec<BuildScript> = Vec::new();
         loop {

@@ -1,5 +1,10 @@
 //! The compiler, and what cargo's configuration says about how it is used.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads what cargo and rustc read of the environment"
+)]
+
 use cargo_config2::{Config, PathAndArgs, ResolveOptions};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

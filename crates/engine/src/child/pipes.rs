@@ -1,8 +1,9 @@
 //! One thread a pipe, reading at all times; what was read waits in bounded channels.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use std::io::{BufRead, BufReader, Read};
-use std::thread;
+use std::io::{self, BufRead, BufReader, Read};
+
+use crate::process::start_thread;
 
 use perfcheck_analysis::model::limits::LONGEST_ANSWER_BYTES;
 
@@ -23,7 +24,7 @@ pub(super) enum Incoming {
 }
 
 /// Reads lines until end of file, which closes the channel.
-pub(super) fn read_lines(pipe: impl Read + Send + 'static) -> Receiver<Incoming> {
+pub(super) fn read_lines(pipe: impl Read + Send + 'static) -> io::Result<Receiver<Incoming>> {
     spawn(move |sender| {
         let mut pipe = BufReader::with_capacity(PIECE, pipe);
         while let Some(incoming) = next_line(&mut pipe) {
@@ -57,33 +58,35 @@ fn next_line(pipe: &mut impl BufRead) -> Option<Incoming> {
 }
 
 /// Reads bytes as they come until end of file, which closes the channel.
-pub(super) fn read_pieces(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+pub(super) fn read_pieces(pipe: impl Read + Send + 'static) -> io::Result<Receiver<Vec<u8>>> {
     read_pieces_of([Box::new(pipe)])
 }
 
 /// Reads bytes from several pipes as they come, until the end of all of them.
 pub(super) fn read_pieces_of<const N: usize>(
     pipes: [Box<dyn Read + Send>; N],
-) -> Receiver<Vec<u8>> {
+) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = bounded(WAITING);
     for mut pipe in pipes {
         let sender = sender.clone();
-        thread::spawn(move || {
+        start_thread(move || {
             let mut piece = vec![0; PIECE];
             while let Ok(length @ 1..) = pipe.read(&mut piece) {
                 if sender.send(piece[..length].to_vec()).is_err() {
                     return;
                 }
             }
-        });
+        })?;
     }
-    receiver
+    Ok(receiver)
 }
 
-fn spawn<T: Send + 'static>(read: impl FnOnce(Sender<T>) + Send + 'static) -> Receiver<T> {
+fn spawn<T: Send + 'static>(
+    read: impl FnOnce(Sender<T>) + Send + 'static,
+) -> io::Result<Receiver<T>> {
     let (sender, receiver) = bounded(WAITING_LINES);
-    thread::spawn(move || read(sender));
-    receiver
+    start_thread(move || read(sender))?;
+    Ok(receiver)
 }
 
 #[cfg(test)]
@@ -92,7 +95,10 @@ mod tests {
 
     #[test]
     fn lines_come_whole_and_the_last_one_needs_no_end() {
-        let lines: Vec<Incoming> = read_lines(&b"a\n\nbc"[..]).iter().collect();
+        let lines: Vec<Incoming> = read_lines(&b"a\n\nbc"[..])
+            .expect("a thread")
+            .iter()
+            .collect();
         let expected = [&b"a"[..], b"", b"bc"].map(|line| Incoming::Line(line.to_vec()));
         assert_eq!(lines, expected);
     }
@@ -100,7 +106,8 @@ mod tests {
     #[test]
     fn a_line_beyond_every_limit_is_cut_and_the_next_one_is_whole() {
         let endless = std::io::repeat(b'x').take(LONGEST_ANSWER_BYTES as u64 + 10);
-        let mut lines = read_lines(endless.chain(&b"\nnext\n"[..])).into_iter();
+        let lines = read_lines(endless.chain(&b"\nnext\n"[..]));
+        let mut lines = lines.expect("a thread").into_iter();
         assert!(matches!(lines.next(), Some(Incoming::TooLong(line)) if line.len() == PIECE));
         assert_eq!(lines.next(), Some(Incoming::Line(b"next".to_vec())));
         assert_eq!(lines.next(), None);

@@ -171,6 +171,13 @@ impl<'a> Running<'a> {
 
     /// Ends it, if it does not by itself: how it ended, in words.
     pub(super) fn status(&mut self) -> String {
+        if !self.group.await_leader(END_GRACE) {
+            let _ = self.group.end(Duration::ZERO);
+            return format!(
+                "killed by cargo-perfcheck, {} s after it closed its connection",
+                END_GRACE.as_secs()
+            );
+        }
         match self.group.end(END_GRACE) {
             Ok(status) => in_words(status),
             Err(error) => error.to_string(),
@@ -263,6 +270,22 @@ fn in_words(status: ExitStatus) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::{Leftovers, Supervisor};
+    use perfcheck_analysis::model::Silence;
+
+    #[test]
+    fn a_child_that_closes_its_connection_and_lives_is_said_to_be_killed_by_us() {
+        let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
+        let mut command = std::process::Command::new("sleep");
+        let group = supervisor.spawn(command.arg("900"), Leftovers::Kill);
+        let launcher = Launcher::new(&supervisor, &interrupt, &Silence, Duration::ZERO);
+        let output = crossbeam_channel::bounded(0).1;
+        let mut running = Running::new(group.expect("it starts"), output, &launcher);
+        assert_eq!(
+            running.exited("start a").to_string(),
+            "the process ended (killed by cargo-perfcheck, 2 s after it closed its connection) before it answered `start a`"
+        );
+    }
 
     #[test]
     fn a_panic_is_told_by_its_place_and_message_and_not_by_the_end_of_its_backtrace() {

@@ -56,11 +56,12 @@ impl<'a> Stranger<'a> {
         let requests = leader.stdin.take();
         let requests =
             requests.ok_or_else(|| spec.not_started(std::io::ErrorKind::BrokenPipe.into()))?;
-        let stderr = read_pieces(Quiet::new(stderr));
+        let not_started = |source| spec.not_started(source);
+        let stderr = read_pieces(Quiet::new(stderr)).map_err(not_started)?;
         Ok(Self {
             running: Running::new(group, stderr, launcher),
             requests,
-            frames: read_lines(stdout),
+            frames: read_lines(stdout).map_err(not_started)?,
         })
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::process::RunError;
 
 /// The oldest git that every command is tried with.
-const OLDEST_GIT: &str = "2.25";
+const OLDEST_GIT: &str = "2.30";
 
 /// Why git could not tell or do something.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -154,7 +154,11 @@ impl GitError {
             return Self::Filter {
                 filter: filter.to_owned(),
                 file: file.to_owned(),
-                commit: command.rsplit(' ').next().unwrap_or_default().to_owned(),
+                commit: match command.strip_prefix("read-tree ") {
+                    Some(arguments) => arguments.rsplit(' ').next().unwrap_or_default(),
+                    None => "HEAD",
+                }
+                .to_owned(),
                 said,
             };
         }
@@ -198,13 +202,14 @@ impl From<RunError> for GitError {
     }
 }
 
-/// File and filter of git's line `fatal: FILE: smudge filter NAME failed`.
+/// File and filter of git's line `fatal: FILE: smudge filter NAME failed`, or `clean filter 'NAME'`.
 fn failed_filter(line: &str) -> Option<(&str, &str)> {
     let line = line
         .strip_prefix("fatal: ")
         .or(line.strip_prefix("error: "))?;
-    let (file, rest) = line.rsplit_once(": smudge filter ")?;
-    Some((file, rest.strip_suffix(" failed")?))
+    let (file, rest) =
+        (line.rsplit_once(": smudge filter ")).or_else(|| line.rsplit_once(": clean filter "))?;
+    Some((file, rest.strip_suffix(" failed")?.trim_matches('\'')))
 }
 
 fn lfs_help(filter: &str, commit: &str) -> String {

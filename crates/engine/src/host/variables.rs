@@ -43,6 +43,8 @@ pub struct Variables {
     pub github_step_summary: Option<PathBuf>,
     /// What the CI system calls this job (`GITHUB_WORKFLOW` and `GITHUB_JOB`, or `CI_JOB_NAME`).
     pub job: Option<String>,
+    /// `RAYON_NUM_THREADS`: how many threads work out statistics.
+    pub worker_threads: Option<usize>,
     /// `CARGO_TERM_COLOR`
     pub term_color: Option<String>,
     /// Whether a terminal shows all characters, by `TERM` and the locale's character set; else ASCII alone, for certain.
@@ -81,6 +83,7 @@ impl Variables {
                     None => job,
                 })
                 .or_else(|| text("CI_JOB_NAME")),
+            worker_threads: text("RAYON_NUM_THREADS").and_then(|number| number.parse().ok()),
             term_color: text("CARGO_TERM_COLOR"),
             shows_unicode: shows_unicode(
                 text("TERM").as_deref(),

@@ -283,11 +283,8 @@ mod tests {
         fs::write(&source, "int main(void) { return 0; }").expect("written");
         let object = deps.join("a.o");
         let cc = |arguments: &[&OsStr]| {
-            let status = Command::new("cc")
-                .args(arguments)
-                .status()
-                .expect("cc runs");
-            assert!(status.success());
+            let output = Supervisor::default().output(Command::new("cc").args(arguments));
+            assert!(output.expect("cc runs").status.success());
         };
         cc(&[
             "-c".as_ref(),

@@ -10,7 +10,7 @@ use super::functions::{ExecutableCode, code};
 use super::kept::KeptLink;
 use super::leads::{self, Lead};
 use super::places::{Piece, draw};
-use crate::process::Supervisor;
+use crate::process::{Supervisor, start_thread_in};
 use perfcheck_analysis::model::BySide;
 
 /// An executable that can be linked anew.
@@ -41,14 +41,17 @@ struct LinkedSide {
 impl CodeLayouts {
     /// Of executables that were `built` and can be relinked; what comes out is to lie at `places`.
     pub fn of(
-        from: BySide<Relinkable>,
+        from: &BySide<Relinkable>,
         built: BySide<&Path>,
-        places: BySide<PathBuf>,
+        places: &BySide<PathBuf>,
         seed: u64,
     ) -> Result<Self, LinkError> {
         let (base, candidate) = at_once(
-            || LinkedSide::of(from.base, built.base, places.base),
-            || LinkedSide::of(from.candidate, built.candidate, places.candidate),
+            || LinkedSide::of(from.base.clone(), built.base, places.base.clone()),
+            || {
+                let from = from.candidate.clone();
+                LinkedSide::of(from, built.candidate, places.candidate.clone())
+            },
         );
         let sides = BySide {
             base: base?,
@@ -78,12 +81,15 @@ impl CodeLayouts {
     }
 }
 
-/// What both sides come to, each in a thread.
-fn at_once<T: Send>(base: impl FnOnce() -> T + Send, candidate: impl FnOnce() -> T) -> (T, T) {
+/// What both sides come to: at the same time, where a thread can be started.
+fn at_once<T: Send>(base: impl Fn() -> T + Sync, candidate: impl Fn() -> T) -> (T, T) {
     thread::scope(|scope| {
-        let base = scope.spawn(base);
+        let started = start_thread_in(scope, &base);
         let candidate = candidate();
-        let base = base.join();
+        let base = match started {
+            Ok(thread) => thread.join(),
+            Err(_) => Ok(base()),
+        };
         let base = base.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (base, candidate)
     })
@@ -182,15 +188,14 @@ mod tests {
         fs::write(&linker, script).expect("written");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(&linker, mode).expect("set");
-        let status = Command::new("rustc")
+        let mut rustc = Command::new("rustc");
+        rustc
             .args(["-O", "--edition=2024", "-C"])
             .arg(format!("linker={}", linker.display()))
             .arg("-o")
-            .arg(&executable)
-            .arg(&path)
-            .status()
-            .expect("rustc runs");
-        assert!(status.success());
+            .args([&executable, &path]);
+        let output = Supervisor::default().output(&mut rustc);
+        assert!(output.expect("rustc runs").status.success());
         let text = fs::read_to_string(place.join("cc.arguments")).expect("arguments");
         let arguments: Vec<OsString> = text
             .lines()
@@ -256,7 +261,7 @@ mod tests {
             supervisor: Supervisor::default(),
         };
         let layouts = CodeLayouts::of(
-            BySide {
+            &BySide {
                 base: relinkable(base),
                 candidate: relinkable(candidate),
             },
@@ -264,7 +269,7 @@ mod tests {
                 base: &base_built,
                 candidate: &candidate_built,
             },
-            BySide {
+            &BySide {
                 base: place.path().join("a"),
                 candidate: place.path().join("b"),
             },
@@ -285,8 +290,8 @@ mod tests {
                 "{} alike, not {other:?}",
                 same.len()
             );
-            let output = Command::new(executables.candidate)
-                .output()
+            let output = Supervisor::default()
+                .output(&mut Command::new(executables.candidate))
                 .expect("it runs");
             assert!(String::from_utf8_lossy(&output.stdout).ends_with(" 12\n"));
             maps.push(here);

@@ -390,6 +390,7 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a process to be sampled")]
     fn two_functions_that_spin_have_their_shares_of_the_samples() {
+        use crate::process::{Leftovers, Supervisor};
         use std::process::Command;
         use std::time::Instant;
 
@@ -401,15 +402,18 @@ mod tests {
         let source = place.path().join("spins.rs");
         fs::write(&source, SPINS).expect("written");
         let program = place.path().join("spins");
-        let built = Command::new("rustc")
+        let supervisor = Supervisor::default();
+        let mut rustc = Command::new("rustc");
+        rustc
             .args(["-O", "--edition=2024", "-o"])
-            .args([&program, &source])
-            .status();
-        assert!(built.expect("rustc runs").success());
+            .args([&program, &source]);
+        let built = supervisor.output(&mut rustc);
+        assert!(built.expect("rustc runs").status.success());
         let executable = fs::read(&program).expect("readable");
         let names = FunctionNames::of(&executable).expect("it has names");
-        let mut child = Command::new(&program).spawn().expect("it starts");
-        let mut process = SampledProcess::of(child.id(), &names).expect("it is sampled");
+        let started = supervisor.spawn(&mut Command::new(&program), Leftovers::Leave);
+        let mut child = started.expect("it starts");
+        let mut process = SampledProcess::of(child.leader().id(), &names).expect("it is sampled");
         std::thread::sleep(Duration::from_millis(20));
         process.look();
         assert!(process.found.is_empty(), "nobody has begun");
@@ -426,8 +430,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(20));
         process.look();
         assert_eq!(process.found.values().sum::<u64>(), all, "it has ended");
-        child.kill().expect("killed");
-        child.wait().expect("ended");
+        drop(child);
         let mut found = FoundPlaces::new();
         process.add_to(&mut found);
         let found = time_samples(found, &names);

@@ -5,18 +5,19 @@
     reason = "the place that starts processes, and deadlines of ending groups"
 )]
 
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, bounded, never};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::interrupt::Interrupt;
 use super::orphans::{self, Mark};
 use super::reaper::Reaper;
+use super::threads::start_thread;
 
 /// How often a process that should be ending is looked at; nothing is being timed then.
 const POLL: Duration = Duration::from_millis(1);
@@ -47,8 +48,14 @@ pub struct Supervisor {
 struct GroupState {
     reaper: Option<Reaper>,
     mark: Mark,
-    /// Processes that are ours and alive: what else turns up as our child is an orphan of theirs.
-    known: Vec<u32>,
+}
+
+/// Children that this process started and that are alive: what else turns up as our child is an orphan of theirs. Of the whole process, as an orphan is:
+/// one supervisor must not end what another one started.
+static KNOWN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn lock_known() -> MutexGuard<'static, Vec<u32>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Supervisor {
@@ -57,7 +64,6 @@ impl Supervisor {
         let shared = GroupState {
             reaper: None,
             mark: Mark::fresh(),
-            known: Vec::new(),
         };
         Self {
             shared: Arc::new(Mutex::new(shared)),
@@ -72,8 +78,9 @@ impl Supervisor {
 
     /// Starts `command` as the leader of a new process group.
     pub fn spawn(&self, command: &mut Command, leftovers: Leftovers) -> io::Result<ProcessGroup> {
-        // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
         let mut shared = self.lock();
+        // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
+        let mut known = lock_known();
         // Between its start and the reaper's knowledge of it, a signal that ends us would leave it behind.
         let _no_end = self.interrupt.hold();
         if shared.reaper.is_none() {
@@ -81,20 +88,21 @@ impl Supervisor {
             // Without a reaper (no executable to start) groups still end with their `ProcessGroup`.
             shared.reaper = Reaper::start(&shared.mark).ok();
             let reaper = shared.reaper.as_ref().map(Reaper::pid);
-            shared.known.extend(reaper);
+            known.extend(reaper);
         }
         if leftovers == Leftovers::Kill {
             shared.mark.put_on(command);
             // Orphans that are here already are not this group's.
             for pid in orphans::children() {
-                if !shared.known.contains(&pid) {
-                    shared.known.push(pid);
+                if !known.contains(&pid) {
+                    known.push(pid);
                 }
             }
         }
         let child = command.process_group(0).spawn()?;
         let id = Pid::from_child(&child);
-        shared.known.push(child.id());
+        known.push(child.id());
+        drop(known);
         if let Some(reaper) = &mut shared.reaper {
             reaper.watch(id);
         }
@@ -108,7 +116,7 @@ impl Supervisor {
         })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, GroupState> {
+    fn lock(&self) -> MutexGuard<'_, GroupState> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -133,11 +141,12 @@ impl ProcessGroup {
     pub fn ended(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(0);
         let leader = self.id;
-        thread::spawn(move || {
+        let started = start_thread(move || {
             wait_without_reaping(leader);
             drop::<crossbeam_channel::Sender<()>>(sender);
         });
-        receiver
+        // Without one it is noticed by the end of its pipes.
+        if started.is_ok() { receiver } else { never() }
     }
 
     /// Asks the whole group to end, as Ctrl-C would, and kills what is left of it when the leader has ended, or takes too long.
@@ -165,24 +174,31 @@ impl ProcessGroup {
         wait_without_reaping(self.id);
         let mut shared = self.supervisor.lock();
         if self.leftovers == Leftovers::Kill {
-            orphans::kill_all_but(&shared.known);
+            orphans::kill_all_but(&lock_known());
         }
         // Not before: if we die on the way, the rest is for the reaper to do.
         if let Some(reaper) = &mut shared.reaper {
             reaper.forget(self.id);
         }
+        // Held until it is forgotten: its number may be another child's as soon as it is reaped.
+        let mut known = lock_known();
         let status = self.child.wait()?;
-        self.status = Some(status);
         let leader = self.child.id();
-        shared.known.retain(|pid| *pid != leader);
+        known.retain(|pid| *pid != leader);
+        self.status = Some(status);
         Ok(status)
     }
 
-    fn await_leader(&self, grace: Duration) {
+    /// Waits up to `grace` for the leader to end by itself; whether it has.
+    pub fn await_leader(&self, grace: Duration) -> bool {
         let deadline = Instant::now() + grace;
-        while !self.leader_has_ended() && Instant::now() < deadline {
+        while !self.leader_has_ended() {
+            if Instant::now() >= deadline {
+                return false;
+            }
             thread::sleep(POLL);
         }
+        true
     }
 
     pub(super) fn leader_has_ended(&self) -> bool {

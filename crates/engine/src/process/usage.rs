@@ -139,6 +139,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::time::Duration;
 
+    use super::super::group::{Leftovers, Supervisor};
     use super::Usage;
 
     #[test]
@@ -190,12 +191,11 @@ mod tests {
     #[test]
     fn processes_that_are_alive_are_seen() {
         let of_us = || Usage::of(std::process::id()).expect("alive").has_children;
-        #[expect(clippy::disallowed_methods, reason = "a child to be seen")]
-        let child = std::process::Command::new("sleep").arg("900").spawn();
-        let mut child = child.expect("starts");
+        let mut command = std::process::Command::new("sleep");
+        let started = Supervisor::default().spawn(command.arg("900"), Leftovers::Leave);
+        // Dropped, it is ended.
+        let _child = started.expect("starts");
         assert!(of_us());
-        child.kill().expect("killed");
-        child.wait().expect("ends");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! No step depends on how much is stored.
 
 use std::fmt::Write;
+use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
@@ -23,6 +24,8 @@ use super::{StoreError, schema};
 #[derive(Debug)]
 pub struct Store {
     pub(super) database: Database,
+    /// While a run is measured into it; see [`Store::hold_for_measuring`].
+    measuring: Option<File>,
 }
 
 /// What a store lies in.
@@ -195,6 +198,7 @@ impl Store {
         };
         Ok(Self {
             database: Database::Server(session),
+            measuring: None,
         })
     }
 
@@ -206,7 +210,28 @@ impl Store {
     fn of(file: StoreFile) -> Self {
         Self {
             database: Database::File(file),
+            measuring: None,
         }
+    }
+
+    /// Lets other processes know, until this value is dropped or the process ends, that a run is measured into the store: they hold the same lock of the
+    /// directory that it lies in. Where there are no such locks, nobody knows.
+    pub(super) fn hold_for_measuring(&mut self) {
+        if self.measuring.is_none() {
+            let directory = self.directory();
+            self.measuring = directory.filter(|directory| directory.try_lock_shared().is_ok());
+        }
+    }
+
+    /// Whether another process measures a run into the store.
+    pub fn is_measured_into(&self) -> bool {
+        let directory = self.directory();
+        directory
+            .is_some_and(|directory| matches!(directory.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
+    fn directory(&self) -> Option<File> {
+        File::open(self.database.file()?.path().parent()?).ok()
     }
 }
 
@@ -322,16 +347,20 @@ fn is_on_network(_: &Path) -> bool {
 }
 
 fn connect_to_read(path: &Path, options: OpenOptions) -> Attempt<(Connection, Journal)> {
-    match read_through(path, flags(), options) {
+    match read_through(path, flags(), options, "") {
         Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)))
-            if cannot_share(failure) && !has_log(path) =>
+            if cannot_share(failure) && has_log(path) =>
         {
+            // On a full device: an index of the log in our own memory does, if nobody else has the store open.
+            read_through(path, flags(), options, "PRAGMA locking_mode = EXCLUSIVE")
+        }
+        Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _))) if cannot_share(failure) => {
             // Nothing can be created beside the file and nothing is there: the file alone is the whole store.
             let immutable = immutable_uri(path);
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
                 | OpenFlags::SQLITE_OPEN_NO_MUTEX
                 | OpenFlags::SQLITE_OPEN_URI;
-            read_through(Path::new(&immutable), flags, options)
+            read_through(Path::new(&immutable), flags, options, "")
         }
         outcome => outcome,
     }
@@ -341,8 +370,10 @@ fn read_through(
     path: &Path,
     flags: OpenFlags,
     options: OpenOptions,
+    first: &str,
 ) -> Attempt<(Connection, Journal)> {
     let connection = Connection::open_with_flags(path, flags)?;
+    connection.execute_batch(first)?;
     settle(&connection, options)?;
     connection.pragma_update(None, "query_only", true)?;
     // The first read is what fails where the log cannot be shared.
@@ -351,11 +382,14 @@ fn read_through(
     Ok((connection, journal_of(&mode)))
 }
 
-/// The failures of a write-ahead log in a directory that cannot be written.
+/// The failures of a write-ahead log in a directory that cannot be written, or on a full device.
 fn cannot_share(failure: ffi::Error) -> bool {
     matches!(
         failure.extended_code & 0xff,
-        ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY
+        ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY | ffi::SQLITE_FULL
+    ) || matches!(
+        failure.extended_code,
+        ffi::SQLITE_IOERR_SHMSIZE | ffi::SQLITE_IOERR_SHMOPEN | ffi::SQLITE_IOERR_SHMMAP
     )
 }
 

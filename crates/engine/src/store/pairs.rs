@@ -24,6 +24,7 @@ impl Store {
         plan: &str,
         purpose: Purpose,
     ) -> Result<(RunId, RunId), StoreError> {
+        self.hold_for_measuring();
         self.write(Survives::Kill, |sql| {
             // The candidate gets the higher number: lists take the newest run of a benchmark by it.
             let base = insert_run(sql, workspace, base)?;

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use std::io;
+
 use rusqlite::params;
 
 use super::access::Survives;
@@ -139,7 +141,19 @@ impl Store {
                 .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             Ok(())
         };
-        attempt().map_err(|fault| fault.at(file.path(), file.busy_timeout))
+        attempt().map_err(|fault| {
+            let error = fault.at(file.path(), file.busy_timeout);
+            // SQLite takes a read that fails for damage. What can be read and holds together is none.
+            let is_damage = matches!(error, StoreError::Corrupt { .. });
+            if is_damage && file.holds_together() {
+                return StoreError::Io {
+                    path: file.path().to_owned(),
+                    action: "read",
+                    source: io::Error::other("a read failed that works now"),
+                };
+            }
+            error
+        })
     }
 
     /// Bytes of the database and of its log.
@@ -161,6 +175,13 @@ impl Store {
 }
 
 impl StoreFile {
+    /// Whether SQLite finds nothing wrong with all that is stored.
+    fn holds_together(&self) -> bool {
+        let found =
+            (self.connection).query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+        found.is_ok_and(|found| found == "ok")
+    }
+
     fn bytes(&self) -> u64 {
         let log = {
             let mut log = self.path().as_os_str().to_owned();

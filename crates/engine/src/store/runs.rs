@@ -34,6 +34,7 @@ pub struct RunSummary {
 impl Store {
     /// Begins a run: incomplete until [`Store::finish_run`].
     pub fn begin_run(&mut self, workspace: WorkspaceId, run: &NewRun) -> Result<RunId, StoreError> {
+        self.hold_for_measuring();
         self.write(Survives::Kill, |sql| insert_run(sql, workspace, run))
     }
 

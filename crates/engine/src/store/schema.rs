@@ -56,6 +56,10 @@ impl Identity {
                 found: self.version,
                 supported: newest,
             }))
+        } else if self.version == 0 && self.objects > 0 {
+            Err(Fault::Content(
+                "its schema version (`user_version`) is 0, but it has tables".to_owned(),
+            ))
         } else {
             Ok(self.version)
         }

@@ -121,6 +121,15 @@ pub fn remove_runs(
             .and_then(|one| one.partner);
         wanted.extend([Some(run), partner].into_iter().flatten());
     }
+    let mut wanted_runs = runs.iter().filter(|run| wanted.contains(&run.run));
+    if let Some(run) = wanted_runs.find(|run| run.status == RunStatus::Incomplete)
+        && store.is_measured_into()
+    {
+        return Err(AppError::Usage(format!(
+            "run {run} has not ended, and a run is being measured into this store\n  help: wait until it ends, or end it with Ctrl-C; then `cargo perfcheck store remove {run}` removes what it left",
+            run = run.run
+        )));
+    }
     let named: Vec<String> = runs
         .iter()
         .filter(|run| wanted.contains(&run.run))

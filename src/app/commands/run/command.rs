@@ -26,7 +26,7 @@ use crate::app::options::StoreOptions;
 use crate::app::stored::acceptance::{acceptance, acceptance_in_turn};
 use crate::app::stored::conclusions::{conclusion_of, end_of};
 use crate::app::stored::names::give_name_unless_worse;
-use crate::app::stored::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
+use crate::app::stored::references::{Chooser, StoredReferences, Wanted, Wanting};
 use perfcheck_analysis::compare::{Fact, Rules};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{
@@ -39,7 +39,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{Discovered, DiscoveredTarget};
-use perfcheck_engine::store::{Store, WorkspaceId};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
 pub fn run(
@@ -60,6 +60,7 @@ pub fn run(
     }
     context.tables.layers.command_line = options.layer;
     let options = &against_team_baseline(options, &context, world)?;
+    let git = git_state(&context, world)?;
     let mut command = RunCommand {
         options,
         baseline: None,
@@ -72,7 +73,7 @@ pub fn run(
             timeout: timeout(options.timeout, &context),
             load,
             seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
-            git: git_state(&context, world)?,
+            git,
         },
     };
     command.doubt_filter()?;
@@ -300,19 +301,21 @@ impl RunCommand<'_> {
         if let Some(deal) = &deal {
             discovered.retain(|key| deal.has(key));
         }
+        let lock = request.measuring_lock(world)?;
         let subjects: Vec<Wanting> = discovered.targets.iter().flat_map(wanting).collect();
-        let mut references = self.references(&store, workspace, &subjects, &environment, None)?;
+        let references = self.references(&store, workspace, &subjects, &environment, None)?;
+        // Read before anything is measured: a reference may be removed meanwhile.
+        let mut stored = StoredReferences::read(&store, references)?;
         let scope = self.scope(&discovered);
         let failed = failed_targets(&discovered.failures);
         let listed = discovered.targets.clone();
         let measuring = Alone {
             request,
             environment: &environment,
-            references: &references,
+            references: &stored.references,
             build: name.as_deref(),
             partition: deal.as_ref().map(|deal| &deal.partition),
         };
-        let lock = request.measuring_lock(world)?;
         let run = measuring.begin(&mut store, workspace)?;
         let spent = measuring.measure(&mut store, run, discovered.targets, world)?;
         let declined: BTreeSet<&BenchmarkKey> = spent
@@ -333,20 +336,23 @@ impl RunCommand<'_> {
             discovered.any(|one| one.key == other.key && one.metric != other.metric)
         });
         if !others.is_empty() {
-            let found = self.references(&store, workspace, &others, &environment, Some(run))?;
-            references.chosen.extend(found.chosen);
+            let found = self
+                .references(&store, workspace, &others, &environment, Some(run))
+                .and_then(|references| Ok(StoredReferences::read(&store, references)?));
+            match found {
+                Ok(found) => stored.replace(found),
+                // The reference was removed meanwhile: what was chosen before stands.
+                Err(AppError::Store(StoreError::NoSuchRun(_))) => {}
+                Err(error) => return Err(error),
+            }
         }
         let (rows, mut basis) = interrupt.while_computing(&left, || {
-            self.beside_stored(
-                &store,
-                &measurements,
-                &references,
-                &environment,
-                &failed,
-                // What is gone belongs to no part: merging tells.
-                &|key| deal.is_none() && scope(key) && !declined.contains(key),
-            )
-        })?;
+            // What is gone belongs to no part: merging tells.
+            let is_expected =
+                |key: &BenchmarkKey| deal.is_none() && scope(key) && !declined.contains(key);
+            stored.expected.retain(is_expected);
+            self.beside_stored(&measurements, &stored, &environment, &failed)
+        });
         let is_asked = |row: &Row<'_>| row.comparison.is_some() || !row.blocking.is_empty();
         let why = why.filter(|_| rows.iter().any(is_asked));
         basis.remarks = why
@@ -411,13 +417,11 @@ impl RunCommand<'_> {
     /// The rows of what was measured alone in `environment` beside stored runs, and what they rest on.
     fn beside_stored<'m>(
         &self,
-        store: &Store,
         measurements: &'m [Measurement],
-        references: &References,
+        stored: &StoredReferences,
         environment: &Environment,
         failed: &[FailedTarget],
-        scope: &dyn Fn(&BenchmarkKey) -> bool,
-    ) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
+    ) -> (Vec<Row<'m>>, Verdicts) {
         let (options, context) = (&self.options.comparison, self.request.context);
         let rules = Rules {
             decision: options.decision(&context.tables.workspace),
@@ -427,9 +431,9 @@ impl RunCommand<'_> {
         let failed = failed.iter();
         let evidence = StoredEvidence {
             measurements,
-            references,
-            past: &past_measurements(store, references)?,
-            expected: &expected_again(store, references, scope)?,
+            references: &stored.references,
+            past: &stored.past,
+            expected: &stored.expected,
             rules: &rules,
             noise_threshold: &|measurement: &Measurement| measurement.noise_threshold,
             failed_targets: &failed
@@ -439,7 +443,7 @@ impl RunCommand<'_> {
         };
         let rows = evidence.rows(&Work::silent());
         let basis = evidence.basis(&rows, &options.allow_different);
-        Ok((rows, basis))
+        (rows, basis)
     }
 
     fn is_about_stored_numbers(&self, world: &World<'_>) -> bool {
@@ -516,7 +520,7 @@ impl RunCommand<'_> {
             allowed: &self.options.comparison.allow_different,
             candidate,
         };
-        Ok(chooser.choose(&wanted, subjects)?)
+        chooser.choose(&wanted, subjects)
     }
 
     /// Which benchmarks should be there again if the reference has them.

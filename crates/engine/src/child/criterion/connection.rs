@@ -10,13 +10,13 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::message::{CriterionVersion, Message, MessageError, greet, read_greeting, read_message};
 use super::owner::belongs_to;
 use crate::child::error::ChildError;
 use crate::child::running::Running;
+use crate::process::start_thread;
 
 /// The variables by which Criterion finds a runner, and the place for its files.
 const PORT: &str = "CARGO_CRITERION_PORT";
@@ -63,12 +63,12 @@ impl Connection {
         let (admitted, group) = bounded(1);
         let closing = Arc::new(AtomicBool::new(false));
         let closed = Arc::clone(&closing);
-        thread::spawn(move || {
+        start_thread(move || {
             // Whoever connects before the child's number is known waits in the backlog.
             if let Ok(group) = group.recv() {
                 accept(&listener, port, group, &closed, &sender);
             }
-        });
+        })?;
         Ok(Self {
             port,
             incoming,
@@ -148,7 +148,9 @@ fn accept(
                 if sender.send(PortEvent::Connected(to_write)).is_err() {
                     break;
                 }
-                thread::spawn(move || read(to_read, &sender));
+                if start_thread(move || read(to_read, &sender)).is_err() {
+                    break;
+                }
                 continue;
             }
         };

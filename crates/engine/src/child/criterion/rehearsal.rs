@@ -155,7 +155,8 @@ impl<'a> Rehearsal<'a> {
             // What it prints comes through one channel for both of its pipes.
             running: Running::new(group, bounded(0).1, &launcher.quiet()),
             observer: launcher.observer,
-            output: read_pieces_of([Box::new(stdout), Box::new(stderr)]),
+            output: read_pieces_of([Box::new(stdout), Box::new(stderr)])
+                .map_err(|source| spec.not_started(source))?,
             what,
             patience: what.patience(launcher.timeout),
         }))

@@ -115,7 +115,8 @@ impl<'a> CriterionSession<'a> {
         let mut session = Self {
             running: Running::new(
                 group,
-                read_pieces_of([Box::new(Quiet::new(stdout)), Box::new(Quiet::new(stderr))]),
+                read_pieces_of([Box::new(Quiet::new(stdout)), Box::new(Quiet::new(stderr))])
+                    .map_err(|source| spec.not_started(source))?,
                 launcher,
             ),
             connection,

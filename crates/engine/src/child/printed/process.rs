@@ -93,7 +93,8 @@ pub(super) fn run_until(
     if is_enough.as_mut().is_some_and(|ask| ask(process)) {
         return Ok(None);
     }
-    let lines = read_lines(stdout);
+    let not_started = |source| spec.not_started(source);
+    let lines = read_lines(stdout).map_err(not_started)?;
     let errors = Errors {
         kept: RefCell::default(),
         line: RefCell::default(),
@@ -104,7 +105,7 @@ pub(super) fn run_until(
         observer: &errors,
         ..*launcher
     };
-    let mut running = Running::new(group, read_pieces(stderr), &heard);
+    let mut running = Running::new(group, read_pieces(stderr).map_err(not_started)?, &heard);
     let deadline = began.checked_add(call.allowed);
     let mut text = String::new();
     let mut usage = None;
