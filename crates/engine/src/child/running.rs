@@ -169,8 +169,8 @@ impl<'a> Running<'a> {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Ends it, if it does not by itself: how it ended, in words.
-    pub(super) fn status(&mut self) -> String {
+    /// Waits for its end, or ends it, and says in words how it ended.
+    pub(super) fn await_end(&mut self) -> String {
         if !self.group.await_leader(END_GRACE) {
             let _ = self.group.end(Duration::ZERO);
             return format!(
@@ -191,7 +191,7 @@ impl<'a> Running<'a> {
 
     /// That it ended before it answered `request`.
     pub(super) fn exited(&mut self, request: &str) -> ChildError {
-        let status = self.status();
+        let status = self.await_end();
         self.drain_output();
         ChildError::Exited {
             status,

@@ -497,7 +497,7 @@ impl<'a> Session<'a> {
                 let message = limits::message(message);
                 Err(if fatal {
                     ChildError::Exited {
-                        status: format!("{}; {message}", self.running.status()),
+                        status: format!("{}; {message}", self.running.await_end()),
                         request,
                         last_output: None,
                     }

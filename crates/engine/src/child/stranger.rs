@@ -104,7 +104,7 @@ impl<'a> Stranger<'a> {
                 }
                 Wait::Came(Either::First(Incoming::TooLong(start))) => self.running.show(&start),
                 Wait::Closed => {
-                    let status = self.running.status();
+                    let status = self.running.await_end();
                     self.running.drain_output();
                     if let Some(found) = self.printed_to_stderr() {
                         return Ok(found);

@@ -44,7 +44,7 @@ impl Supervisor {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut group = self.spawn(command, Leftovers::Leave)?;
-        let mut written = Written::of(&mut group);
+        let mut written = LeaderOutput::from_group(&mut group);
         while written.is_open() {
             if self.interrupt().requested() {
                 group.stop();
@@ -76,13 +76,14 @@ struct Drained<R> {
     bytes: Vec<u8>,
 }
 
-struct Written {
+/// What the leader of a group has written so far.
+struct LeaderOutput {
     stdout: Drained<ChildStdout>,
     stderr: Drained<ChildStderr>,
 }
 
-impl Written {
-    fn of(group: &mut ProcessGroup) -> Self {
+impl LeaderOutput {
+    fn from_group(group: &mut ProcessGroup) -> Self {
         let leader = group.leader();
         Self {
             stdout: Drained {
