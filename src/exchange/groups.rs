@@ -359,12 +359,16 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The language that the table states of a group, if it has such a dimension.
+    /// The language that the table states of a group, as a dimension or as a part of its id.
     fn language<'g>(&self, group: &'g PendingGroup) -> Option<&'g str> {
-        let mut stated = self.map.dimensions.iter().zip(&group.dimensions);
-        let found = stated.find(|(column, _)| column.to_string().eq_ignore_ascii_case(LANGUAGE));
+        let dimensions = group.dimensions.iter().map(String::as_str);
+        let dimensions = self.map.dimensions.iter().zip(dimensions);
+        let parts = self.map.id.iter().zip(group.id.split('/'));
+        let found = dimensions
+            .chain(parts)
+            .find(|(column, _)| column.to_string().eq_ignore_ascii_case(LANGUAGE));
         found
-            .map(|(_, language)| language.as_str())
+            .map(|(_, language)| language)
             .filter(|language| !language.is_empty())
     }
 

@@ -308,6 +308,15 @@ fn s8_s_x5_first_repetitions_that_an_import_kept_apart_are_left_out_once() {
             assert_eq!(counts, expected, "{id} {side}");
         }
     }
+    for (observations, is_of_all) in [("filtered", false), ("samples", true)] {
+        let command = format!(
+            "compare v1 v2 --method serializer --observations {observations} --fail-on none"
+        );
+        let text = words(&machine, &command).expect_code(0);
+        let said = on_one_line(&text);
+        assert!(said.contains("left out by `first`"), "{text}");
+        assert_eq!(said.contains("the test is of all"), is_of_all, "{text}");
+    }
     // Another policy leaves them out, too, and once.
     let shown = json(&machine, "show v1 --stats --outliers mad,first");
     let found = about(&shown, "benchmark-statistics", "slow")["statistics"]["of_samples"].clone();

@@ -41,6 +41,10 @@ fn m4_rates_have_harmonic_means_and_their_changes_say_what_the_sign_means() {
     let compared = stored(&machine, &["compare", "1", "2"]).args(FEW).run();
     assert!(compared.stdout.contains("+ is slower"), "{compared}");
     assert!(compared.stdout.contains("kops/s"), "{compared}");
+    let centered = stored(&machine, &["compare", "1", "2", "--center", "mean"]).args(FEW);
+    let centered = centered.run();
+    let summary = "a: mean 3.158 kops/s → 1.579 kops/s (+100 %)";
+    assert!(centered.stdout.contains(summary), "{centered}");
 }
 
 #[test]
@@ -370,4 +374,48 @@ fn a_name_without_end_pads_no_other_row() {
         assert_eq!(long.len(), 1, "{shown}");
         assert!(long[0].contains(&endless), "{shown}");
     }
+}
+
+#[test]
+fn b11_b13_imported_operations_have_percentiles_over_launches_with_deviation_and_bootstrap() {
+    let machine = Machine::new();
+    // Operations of 1 to 1000 ns in each launch, times 10, 11 and 13: the percentile q of a launch is 1000 q times that.
+    let factors = [10, 11, 13];
+    let rows: String = (factors.iter())
+        .flat_map(|factor| (1..=1000).map(move |i| format!("a,{factor},{}\n", i * factor)))
+        .collect();
+    let log = file(&machine, "ops.csv", &format!("step,iteration,ns\n{rows}"));
+    let columns = "id=step,value=ns,launch=iteration";
+    import(&machine, &[&log], columns, "--unit ns")
+        .run()
+        .expect_code(0);
+    let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
+    let found = last(&shown, "benchmark-statistics")["over_launches"].clone();
+    assert_eq!(found["observations"], "samples");
+    assert_eq!(found["launches"], 3);
+    // np.mean, np.std(ddof=1) and their ratio of 10, 11, 13; of 27 resamples one has the smallest value alone and one the largest: the bounds.
+    let (mean, sd) = (11.333_333_333_333_334, 1.527_525_231_651_946_6);
+    let is_of_launches = |value: &serde_json::Value, scale: f64, what: &str| {
+        let near = |member: &serde_json::Value, expected: f64| {
+            let found = member.as_f64().unwrap_or(f64::NAN);
+            let near = (found - expected).abs() <= 1e-12 * expected;
+            assert!(near, "{what}: {found} is not {expected}");
+        };
+        near(&value["mean"], mean * scale);
+        near(&value["std_dev"], sd * scale);
+        near(&value["cv"], sd / mean);
+        near(&value["interval"]["lower"], 10.0 * scale);
+        near(&value["interval"]["upper"], 13.0 * scale);
+    };
+    let ranks = [500.0, 950.0, 990.0, 999.0, 1000.0];
+    for (at, rank) in ranks.into_iter().enumerate() {
+        is_of_launches(&found["percentiles"][at], rank, &rank.to_string());
+    }
+    is_of_launches(&found["mean_ns"], 500.5, "the mean");
+    assert_eq!(found["count"]["mean"], 1000.0);
+    // 1e9 over the mean of a launch.
+    assert_eq!(found["per_second"]["interval"]["upper"], 1e9 / 5_005.0);
+    let text = stored(&machine, &["show", "--stats"]).run().stdout;
+    let line = "p99.9 by launch   11.32 µs [9.990 µs, 12.99 µs], std dev 1.526 µs, CV 13.48 %";
+    assert!(text.contains(line), "{text}");
 }

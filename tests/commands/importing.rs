@@ -113,6 +113,17 @@ fn s2_a_language_tells_which_values_without_a_unit_are_ticks() {
             .contains("t of `fast` are in ticks:100ns (their language is csharp)"),
         "{guessed}"
     );
+    let of_ids = import(
+        &machine,
+        &[&log],
+        "id=name/Language,value=t",
+        "--guess-units",
+    )
+    .args(JSON)
+    .run()
+    .expect_code(0);
+    let first = of_ids.messages("benchmark-imported").remove(0);
+    assert_eq!(first["mean"], 1_000.0, "{of_ids}");
 }
 
 #[test]
@@ -298,4 +309,48 @@ fn an_import_takes_the_words_of_comparisons_and_the_fences_of_the_workspace() {
     ] {
         assert_eq!(left_out(made, policy), (Some(removed), name.to_owned()));
     }
+}
+
+#[test]
+fn numbers_are_kept_within_the_range_that_the_book_states_and_others_are_refused() {
+    let machine = Machine::new();
+    for (value, unit, is_kept) in [
+        ("0", "ns", true),
+        ("1.2345678901234567e-19", "ns", true),
+        ("1e-20", "ns", false),
+        ("1.8e19", "bytes", true),
+        ("1.9e19", "ns", false),
+        ("1.8e10", "s", true),
+        ("1.23456789e-10", "ops/s", true),
+        ("1e-20", "ops/s", false),
+        ("9.87654321e24", "ops/s", true),
+        ("1e26", "ops/s", false),
+    ] {
+        let log = file(&machine, "one.csv", &format!("name,v\na,{value}\n"));
+        let words = format!("--unit {unit} --dry-run");
+        let done = import(&machine, &[&log], "id=name,value=v", &words).run();
+        let done = done.expect_code(if is_kept { 0 } else { 2 });
+        let refusal = "one.csv:2: column `v`";
+        assert_eq!(done.stderr.contains(refusal), !is_kept, "{value}: {done}");
+    }
+}
+
+#[test]
+fn an_import_outside_of_a_package_says_what_to_name() {
+    let machine = Machine::new();
+    let log = file(&machine, "log.csv", &table([1.0, 2.0]));
+    let refused = machine
+        .perfcheck()
+        .current_dir(machine.home())
+        .args(["store", "import"])
+        .arg(&log)
+        .args(["--columns", "id=name,value=ns", "--unit", "ns"])
+        .run()
+        .expect_code(2);
+    assert!(
+        refused
+            .stderr
+            .contains("help: run it in a package, or name one with `--manifest-path`"),
+        "{refused}"
+    );
 }

@@ -151,7 +151,7 @@ fn b11_b13_b15_latencies_have_benchforges_bootstrap_over_launches() {
         .run()
         .expect_code(0);
     let message = statistics(&machine);
-    let found = &message["latency_bootstrap"];
+    let found = &message["over_launches"];
     assert_eq!(found["launches"], 5);
     assert_eq!(found["resamples"], 10_000);
     assert_eq!(found["ci_degenerate"], false);
@@ -161,7 +161,7 @@ fn b11_b13_b15_latencies_have_benchforges_bootstrap_over_launches() {
         let values: Vec<f64> = (of_launches.iter())
             .map(|times| counter(percentile(times, quantile), 2_048) as f64)
             .collect();
-        let ns = &found["percentiles"][at]["ns"];
+        let ns = &found["percentiles"][at]["interval"];
         near(&ns["estimate"], values.iter().sum::<f64>() / 5.0);
         // Of 10,000 resamples the 251st and the 9,750th lie within 6 standard deviations (0.16 %) of the shares 2.5 and 97.5 %.
         let [low, high] = quantiles_of_means(&values, [0.0156, 0.0344]);
@@ -171,10 +171,10 @@ fn b11_b13_b15_latencies_have_benchforges_bootstrap_over_launches() {
         let upper = ns["upper"].as_f64().expect("a bound");
         assert!((low..=high).contains(&upper), "{upper}: {low} to {high}");
     }
-    let rate = found["operations_per_second"]["estimate"].as_f64();
+    let rate = found["per_second"]["mean"].as_f64();
     assert!((800.0..900.0).contains(&rate.expect("a rate")), "{found}");
     let again = statistics(&machine);
-    assert_eq!(message["latency_bootstrap"], again["latency_bootstrap"]);
+    assert_eq!(message["over_launches"], again["over_launches"]);
     assert!(told(&machine).contains("10000 resamples of launches"));
 }
 
@@ -186,7 +186,7 @@ fn b13_of_three_launches_the_bounds_are_the_extremes() {
         .run()
         .expect_code(0);
     // All three draws are the smallest in 1 of 27 resamples: more than 2.5 %.
-    let ns = &statistics(&machine)["latency_bootstrap"]["percentiles"][0]["ns"];
+    let ns = &statistics(&machine)["over_launches"]["percentiles"][0]["interval"];
     let medians: Vec<f64> = (operations(&machine, |at| launches[at] as f64, 0.0).iter())
         .map(|times| counter(percentile(times, 0.5), 2_048) as f64)
         .collect();
@@ -200,12 +200,12 @@ fn b16_one_launch_has_points_and_says_so() {
     timing(&machine, &[1_000_000], "--warm-up-time 1ms")
         .run()
         .expect_code(0);
-    let found = &statistics(&machine)["latency_bootstrap"];
+    let found = &statistics(&machine)["over_launches"];
     assert_eq!(found["ci_degenerate"], true);
     let times = &operations(&machine, |_| 1_000_000.0, 0.0)[0];
     let value = counter(percentile(times, 0.5), 2_048) as f64;
     for member in ["estimate", "lower", "upper"] {
-        near(&found["percentiles"][0]["ns"][member], value);
+        near(&found["percentiles"][0]["interval"][member], value);
     }
     assert!(told(&machine).contains("one launch: nothing to resample"));
 }

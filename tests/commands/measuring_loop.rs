@@ -103,6 +103,27 @@ fn n1_n3_a_warm_up_may_be_a_number_of_iterations_and_a_sample_a_single_one() {
 }
 
 #[test]
+fn n17_each_iteration_timed_by_itself_has_its_own_percentiles() {
+    let machine = Machine::new();
+    // Of 21 us 46 make up a sample of a millisecond: too short for a verdict, and no reason to take others.
+    let words = "--rounds 1 --warm-up-iterations 25 --samples 200 --sampling-mode flat --measurement-time 1ns";
+    let words: Vec<&str> = words.split(' ').collect();
+    arithmetic(&machine, "21700", &words);
+    let shown = stored(&machine, &["show"]).args(JSON).run();
+    let flat = phase(&measured(&shown), "flat").remove(0);
+    assert_eq!(flat.len(), 200);
+    assert!(flat.iter().all(|(iterations, _)| *iterations == 1));
+    let mut times: Vec<u64> = flat.iter().map(|(_, ns)| *ns).collect();
+    times.sort_unstable();
+    let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
+    let message = shown.messages("benchmark-statistics").remove(0);
+    let percentiles = &message["statistics"]["percentiles_ns"];
+    // Nearest rank: the 190th and the 198th of 200.
+    assert_eq!(percentiles["p95"], times[189] as f64);
+    assert_eq!(percentiles["p99"], times[197] as f64);
+}
+
+#[test]
 fn n2_what_the_warm_up_left_is_gone_before_the_first_sample() {
     let machine = Machine::new();
     // The warm-up takes 15 iterations of 1 ms; the 16th belongs to the first sample.

@@ -38,20 +38,15 @@ impl WelchTest {
         Self::of_difference(mean_difference(new, base)?, spread, df)
     }
 
-    /// Tests the harmonic means of rates, with their deviations by the delta method ([`HarmonicMean`]), as mmtests does. `None` also if a rate is
-    /// not positive.
+    /// Tests the harmonic means of rates, as mmtests does. The deviation is by the delta method ([`HarmonicMean`]), but over n - 1, as Welch's test
+    /// asks for: over n it finds a difference in 6.6 % of pairs of five equal rates. `None` also if a rate is not positive.
     pub fn of_harmonic_means(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let (a, b) = (HarmonicMean::of(new)?, HarmonicMean::of(base)?);
-        let spread = spread_of_difference(
-            SampleVariance {
-                variance: a.deviation * a.deviation,
-                values: new.len(),
-            },
-            SampleVariance {
-                variance: b.deviation * b.deviation,
-                values: base.len(),
-            },
-        )?;
+        let side = |mean: HarmonicMean, values: usize| SampleVariance {
+            variance: mean.deviation.powi(2) * values as f64 / (values as f64 - 1.0),
+            values,
+        };
+        let spread = spread_of_difference(side(a, new.len()), side(b, base.len()))?;
         Self::of_difference(a.mean - b.mean, spread, df)
     }
 

@@ -23,12 +23,11 @@ pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison)
     }
     statements.push(decision(comparison));
     statements.extend(effects(comparison, explanation.metric));
-    statements.extend(comparison.description.centers.as_ref().map(|centers| {
+    let centers = comparison.description.centers.as_ref();
+    let told = analysis::centers(comparison, explanation.metric);
+    statements.extend(centers.zip(told).map(|(centers, told)| {
         Statement::new(
-            format!(
-                "The summary that was asked for: {}.",
-                analysis::centers(centers, explanation.metric)
-            ),
+            format!("The summary that was asked for: {told}."),
             Numbers::Summary { centers: *centers },
         )
     }));

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::run::ChangedThresholds;
 use perfcheck_analysis::compare::{
-    AllocationSummary, BenchmarkRecord, InstructionSummary, LatencyBootstrap, LatencyCourse,
-    LatencySummary,
+    AllocationSummary, BenchmarkRecord, InstructionSummary, LatencyCourse, LatencySummary,
+    LaunchStatistics,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, Measurement, Metric, RunId, Thresholds, Throughput, Verdict,
@@ -20,8 +20,8 @@ pub struct BenchmarkStatistics<'a> {
     pub measurement: &'a Measurement,
     /// Its description; `None` without samples.
     pub record: Option<BenchmarkRecord>,
-    /// Its latencies with intervals over resampled launches, where operations were timed one by one.
-    pub bootstrap: Option<LatencyBootstrap>,
+    /// What each launch shows, over resampled launches; `None` without samples.
+    pub over_launches: Option<LaunchStatistics>,
     /// The verdict of the run, if it has one.
     pub verdict: Option<Verdict>,
     /// The change that it rests on, a fraction.
@@ -59,8 +59,8 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     instructions: Option<InstructionSummary>,
     /// What single operations took; null where they were not timed one by one or none succeeded.
     latencies: Option<&'a LatencySummary>,
-    /// The latencies with percentile bootstrap intervals over launches, bounded by whole indices; null without latencies.
-    latency_bootstrap: Option<&'a LatencyBootstrap>,
+    /// What each launch shows, with percentile bootstrap intervals over launches, bounded by whole indices; null without samples.
+    over_launches: Option<&'a LaunchStatistics>,
     /// How latencies went; null without latencies.
     course: Option<&'a LatencyCourse>,
     /// The verdict of the run about it; null where it has none.
@@ -96,7 +96,7 @@ impl<'a> BenchmarkStatisticsMessage<'a> {
             allocations,
             instructions: InstructionSummary::of(one.measurement),
             latencies,
-            latency_bootstrap: one.bootstrap.as_ref(),
+            over_launches: one.over_launches.as_ref(),
             course: latencies.map(|found| &found.course),
             verdict: one.verdict,
             change: one.change,

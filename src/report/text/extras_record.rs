@@ -4,9 +4,10 @@ use crate::report::layout::{Cell, Column, Table};
 use crate::report::units;
 use crate::report::words::extras::{instructions_in_words, quantile_name};
 use perfcheck_analysis::compare::{
-    AllocationSummary, Estimate, InstructionSummary, LatencyBootstrap, LatencySummary,
+    AllocationSummary, InstructionSummary, LatencySummary, LaunchObservations, LaunchStatistics,
     OverLaunches, WindowSummary,
 };
+use perfcheck_analysis::model::Metric;
 
 /// Rows of the table of seconds; of more the first and the last are shown.
 const MOST_SECONDS: usize = 10;
@@ -102,27 +103,69 @@ pub(crate) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> La
     lines
 }
 
-/// The same with `BenchForge`'s intervals.
-pub(crate) fn bootstrap_line(found: &LatencyBootstrap) -> (String, String) {
-    let estimate = |value: &Estimate| {
-        let [lower, upper] = [value.lower, value.upper].map(units::time);
-        format!("{} [{lower}, {upper}]", units::time(value.estimate))
-    };
-    let percentiles = found.percentiles.iter();
-    let percentiles: Vec<String> = percentiles
-        .map(|one| format!("{} {}", quantile_name(one.quantile), estimate(&one.ns)))
+/// Percentiles, mean and rate of the single launches over all of them, with `BenchForge`'s intervals. One launch whose samples are told already has none.
+pub(crate) fn launch_lines(
+    found: &LaunchStatistics,
+    metric: &Metric,
+    confidence_level: f64,
+) -> LabelledLines {
+    let is_of_samples = found.observations == LaunchObservations::Samples;
+    if is_of_samples && (found.ci_degenerate || found.count.mean <= 1.0) {
+        return Vec::new();
+    }
+    let spent = |value: f64| units::spent(metric, value);
+    let mut lines: LabelledLines = (found.percentiles.iter())
+        .map(|one| {
+            let label = format!("{} by launch", quantile_name(one.quantile));
+            (label, with_deviation(&one.ns, &spent))
+        })
         .collect();
+    lines.push((
+        "mean by launch".to_owned(),
+        with_deviation(&found.mean_ns, &spent),
+    ));
+    if let Some(rate) = &found.per_second {
+        lines.push((
+            "rate by launch".to_owned(),
+            with_deviation(rate, &units::per_second),
+        ));
+    }
+    let noun = match found.observations {
+        LaunchObservations::Operations => "operations",
+        LaunchObservations::Samples => "samples",
+    };
+    lines.push((
+        format!("{noun} each"),
+        with_deviation(&found.count, &units::count),
+    ));
     let how = if found.ci_degenerate {
         "one launch: nothing to resample".to_owned()
     } else {
-        format!("{} resamples of launches", found.resamples)
+        format!(
+            "{} resamples of launches: {} intervals",
+            found.resamples,
+            units::percent(confidence_level)
+        )
     };
-    let text = format!(
-        "mean {}, {}; {how}",
-        estimate(&found.mean_ns),
-        percentiles.join(", ")
-    );
-    ("bootstrapped".to_owned(), text)
+    lines.push(("bootstrapped".to_owned(), how));
+    lines
+}
+
+/// `1.022 µs [1.001 µs, 1.043 µs], std dev 20.00 ns, CV 1.96 %`
+fn with_deviation(found: &OverLaunches, shown: &dyn Fn(f64) -> String) -> String {
+    let bounds = found.interval.map(|interval| {
+        let [lower, upper] = [interval.lower, interval.upper].map(shown);
+        format!(" [{lower}, {upper}]")
+    });
+    let deviation = found.sd.map(|sd| format!(", std dev {}", shown(sd)));
+    let cv = found.cv.map(|cv| format!(", CV {:.2} %", cv * 100.0));
+    format!(
+        "{}{}{}{}",
+        shown(found.mean),
+        bounds.unwrap_or_default(),
+        deviation.unwrap_or_default(),
+        cv.unwrap_or_default()
+    )
 }
 
 fn operations(found: &LatencySummary) -> String {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::described_samples::{sample_lines, with_interval};
 use super::extras_record::{
-    self, LABEL, allocation_lines, bootstrap_line, instruction_lines, labels_of, latency_lines,
+    self, LABEL, allocation_lines, instruction_lines, labels_of, latency_lines, launch_lines,
     seconds,
 };
 use crate::report::layout::{Cell, Column, Table};
@@ -100,7 +100,10 @@ fn write_block(
     let latencies = LatencySummary::of(one.measurement, confidence_level);
     if let Some(found) = &latencies {
         lines.extend(as_cells(latency_lines(found, confidence_level)));
-        lines.extend(as_cells(one.bootstrap.iter().map(bootstrap_line).collect()));
+    }
+    if let Some(found) = &one.over_launches {
+        let told = launch_lines(found, &benchmark.metric, confidence_level);
+        lines.extend(as_cells(told));
     }
     lines.push(("verdict".to_owned(), verdict(one)));
     let (labels, texts): (Vec<String>, Vec<Cell>) = lines.into_iter().unzip();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::report::units;
 use crate::report::view::prose;
-use perfcheck_analysis::compare::{Centers, SideCenter, Summary};
+use perfcheck_analysis::compare::{Centers, Comparison, SideCenter, Summary};
 use perfcheck_analysis::model::{
     Analysis, Correction, DecisionSettings, Metric, Observations, Statistic, Test, Thresholds,
 };
@@ -95,9 +95,12 @@ pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
     }
 }
 
-/// The summary that was asked for, and what the policy took.
-pub(crate) fn centers(centers: &Centers, metric: &Metric) -> String {
-    let side = |side: &SideCenter| units::spent(metric, side.value_ns);
+/// The summary that was asked for, and what the policy took; `None` where none was asked for.
+pub(crate) fn centers(comparison: &Comparison, metric: &Metric) -> Option<String> {
+    let centers: &Centers = comparison.description.centers.as_ref()?;
+    let tests_filtered = (comparison.published())
+        .is_some_and(|tested| tested.observations == Observations::Filtered);
+    let side = |side: &SideCenter| units::value(metric, side.value_ns);
     let change = centers.change.map_or_else(String::new, |change| {
         format!(" ({})", units::change(change))
     });
@@ -110,20 +113,25 @@ pub(crate) fn centers(centers: &Centers, metric: &Metric) -> String {
         String::new()
     } else {
         format!(
-            "; left out by {}: {} of {} samples of the reference, {} of {} of this run (the test is of all)",
+            "; left out by {}: {} of {} samples of the reference, {} of {} of this run{}",
             by.join(" and "),
             left_out(base),
             base.raw,
             left_out(candidate),
-            candidate.raw
+            candidate.raw,
+            if tests_filtered {
+                ""
+            } else {
+                " (the test is of all)"
+            }
         )
     };
-    format!(
+    Some(format!(
         "{} {} → {}{change}{taken}",
         centers.center,
         side(base),
         side(candidate)
-    )
+    ))
 }
 
 /// Says which thresholds are not the usual ones, in lines that fit into so many columns.

@@ -256,14 +256,14 @@ pub(crate) fn remarks_on<'r>(
     let summary = row.summary.as_ref();
     let modes = summary.and_then(|summary| modes(summary, metric));
     let limits = comparison.map_or(&[][..], |found| &found.notes);
-    let centers = comparison.and_then(|found| found.description.centers.as_ref());
+    let centers = comparison.and_then(|found| analysis::centers(found, metric));
     limits
         .iter()
         .filter(move |note| is_told(note))
         .map(Note::to_string)
         .chain(modes)
         .chain(remarks::of_row(row))
-        .chain(centers.map(|found| analysis::centers(found, metric)))
+        .chain(centers)
 }
 
 /// Whether a benchmark came out so well that nobody asks how.
@@ -384,7 +384,7 @@ fn one_called(row: &Row<'_>, findings: &Findings<'_>) -> Option<String> {
     let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
     let change = row.comparison.as_ref()?.change.filter(|_| is_called)?;
     let BySide { base, candidate } = compared(row, findings)?;
-    let id = row.key.id.escape_debug();
+    let id = units::whole_name(&row.key.id);
     let half = (change.upper - change.lower) / 2.0;
     let extent = if half.is_finite() {
         let digits = usize::try_from(1 - half.log10().floor() as i64).unwrap_or(0);

@@ -57,9 +57,9 @@ pub use edges::{ClassChange, Disagreement, Edge, Network, Placement, Trend};
 pub use estimate::Estimate;
 pub use extras::{
     AllocationComparison, AllocationSummary, CountChange, FunctionCost, InstructionComparison,
-    InstructionSummary, LatencyBootstrap, LatencyComparison, LatencyCourse, LatencySummary,
-    OverLaunches, PercentileChange, PercentileSummary, SampledTime, Share, SharedLevel,
-    WindowSummary,
+    InstructionSummary, LatencyComparison, LatencyCourse, LatencySummary, LaunchObservations,
+    LaunchPercentile, LaunchStatistics, OverLaunches, PercentileChange, PercentileSummary,
+    SampledTime, Share, SharedLevel, WindowSummary,
 };
 pub use fastest::{Contender, LaunchMedians, Rank, against_fastest};
 pub use filter::{clean, counts_of, left_out_of, policy_of};

@@ -17,7 +17,7 @@ pub enum CargoError {
         source: io::Error,
     },
     /// `cargo metadata` refused; its own words say why.
-    #[error("cargo could not read the workspace\n{0}")]
+    #[error("cargo could not read the workspace\n{said}{help}", said = .0, help = outside_help(.0))]
     Metadata(String),
     /// A package was named that the workspace has not got.
     #[error(
@@ -69,6 +69,15 @@ pub enum CargoError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// Advises a user who is in no package: every run belongs to a workspace.
+fn outside_help(said: &str) -> &'static str {
+    if said.contains("could not find `Cargo.toml`") {
+        "\n  help: run it in a package, or name one with `--manifest-path`"
+    } else {
+        ""
+    }
 }
 
 /// Advises how to build `#[bench]`, which stable compilers refuse.

@@ -63,7 +63,7 @@ pub struct ImportOptions {
     /// Read values in this unit, unless the column map names another one
     #[arg(long, value_name = "UNIT", value_parser = str::parse::<ValueUnit>)]
     pub unit: Option<ValueUnit>,
-    /// Read the values of a benchmark as ticks of 100 ns if its dimension `Language` is csharp, or without one if their median is above a million, else as nanoseconds, and say so
+    /// Read the values of a benchmark as ticks of 100 ns if a column `Language` of its id or dimensions says csharp, or without one if their median is above a million, else as nanoseconds, and say so
     #[arg(long, conflicts_with = "unit")]
     pub guess_units: bool,
     #[command(flatten)]

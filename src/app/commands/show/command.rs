@@ -16,7 +16,7 @@ use crate::report::{
     BenchmarkStatistics, MessageFormat, write_outcome_of_run, write_run_head, write_statistics,
     write_warning,
 };
-use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns, LatencyBootstrap, summarize_by};
+use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns, LaunchStatistics, summarize_by};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{Findings, Row, SortKey, summarize_all};
 use perfcheck_analysis::model::{
@@ -222,7 +222,7 @@ fn statistics(
                 record: summary.and_then(|found| {
                     BenchmarkRecord::of(measurement, found, &shown.decision, head.begun.seed)
                 }),
-                bootstrap: LatencyBootstrap::of(
+                over_launches: LaunchStatistics::of(
                     measurement,
                     head.begun.decision.confidence_level,
                     head.begun.seed,

@@ -70,12 +70,12 @@ pub struct OverLaunches {
     pub sd: Option<f64>,
     /// The standard deviation over the mean; null for one launch.
     pub cv: Option<f64>,
-    /// The mean with Student's interval; null for one launch.
+    /// The mean with its interval, Student's unless another one is named; null where there is none, as Student's for one launch.
     pub interval: Option<Estimate>,
 }
 
 impl OverLaunches {
-    fn of(values: &[f64], level: f64) -> Option<Self> {
+    pub(super) fn of(values: &[f64], level: f64) -> Option<Self> {
         let mean = mean(values)?;
         let interval = TInterval::of(values, level);
         let sd = sample_variance(values).map(f64::sqrt);

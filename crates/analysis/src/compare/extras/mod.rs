@@ -24,7 +24,7 @@ pub use function_cost::FunctionCost;
 pub(in crate::compare) use instructions::per_iteration;
 pub use instructions::{InstructionComparison, InstructionSummary};
 pub use latencies::{LatencyComparison, PercentileChange};
-pub use resampled::LatencyBootstrap;
+pub use resampled::{LaunchObservations, LaunchPercentile, LaunchStatistics};
 pub use sampled_time::SampledTime;
 pub use shared_level::{Share, SharedLevel};
 

@@ -1,4 +1,4 @@
-//! Latencies of a run as `BenchForge` states them: percentile bootstrap intervals over launches, by its rule of indices.
+//! What each launch of a run shows, over launches, as `BenchForge` states it: mean, deviation and a percentile bootstrap interval, by its rule of indices.
 //!
 //! Operations of different launches are never pooled: what is resampled are the numbers of the launches. It describes and decides nothing; few launches
 //! have few distinct resamples, so that these intervals cover too seldom.
@@ -6,58 +6,100 @@
 use serde::Serialize;
 
 use crate::compare::estimate::Estimate;
-use crate::model::Measurement;
+use crate::compare::summary::described_times;
+use crate::model::{Measurement, Metric};
 use perfcheck_stats::{
-    ClusterMean, ClusterStatistic, HdrHistogram, PercentileRule, Resampling, Stream, derived_seed,
+    ClusterMean, HdrHistogram, PercentileRule, Quantile, Resampling, Stream, derived_seed, mean,
     percentile_interval_by,
 };
 
+use super::description::OverLaunches;
 use super::latencies::LatencyComparison;
 
-/// Latencies over launches, with percentile bootstrap intervals: of the sorted resamples those of the indices int(a / 2 B) and int((1 - a / 2) B) - 1.
+/// The statistics of launches over all launches, with percentile bootstrap intervals: of the sorted resamples those of the indices int(a / 2 B) and
+/// int((1 - a / 2) B) - 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LatencyBootstrap {
+pub struct LaunchStatistics {
+    /// What the statistics of a launch are about.
+    pub observations: LaunchObservations,
     /// How many launches are resampled.
     pub launches: usize,
     /// How many resamples there are, B.
     pub resamples: usize,
     /// Whether there is one launch: all intervals are points then.
     pub ci_degenerate: bool,
-    /// The operations of a launch.
-    pub operations: Estimate,
-    /// The operations per second of a launch.
-    pub operations_per_second: Estimate,
-    /// The mean time of a launch's operations, nanoseconds.
-    pub mean_ns: Estimate,
+    /// The number of observations of a launch.
+    pub count: OverLaunches,
+    /// The operations or iterations per second of a launch; null for amounts.
+    pub per_second: Option<OverLaunches>,
+    /// The mean of a launch, nanoseconds.
+    pub mean_ns: OverLaunches,
     /// The percentiles 0.5, 0.95, 0.99, 0.999 and 1, the longest.
-    pub percentiles: Vec<ResampledPercentile>,
+    pub percentiles: Vec<LaunchPercentile>,
 }
 
-/// A percentile of latencies over launches.
+/// The times whose percentiles a launch has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LaunchObservations {
+    /// Operations that the bench timed one by one.
+    Operations,
+    /// Samples, where operations were not timed one by one. An imported value is one operation, usually.
+    Samples,
+}
+
+/// A percentile over launches, nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ResampledPercentile {
-    /// Which percentile it is, as a fraction; 1 is the longest operation.
+pub struct LaunchPercentile {
+    /// Which percentile it is, as a fraction; 1 is the longest.
     pub quantile: f64,
-    /// Its mean over launches, nanoseconds.
-    pub ns: Estimate,
+    /// The percentile of a launch, by nearest rank, over the launches.
+    #[serde(flatten)]
+    pub ns: OverLaunches,
 }
 
-impl LatencyBootstrap {
+/// The observations of one launch.
+enum ObservedTimes {
+    Histogram(HdrHistogram),
+    Samples(Vec<f64>),
+}
+
+impl ObservedTimes {
+    fn count(&self) -> f64 {
+        match self {
+            Self::Histogram(found) => found.total() as f64,
+            Self::Samples(times) => times.len() as f64,
+        }
+    }
+
+    fn mean(&self) -> Option<f64> {
+        match self {
+            Self::Histogram(found) => found.mean(),
+            Self::Samples(times) => mean(times),
+        }
+    }
+
+    fn percentile(&self, quantile: f64) -> Option<f64> {
+        match self {
+            Self::Histogram(found) => found.percentile(quantile).map(|ns| ns as f64),
+            Self::Samples(times) => Quantile::InvertedCdf.select(&mut times.clone(), quantile),
+        }
+    }
+}
+
+impl LaunchStatistics {
     /// Resamples, of which those of the indices 250 and 9749 bound a 95 % interval.
     const RESAMPLES: usize = 10_000;
 
-    /// `None` where no operation succeeded. Intervals have this level; the same seed gives the same ones.
+    /// `None` where nothing was measured. Intervals have this level; the same seed gives the same ones.
     pub fn of(measurement: &Measurement, confidence_level: f64, seed: u64) -> Option<Self> {
-        let launches = measurement.launches.iter();
-        let histograms: Vec<HdrHistogram> = launches
-            .filter_map(|launch| launch.extras.latencies.as_ref()?.histogram())
-            .filter(|histogram| histogram.total() > 0)
-            .collect();
+        let (observations, launches) = observed(measurement);
         let seed = derived_seed(seed, &measurement.benchmark.key.to_string());
-        let over = |name: &str, value: &dyn Fn(&HdrHistogram) -> Option<f64>| {
-            let values: Vec<f64> = histograms.iter().filter_map(value).collect();
+        let over = |name: &str, value: &dyn Fn(&ObservedTimes) -> Option<f64>| {
+            let values: Vec<f64> = launches.iter().filter_map(value).collect();
             let mean = ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
             let resampling = Resampling {
                 resamples: Self::RESAMPLES,
@@ -65,25 +107,48 @@ impl LatencyBootstrap {
             };
             let rule = PercentileRule::WholeIndices;
             let interval = percentile_interval_by(&mean, confidence_level, rule, resampling)?;
-            Some(Estimate::with(mean.observed(), interval))
+            let mut found = OverLaunches::of(&values, confidence_level)?;
+            found.interval = Some(Estimate::with(found.mean, interval));
+            Some(found)
         };
         let percentiles = LatencyComparison::QUANTILES.into_iter().map(|quantile| {
             let name = format!("latency-p{}", quantile * 100.0);
-            let ns = over(&name, &|launch| {
-                launch.percentile(quantile).map(|ns| ns as f64)
-            })?;
-            Some(ResampledPercentile { quantile, ns })
+            let ns = over(&name, &|launch| launch.percentile(quantile))?;
+            Some(LaunchPercentile { quantile, ns })
         });
+        let per_second = |launch: &ObservedTimes| {
+            let ns = launch.mean().filter(|ns| *ns > 0.0)?;
+            Some(1e9 / ns)
+        };
+        let is_amount = matches!(measurement.benchmark.metric, Metric::Amount { .. });
         Some(Self {
-            launches: histograms.len(),
+            observations,
+            launches: launches.len(),
             resamples: Self::RESAMPLES,
-            ci_degenerate: histograms.len() < 2,
-            operations: over("latency-operations", &|launch| Some(launch.total() as f64))?,
-            operations_per_second: over("latency-rate", &|launch| {
-                launch.mean().filter(|ns| *ns > 0.0).map(|ns| 1e9 / ns)
-            })?,
-            mean_ns: over("latency-mean", &HdrHistogram::mean)?,
+            ci_degenerate: launches.len() < 2,
+            count: over("latency-operations", &|launch| Some(launch.count()))?,
+            per_second: (!is_amount)
+                .then(|| over("latency-rate", &per_second))
+                .flatten(),
+            mean_ns: over("latency-mean", &ObservedTimes::mean)?,
             percentiles: percentiles.collect::<Option<_>>()?,
         })
+    }
+}
+
+/// The observations of each launch that has any: operations where the bench timed them one by one, else the samples that are described.
+fn observed(measurement: &Measurement) -> (LaunchObservations, Vec<ObservedTimes>) {
+    let launches = measurement.launches.iter();
+    let histograms: Vec<ObservedTimes> = launches
+        .filter_map(|launch| launch.extras.latencies.as_ref()?.histogram())
+        .filter(|histogram| histogram.total() > 0)
+        .map(ObservedTimes::Histogram)
+        .collect();
+    if histograms.is_empty() {
+        let samples = described_times(measurement).into_iter();
+        let samples = samples.map(ObservedTimes::Samples).collect();
+        (LaunchObservations::Samples, samples)
+    } else {
+        (LaunchObservations::Operations, histograms)
     }
 }

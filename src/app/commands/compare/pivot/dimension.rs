@@ -91,9 +91,13 @@ impl Dimension {
             Self::Run => run.to_owned(),
             Self::Package => key.package.clone(),
             Self::Target => key.target.clone(),
-            Self::Id => key.id.clone(),
+            Self::Id if names.is_empty() => key.id.clone(),
+            Self::Id => as_in_cells(&key.id),
             Self::Part(at) => part(*at),
-            Self::From(at) if *at < parts.len() => parts[*at..].join("/"),
+            Self::From(at) if *at < parts.len() => {
+                let rest: Vec<String> = (*at..parts.len()).map(part).collect();
+                rest.join("/")
+            }
             Self::From(_) => NO_PART.to_owned(),
             Self::Named(name) => match (named(name), source) {
                 (Some(at), _) => part(at),
@@ -150,8 +154,8 @@ mod tests {
             dimension.label("a", &key("json/text%2Futf8"), Some(&source))
         };
         assert_eq!(
-            ["serializer", "mode", "data"].map(label),
-            ["json", "text/utf8", "(none)"]
+            ["serializer", "mode", "data", "id", "function"].map(label),
+            ["json", "text/utf8", "(none)", "json/text/utf8", "text/utf8"]
         );
         let named_like_a_part: Dimension = "input".parse().unwrap();
         let source = Source {
