@@ -392,10 +392,7 @@ def main():
     shutil.copy(sealed, imports)
     of_imports = runs(imports)
     attack = Attack(store)
-    def is_chosen(kind):
-        return kind.__name__ in ONLY if ONLY else kind not in attack_kinds.BY_NAME_ALONE
-
-    kinds = {kind: share for kind, share in attack_kinds.KINDS.items() if is_chosen(kind)}
+    kinds = {kind: share for kind, share in attack_kinds.KINDS.items() if not ONLY or kind.__name__ in ONLY}
     while time.monotonic() < until and len(failures) < 20:
         if not ONLY:
             known = signals(store, known)

@@ -4,7 +4,7 @@
 # each, and what came of them. Fails on a run that is lost or altered, a file outside that is changed, a process that is left behind, a panic, a hang, or an
 # exit status that is not documented.
 #
-#   tests/real/attack.sh SECONDS [SEED [KIND...]]     KIND: a function of attack_kinds.KINDS; without it all but BY_NAME_ALONE, in shares of their cost
+#   tests/real/attack.sh SECONDS [SEED [KIND...]]     KIND: a function of attack_kinds.KINDS; without it all, in shares of their cost
 #
 # PERFCHECK: the executable to attack (default: built here, release). KEEP: a directory to work in and to leave behind, with what did harm.
 # The same seed makes the same damages; at which moment of a run a signal arrives depends on the machine.

@@ -342,6 +342,3 @@ perfcheck::main!(all);
 
 # How often each is chosen: what builds revisions takes seconds.
 KINDS = {failed_calls: 8, stage_signals: 4, limits: 5, hostile_children: 4, links: 2, races: 2}
-# These still find faults that are known: threads that cannot be started, and signals that git, rustc and an import do not hear. They run by name alone
-# until those are mended.
-BY_NAME_ALONE = {failed_calls, stage_signals, limits}
