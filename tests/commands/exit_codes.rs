@@ -330,6 +330,22 @@ fn a_plain_run_with_nothing_comparable_begins_anew_and_ends_with_0() {
 }
 
 #[test]
+fn a_bench_target_whose_file_is_missing_ends_with_3_and_cargos_words() {
+    let machine = Machine::new();
+    let made = Crate::write(machine.home().join("crate"), &["one"], "");
+    fs::create_dir_all(made.root.join("src")).expect("a directory");
+    fs::write(made.root.join("src/lib.rs"), "").expect("written");
+    fs::rename(made.root.join("benches"), made.root.join("bench")).expect("renamed");
+    made.perfcheck(&machine, &["list", "--offline"])
+        .run()
+        .expect_code(3)
+        .expect_stderr(&[
+            "error: cargo could not select the bench targets",
+            "can't find `listed` bench at",
+        ]);
+}
+
+#[test]
 fn a_store_in_a_place_that_cannot_be_written_ends_with_5() {
     let machine = Machine::new();
     let file = machine.home().join("file");

@@ -10,7 +10,7 @@ use crate::app::options::StoreOptions;
 use crate::report::{self, MessageFormat, Progress};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::BuildFacts;
-use perfcheck_engine::cargo::{self, BenchTarget, SkipReason, SkippedTarget};
+use perfcheck_engine::cargo::{self, BenchTarget, BuildOrder, SkipReason, SkippedTarget};
 use perfcheck_engine::child::{ChildError, Launcher};
 use perfcheck_engine::measure::{BesideCandidate, Discovered, Filter, discover};
 
@@ -23,7 +23,7 @@ pub(in crate::app) fn build(
     world: &mut World<'_>,
 ) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
     let options = &common.cargo;
-    refuse_no_targets(context, common)?;
+    refuse_no_targets(context, common, world)?;
     let toolchain = context.toolchain(options, world.supervisor)?;
     let built = cargo::build(
         &world.variables.cargo,
@@ -41,13 +41,26 @@ pub(in crate::app) fn build(
 pub(in crate::app) fn refuse_no_targets(
     context: &Context,
     common: &StoreOptions,
+    world: &World<'_>,
 ) -> Result<(), AppError> {
-    if !context.workspace.has_bench_targets(&common.cargo) {
-        return Err(AppError::NothingToMeasure(
-            "the selected packages have no bench targets\n  help: `--workspace` selects all packages; docs/src/writing.md shows how to write a first benchmark".to_owned(),
-        ));
+    let options = &common.cargo;
+    if context.workspace.has_bench_targets(options) {
+        return Ok(());
     }
-    Ok(())
+    // Cargo's metadata has no targets whose files are missing. Asked to bench them, it says which.
+    let order = BuildOrder {
+        cargo: &world.variables.cargo,
+        workspace: &context.workspace,
+        toolchain: context.toolchain(options, world.supervisor)?,
+        options,
+        variables: &[],
+        supervisor: world.supervisor,
+        interrupt: world.interrupt,
+    };
+    order.check_selection()?;
+    Err(AppError::NothingToMeasure(
+        "the selected packages have no bench targets\n  help: `--workspace` selects all packages; docs/src/writing.md shows how to write a first benchmark".to_owned(),
+    ))
 }
 
 /// Names the bench targets that cargo passed over.

@@ -34,7 +34,7 @@ impl WorkTree {
         is_kept: bool,
         world: &mut World<'_>,
     ) -> Result<Self, AppError> {
-        refuse_no_targets(context, common)?;
+        refuse_no_targets(context, common, world)?;
         let in_cache = if is_kept {
             match cache_build(context, common).work_tree(world) {
                 Err(AppError::Sides(error)) if needs_place(&error) => Err(error.to_string()),

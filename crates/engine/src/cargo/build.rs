@@ -185,6 +185,11 @@ impl BuildOrder<'_> {
         }
     }
 
+    /// Fails with cargo's reason where it would not bench, such as a file that is missing.
+    pub fn check_selection(&self) -> Result<(), CargoError> {
+        self.ask_selection().map(drop)
+    }
+
     /// Asks cargo which targets it would bench.
     fn ask_selection(&self) -> Result<TargetSelection, CargoError> {
         let mut command = Command::new(self.cargo);
