@@ -32,6 +32,34 @@ fn the_same_sources_are_the_same_executable_and_nothing_is_measured_unless_it_is
 }
 
 #[test]
+fn what_was_built_is_used_and_a_switch_of_states_compiles_only_what_differs() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let compiled = |words: &[&str]| {
+        let run = project.measure(words).run();
+        let lines = run.stderr.lines().map(str::trim_start);
+        lines
+            .filter(|line| line.starts_with("Compiling planted"))
+            .count()
+    };
+    assert_eq!(compiled(&[]), 1);
+    // HEAD was built as the work tree, before the edit.
+    project.takes(200);
+    let filtered = ["--against", "HEAD", "cost"];
+    assert_eq!(compiled(&filtered), 1);
+    assert_eq!(compiled(&filtered), 0);
+    project.commit();
+    assert_eq!(compiled(&["--against", "HEAD~1", "cost"]), 0);
+    // An edit that is taken back and made again.
+    project.takes(300);
+    assert_eq!(compiled(&filtered), 1);
+    project.takes(200);
+    assert_eq!(compiled(&filtered), 0);
+    project.takes(300);
+    assert_eq!(compiled(&["--against", "HEAD~1", "cost"]), 0);
+}
+
+#[test]
 fn a_slower_work_tree_has_regressed_and_the_stored_runs_say_it_again_byte_for_byte() {
     let machine = Machine::new();
     let project = Project::new(&machine);

@@ -31,7 +31,7 @@ fn a_revision_against_itself_gives_the_same_bytes() {
     assert!(identical(&sides, "first"));
     assert_eq!(
         said,
-        ["checking out HEAD", "building HEAD", "building work tree"]
+        ["checking out HEAD", "building HEAD", "found work tree"]
     );
     assert_eq!(sides.base.provenance, Provenance::Built);
     // A work tree without changes is a commit too.

@@ -13,10 +13,7 @@ fn a_commit_that_was_built_is_not_built_again() {
     made.write("src/lib.rs", "pub fn answer() -> u32 {\n    42\n}\n");
     made.against("HEAD");
     let (sides, said) = made.against("HEAD");
-    assert_eq!(
-        said,
-        ["checking out HEAD", "found HEAD", "building work tree"]
-    );
+    assert_eq!(said, ["checking out HEAD", "found HEAD", "found work tree"]);
     assert_eq!(sides.base.provenance, Provenance::Cached);
     assert_eq!(printed(&sides.base, "first"), "41");
     // The name does not matter, the commit does.
@@ -25,6 +22,36 @@ fn a_commit_that_was_built_is_not_built_again() {
     let (side, said) = made.try_commit("main");
     assert_eq!(said[1], "found main");
     assert_eq!(printed(&side.expect("a side"), "first"), "41");
+}
+
+#[test]
+fn a_commit_that_was_built_as_the_work_tree_is_not_built_again() {
+    let made = Repository::new();
+    // The path of the sources is part of the executable.
+    made.write(
+        "benches/first.rs",
+        "fn main() {\n    let path = concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/benches/data.txt\");\n    \
+         println!(\"{} {}\", made::answer(), std::fs::read_to_string(path).unwrap());\n}\n",
+    );
+    made.write("benches/data.txt", "old");
+    made.commit();
+    made.work_tree();
+    made.write("src/lib.rs", "pub fn answer() -> u32 {\n    42\n}\n");
+    made.write("benches/data.txt", "new");
+    let (sides, said) = made.against("HEAD");
+    assert_eq!(
+        said,
+        ["checking out HEAD", "found HEAD", "building work tree"]
+    );
+    assert_eq!(printed(&sides.base, "first"), "41 old");
+    assert_eq!(printed(&sides.candidate, "first"), "42 new");
+    // Git says nothing of an edit of such a file, but it is none of the commit.
+    made.git(&["update-index", "--assume-unchanged", "benches/data.txt"]);
+    made.write("benches/data.txt", "hidden");
+    made.commit();
+    made.work_tree();
+    let (sides, _) = made.against("HEAD");
+    assert_eq!(printed(&sides.base, "first"), "42 old");
 }
 
 #[test]
@@ -48,7 +75,10 @@ fn a_kept_build_that_is_damaged_is_made_anew() {
     let made = Repository::new();
     let (sides, _) = made.against("HEAD");
     let before = sides.base.targets[0].executable_hash.clone();
-    fs::remove_file(&sides.base.targets[0].executable).expect("removed");
+    // The work tree's build is of the same files, and would be copied.
+    for side in [&sides.base, &sides.candidate] {
+        fs::remove_file(&side.targets[0].executable).expect("removed");
+    }
     drop(sides);
     let (sides, said) = made.against("HEAD");
     assert_eq!(said[1], "building HEAD");

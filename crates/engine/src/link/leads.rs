@@ -28,6 +28,14 @@ impl Lead {
         (!lead.from.is_empty() && lead.from.len() == lead.to.len()).then_some(lead)
     }
 
+    /// The lead that goes from the same place to where `leads` go from its end.
+    pub(crate) fn continued(mut self, leads: &[Self]) -> Self {
+        for lead in leads {
+            lead.apply(&mut self.to);
+        }
+        self
+    }
+
     /// Puts one in the place of the other, wherever it stands.
     pub(crate) fn apply(&self, bytes: &mut [u8]) -> bool {
         let places: Vec<usize> = memmem::find_iter(bytes, &self.from).collect();

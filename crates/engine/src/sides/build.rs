@@ -17,14 +17,14 @@ use super::error::{SidesError, about, about_source};
 use super::kept::{BenchRecord, BuildRecord, Copying, Made, hash_file};
 use super::layout::Outside;
 use super::lock_file::{differences, versions};
-use super::mirror::Mirror;
+use super::mirror::{Mirror, WantedFiles};
 use super::outcome::{BuiltSide, PreparedSides, Provenance, SideTarget};
 use super::path_text::to_text;
 use super::recipe::{Key, Recipe, VERSION, decisive_flags};
 use super::request::{BuildEvent, SidesRequest};
 use super::shelf::{ShelfFolder, UseLock};
 use super::sources::own_sources;
-use super::state::State;
+use super::state::{State, hashed};
 use super::workbench::{Shelves, Workbench};
 use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
 use crate::host::{HOOK_VARIABLES, Revision, build_environment};
@@ -332,10 +332,20 @@ impl Workbench<'_, '_> {
                 provenance: Provenance::Cached,
             });
         }
+        if let Some(kept) = self.built_from_equal_files(key.as_ref(), state)? {
+            (self.events)(BuildEvent::Found(shown));
+            return Ok(kept);
+        }
         self.check_interrupt()?;
         (self.events)(BuildEvent::Building(shown));
         let began = Instant::now();
         self.lay_out(state)?;
+        let source = self.source();
+        // Of the copies: the user may have edited the originals meanwhile.
+        let copies = state.wanted.keys();
+        let copies = copies.map(|path| (path.clone(), source.join(path)));
+        let copies = copies.filter(|(_, copy)| fs::symlink_metadata(copy).is_ok());
+        let contents = self.contents(&copies.collect(), state)?;
         let output = self.call_cargo(state)?;
         let build_time = began.elapsed();
         let mut made = self.made(&output)?;
@@ -356,7 +366,6 @@ impl Workbench<'_, '_> {
             });
         }
         let unfinished = self.shelves.kept.unfinished()?;
-        let source = self.source();
         let copying = Copying {
             target: &self.shelves.folder.target(),
             unfinished: &unfinished,
@@ -367,6 +376,7 @@ impl Workbench<'_, '_> {
         self.keep_links(&output, &mut made, &unfinished)?;
         let record = BuildRecord {
             output: copied,
+            contents: contents.as_str().to_owned(),
             source,
             ground: state.ground.clone(),
             made,
@@ -380,6 +390,64 @@ impl Workbench<'_, '_> {
             record,
             provenance: Provenance::Built,
         })
+    }
+
+    /// Finds a build of the same files: of a changed work tree its own, which has no `key`; of a commit also one that runs elsewhere, as the work tree's
+    /// while it was that commit, which is copied to run where `state` does. Building again would cost all that changed between the two states, and the
+    /// next build of the other state would cost it, too.
+    fn built_from_equal_files(
+        &self,
+        key: Option<&Key>,
+        state: &State,
+    ) -> Result<Option<Kept>, SidesError> {
+        let shelf = &self.shelves.kept;
+        let folders = shelf.by_last_use()?.into_iter();
+        let records = folders.filter_map(|folder| Some((BuildRecord::read(&folder)?, folder)));
+        let mut records: Vec<_> = records.collect();
+        if records.is_empty() {
+            return Ok(None);
+        }
+        let contents = self.contents(&state.wanted, state)?;
+        records.retain(|(record, _)| record.contents == contents.as_str());
+        let Some(key) = key else {
+            let mut own = records.iter();
+            let own = own.find(|(record, _)| record.ground.root == state.ground.root);
+            let name = own.and_then(|(_, folder)| folder.file_name()?.to_str());
+            return self.found_as_changed(name);
+        };
+        let Some((record, folder)) = records.into_iter().next() else {
+            return Ok(None);
+        };
+        let unfinished = shelf.unfinished()?;
+        let record = record.copy_for(&state.ground, &folder, &unfinished, &shelf.path(key))?;
+        Ok(Some(Kept {
+            place: shelf.put(key)?,
+            key: key.clone(),
+            record,
+            provenance: Provenance::Cached,
+        }))
+    }
+
+    /// The build of a changed work tree that is kept under `name`.
+    fn found_as_changed(&self, name: Option<&str>) -> Result<Option<Kept>, SidesError> {
+        let Some(key) = name.and_then(Key::named) else {
+            return Ok(None);
+        };
+        let found = self.shelves.find(&key)?;
+        Ok(found.map(|(place, record)| Kept {
+            key,
+            place,
+            record,
+            provenance: Provenance::Cached,
+        }))
+    }
+
+    /// The key of everything that `files` are built with, wherever the build runs. The commit that is checked out counts, as build scripts may ask for it.
+    fn contents(&self, files: &WantedFiles, state: &State) -> Result<Key, SidesError> {
+        let mut recipe = self.recipe(state, hashed(files, |_| true)?)?;
+        recipe.commit = state.head.as_deref().unwrap_or("");
+        recipe.root = Path::new("");
+        Ok(recipe.key())
     }
 
     /// Makes the copy of the sources that of `state`.
@@ -526,16 +594,26 @@ impl Workbench<'_, '_> {
     }
 
     fn key(&self, state: &State, commit: &Revision) -> Result<Key, SidesError> {
-        let mut files = state.added.clone();
+        let mut recipe = self.recipe(state, state.added.clone())?;
+        recipe.commit = &commit.commit;
+        Ok(recipe.key())
+    }
+
+    /// What `files` are built with, as the build of `state`.
+    fn recipe<'r>(
+        &'r self,
+        state: &'r State,
+        mut files: Vec<(String, String)>,
+    ) -> Result<Recipe<'r>, SidesError> {
         for path in &self.configuration {
             let hash = hash_file(path).map_err(about_source("cannot read", path))?;
             files.push((to_text(path), hash));
         }
-        let recipe = Recipe {
+        Ok(Recipe {
             version: VERSION,
-            commit: &commit.commit,
+            commit: "",
             manifest: &self.manifest,
-            source: &self.source(),
+            source: self.source(),
             root: &state.ground.root,
             facts: &self.request.toolchain.facts,
             toolchain: self.request.toolchain.rustup_name().map(Into::into),
@@ -543,8 +621,7 @@ impl Workbench<'_, '_> {
             variables: build_environment(),
             files,
             outside: Outside::of(&state.wanted, &self.present.top).fingerprints(),
-        };
-        Ok(recipe.key())
+        })
     }
 }
 

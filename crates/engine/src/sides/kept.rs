@@ -14,18 +14,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::confined::make_way;
 use super::error::{SidesError, about};
 use super::path_text::map;
+use super::shelf::IN_USE;
 use crate::cargo::BuildOutput;
 use crate::link::{Lead, apply};
 
 /// An output directory of a build script that is larger stays in the target directory.
 const LARGEST_OUTPUT: u64 = 64 << 20;
+const RECORD: &str = "record.json";
+
 /// What is remembered of a build.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BuildRecord {
     /// Executables lie where they are kept, sources where they were built.
     pub(super) output: BuildOutput,
+    /// The key of everything that it was made from, wherever it runs.
+    pub(super) contents: String,
     /// Where the top of the repository was when this was built.
     pub(super) source: PathBuf,
     /// Where it runs.
@@ -73,7 +79,7 @@ pub(super) struct BenchRecord {
 impl BuildRecord {
     /// What is remembered in a folder, if everything it names is there.
     pub(super) fn read(folder: &Path) -> Option<Self> {
-        let text = fs::read(folder.join("record.json")).ok()?;
+        let text = fs::read(folder.join(RECORD)).ok()?;
         let record: Self = serde_json::from_slice(&text).ok()?;
         let executables = record.output.executables();
         let is_whole = executables
@@ -82,9 +88,54 @@ impl BuildRecord {
         is_whole.then_some(record)
     }
 
+    /// Copies the build that is kept in `folder` to `unfinished`, as one that will stand at `place` and run on `ground`; returns its record.
+    pub(super) fn copy_for(
+        &self,
+        ground: &Ground,
+        folder: &Path,
+        unfinished: &Path,
+        place: &Path,
+    ) -> Result<Self, SidesError> {
+        for path in files_below(folder) {
+            let relative = path.strip_prefix(folder).unwrap_or(&path);
+            if relative == Path::new(RECORD) || relative == Path::new(IN_USE) {
+                continue;
+            }
+            let copy = make_way(unfinished, relative).map_err(about("cannot make", unfinished))?;
+            fs::copy(&path, &copy).map_err(about("cannot copy", &path))?;
+        }
+        let leads = [
+            Lead::new(&self.ground.root, &ground.root),
+            Lead::new(folder, place),
+        ];
+        let leads: Vec<Lead> = leads.into_iter().flatten().collect();
+        let executables = self.output.executables().into_iter();
+        let programs = executables
+            .map(|bench| bench.executable)
+            .chain(self.output.binaries())
+            .chain(self.output.libraries());
+        for program in programs {
+            if let Ok(relative) = program.strip_prefix(folder) {
+                let copy = unfinished.join(relative);
+                apply(&leads, &copy).map_err(about("cannot write", &copy))?;
+            }
+        }
+        let moved = |path: &Path| Some(place.join(path.strip_prefix(folder).ok()?));
+        let record = Self {
+            output: self.output.relocated(&moved)?,
+            ground: ground.clone(),
+            leads: (self.leads.iter())
+                .map(|lead| lead.clone().continued(&leads))
+                .collect(),
+            ..self.clone()
+        };
+        record.write(unfinished)?;
+        Ok(record)
+    }
+
     /// Writes it into a folder.
     pub(super) fn write(&self, folder: &Path) -> Result<(), SidesError> {
-        let path = folder.join("record.json");
+        let path = folder.join(RECORD);
         let text = serde_json::to_vec(self).map_err(io::Error::from);
         text.and_then(|text| fs::write(&path, text))
             .map_err(about("cannot write", &path))

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::path_text::single;
 use crate::cargo::CargoOptions;
 use perfcheck_analysis::model::BuildFacts;
 
 /// To be counted up whenever builds are made or kept in another way.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 /// The length of a key.
 const LENGTH: usize = 24;
@@ -45,7 +45,7 @@ pub(super) struct Recipe<'a> {
     pub(super) manifest: &'a Path,
     /// Where it is built, and where it runs.
     #[serde(serialize_with = "single::serialize")]
-    pub(super) source: &'a Path,
+    pub(super) source: PathBuf,
     #[serde(serialize_with = "single::serialize")]
     pub(super) root: &'a Path,
     pub(super) facts: &'a BuildFacts,

@@ -17,7 +17,7 @@ use super::recipe::Key;
 
 /// The name of the one folder that is not complete.
 const UNFINISHED: &str = ".unfinished";
-const IN_USE: &str = "in-use";
+pub(super) const IN_USE: &str = "in-use";
 /// A folder that holds a file of this name is never removed.
 pub(super) const FOR_GOOD: &str = "for-good";
 
@@ -137,7 +137,7 @@ impl Shelf {
     }
 
     /// The folders that may go, the one used last first.
-    fn by_last_use(&self) -> Result<Vec<PathBuf>, SidesError> {
+    pub(super) fn by_last_use(&self) -> Result<Vec<PathBuf>, SidesError> {
         let unreadable = || about("cannot read", &self.root);
         let mut by_age: Vec<(SystemTime, PathBuf)> = Vec::new();
         for entry in fs::read_dir(&self.root).map_err(unreadable())? {
