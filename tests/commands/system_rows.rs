@@ -329,6 +329,29 @@ fn n12_n20_n21_the_error_of_a_trimmed_mean_is_that_of_the_system_that_is_asked_f
 }
 
 #[test]
+fn c14_under_the_preset_of_criterion_the_changes_of_mean_and_median_are_printed() {
+    let machine = Machine::new();
+    let made = two_runs(&machine, "");
+    let text = |words: &str| {
+        let compared = made
+            .perfcheck(
+                &machine,
+                &["compare", "before", "after", "--fail-on", "none"],
+            )
+            .args(words.split_whitespace());
+        compared.run().expect_code(0).stdout
+    };
+    // np.mean and np.median of after over those of before: 1263.9 / 1234.7 and 102.4 / 100.55.
+    let printed = text("--method criterion");
+    assert!(
+        printed.contains("a: change of the mean +2.36 % [")
+            && printed.contains("], of the median +1.84 % ["),
+        "{printed}"
+    );
+    assert!(!text("").contains("change of the mean"));
+}
+
+#[test]
 fn c10_c11_under_the_preset_of_criterion_intervals_of_few_launches_are_bootstrapped() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");

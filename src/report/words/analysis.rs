@@ -95,6 +95,17 @@ pub(crate) fn interval_level(decision: &DecisionSettings) -> f64 {
     }
 }
 
+/// The changes of mean and median of all samples, which Criterion prints beside its test.
+pub(crate) fn changes_of_samples(comparison: &Comparison) -> Option<String> {
+    comparison
+        .published()
+        .filter(|tested| tested.test == Test::PooledT)?;
+    let description = &comparison.description;
+    let [mean, median] = [description.mean?, description.median?]
+        .map(|change| units::change_with_interval(&change.estimate));
+    Some(format!("change of the mean {mean}, of the median {median}"))
+}
+
 /// The summary that was asked for, and what the policy took; `None` where none was asked for.
 pub(crate) fn centers(comparison: &Comparison, metric: &Metric) -> Option<String> {
     let centers: &Centers = comparison.description.centers.as_ref()?;

@@ -257,12 +257,14 @@ pub(crate) fn remarks_on<'r>(
     let modes = summary.and_then(|summary| modes(summary, metric));
     let limits = comparison.map_or(&[][..], |found| &found.notes);
     let centers = comparison.and_then(|found| analysis::centers(found, metric));
+    let changes = comparison.and_then(analysis::changes_of_samples);
     limits
         .iter()
         .filter(move |note| is_told(note))
         .map(Note::to_string)
         .chain(modes)
         .chain(remarks::of_row(row))
+        .chain(changes)
         .chain(centers)
 }
 
