@@ -17,13 +17,11 @@ use std::time::Duration;
 use super::confined::make_way;
 use super::error::{SidesError, about};
 use super::path_text::map;
-use super::shelf::IN_USE;
 use crate::cargo::BuildOutput;
 use crate::link::{Lead, apply};
 
 /// An output directory of a build script that is larger stays in the target directory.
 const LARGEST_OUTPUT: u64 = 64 << 20;
-const RECORD: &str = "record.json";
 
 /// What is remembered of a build.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -79,7 +77,7 @@ pub(super) struct BenchRecord {
 impl BuildRecord {
     /// What is remembered in a folder, if everything it names is there.
     pub(super) fn read(folder: &Path) -> Option<Self> {
-        let text = fs::read(folder.join(RECORD)).ok()?;
+        let text = fs::read(folder.join("record.json")).ok()?;
         let record: Self = serde_json::from_slice(&text).ok()?;
         let executables = record.output.executables();
         let is_whole = executables
@@ -96,9 +94,17 @@ impl BuildRecord {
         unfinished: &Path,
         place: &Path,
     ) -> Result<Self, SidesError> {
+        // A build script may have left nothing in its directory, which a bench may still open.
+        for directory in self.output.output_directories() {
+            if let Ok(relative) = directory.strip_prefix(folder) {
+                let copy = unfinished.join(relative);
+                fs::create_dir_all(&copy).map_err(about("cannot make", &copy))?;
+            }
+        }
         for path in files_below(folder) {
             let relative = path.strip_prefix(folder).unwrap_or(&path);
-            if relative == Path::new(RECORD) || relative == Path::new(IN_USE) {
+            // What lies at the top is about the folder: the record, and who uses it.
+            if relative.components().count() == 1 {
                 continue;
             }
             let copy = make_way(unfinished, relative).map_err(about("cannot make", unfinished))?;
@@ -135,7 +141,7 @@ impl BuildRecord {
 
     /// Writes it into a folder.
     pub(super) fn write(&self, folder: &Path) -> Result<(), SidesError> {
-        let path = folder.join(RECORD);
+        let path = folder.join("record.json");
         let text = serde_json::to_vec(self).map_err(io::Error::from);
         text.and_then(|text| fs::write(&path, text))
             .map_err(about("cannot write", &path))

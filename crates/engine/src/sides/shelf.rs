@@ -17,7 +17,7 @@ use super::recipe::Key;
 
 /// The name of the one folder that is not complete.
 const UNFINISHED: &str = ".unfinished";
-pub(super) const IN_USE: &str = "in-use";
+const IN_USE: &str = "in-use";
 /// A folder that holds a file of this name is never removed.
 pub(super) const FOR_GOOD: &str = "for-good";
 
