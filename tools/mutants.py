@@ -26,9 +26,7 @@ KEPT = ROOT / "tools/mutants_kept.txt"
 # What is planted in, and the tests beside it.
 PLACES = {
     "crates/stats/src/*": ["-p", "perfcheck-stats", "--lib", "--tests"],
-    "crates/analysis/src/compare/*": ["-p", "perfcheck-analysis", "--lib"],
-    "crates/analysis/src/findings/check_limits.rs": ["-p", "perfcheck-analysis", "--lib"],
-    "crates/analysis/src/findings/limit.rs": ["-p", "perfcheck-analysis", "--lib"],
+    "crates/analysis/src/*": ["-p", "perfcheck-analysis", "--lib"],
     "src/exchange/*": ["--lib", "--test", "library", "--test", "cli", "--", "exchange", "systems", "exchanging", "importing"],
     "src/app/commands/compare/pivot/*": ["--lib", "--test", "cli", "--", "pivot", "commands::filters", "commands::serializers"],
 }

@@ -366,7 +366,10 @@ fn c11_mean_median_deviation_and_mad_have_the_bounds_of_all_resamples_of_eight_l
         &machine,
         &[serde_json::json!({"name": "a", "launches": launches})],
     );
-    let found = statistics(&machine, &[]).remove("a").expect("described");
+    let criterion = ["--method", "criterion"];
+    let found = statistics(&machine, &criterion)
+        .remove("a")
+        .expect("described");
     for (member, name) in [
         ("mean_ns", "mean"),
         ("median_ns", "median"),
@@ -375,7 +378,8 @@ fn c11_mean_median_deviation_and_mad_have_the_bounds_of_all_resamples_of_eight_l
     ] {
         bootstrapped_alike(&found[member], &expected[name], name);
     }
-    // The run itself says the same.
+    // The run itself says the same as its statistics.
+    let found = statistics(&machine, &[]).remove("a").expect("described");
     let shown = stored(&machine, &["show", "latest"]).args(JSON).run();
     let summary = shown.messages("benchmark-measured").remove(0)["summary"].clone();
     for member in ["mean_ns", "median_ns", "std_dev_ns", "median_abs_dev_ns"] {
@@ -404,7 +408,10 @@ fn import_ramp(machine: &Machine, iterations: &Value, times: &Value) {
 fn c10_the_slope_through_the_origin_has_the_bounds_of_all_resamples_of_its_points() {
     let (machine, expected) = (Machine::new(), reference("bootstrapped"));
     import_ramp(&machine, &expected["iterations"], &expected["times"]);
-    let found = statistics(&machine, &[]).remove("g/f").expect("described");
+    let criterion = ["--method", "criterion"];
+    let found = statistics(&machine, &criterion)
+        .remove("g/f")
+        .expect("described");
     bootstrapped_alike(&found["slope_ns"], &expected["slope"], "slope");
     // Of four points, Student's with the error of the jackknife. Slope: (10 101 + 20 199 + 30 305 + 40 398) / 3000; without one point in turn
     // 29050 / 2900, 26080 / 2600, 20910 / 2100 and 14140 / 1400. the logarithms have sqrt(3 / 4 sum (ln v - mean ln v)^2) = 0.0087703801,

@@ -426,7 +426,7 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
     // scipy.stats.binom.cdf(0, 6, .5): of six values the extremes cover the median in 1 - 2 / 64.
     let one = words(&text("one"));
     assert!(
-        one.contains("6.000 ns [5.000 ns, 7.000 ns] 95 % by ranks, 96.9 % of any distribution"),
+        one.contains("6.000 ns [5.000 ns, 7.000 ns] 96.9 % of any distribution, by ranks"),
         "{one}"
     );
     let runs: [&[f64]; 4] = [six; 4];
@@ -434,4 +434,12 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
     let many = words(&text("many"));
     let point = "6.000 ns [6.000 ns, 6.000 ns] 95 % t interval; a point, as the samples are few different values";
     assert!(many.contains(&format!("median {point}")), "{many}");
+    // Intervals of these cover too seldom of four launches.
+    for said in [
+        "mean, BCa - fewer than 50 launches are too few for it at 95 %",
+        "std dev 834.1 ps too few launches or samples for an interval at 95 %",
+        "MAD (scaled) 1.483 ns too few launches or samples for an interval at 95 %",
+    ] {
+        assert!(many.contains(said), "no {said:?} in {many}");
+    }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cluster_statistic::ClusterStatistic;
 use super::description::{mean, sample_variance};
+use super::interval::Interval;
 use super::jackknife::jackknife_standard_error;
 use super::student_t;
 
@@ -82,6 +83,19 @@ impl LogStandardError {
         }
         student_t::critical((1.0 - level) / 2.0, self.df)
             .map_or(f64::INFINITY, |t| t * self.standard_error)
+    }
+
+    /// The two-sided interval at `level` of a relative change, a fraction, whose ratio's logarithm this is the error of.
+    pub fn around(&self, change: f64, level: f64) -> Interval {
+        let margin = self.margin(level);
+        if margin == 0.0 {
+            return Interval::around(change, 0.0);
+        }
+        let centre = change.ln_1p();
+        Interval {
+            lower: (centre - margin).exp_m1(),
+            upper: (centre + margin).exp_m1(),
+        }
     }
 }
 

@@ -149,6 +149,27 @@ mod tests {
     }
 
     #[test]
+    fn p_is_exact_up_to_twenty_values_of_both_groups_together() {
+        let first: Vec<f64> = (0..10).map(|i| f64::from(2 * i + 1)).collect();
+        let mut second: Vec<f64> = first.iter().map(|value| value + 3.5).collect();
+        let p = |second: &[f64]| {
+            MannWhitney::of(&first, second)
+                .unwrap()
+                .p(Automatic)
+                .unwrap()
+        };
+        // scipy.stats.mannwhitneyu(first, second, method="exact"); the asymptotic one is 0.2899.
+        assert!((p(&second) - 0.314_999_242_243_824_4).abs() < 1e-12);
+        // With one value more method="asymptotic"; the exact one is 0.1971.
+        second.push(50.0);
+        assert!(
+            (p(&second) - 0.192_666_695_998_871_98).abs() < 1e-12,
+            "{}",
+            p(&second)
+        );
+    }
+
+    #[test]
     fn single_values_are_never_significant() {
         let test = MannWhitney::of(&[1.0], &[2.0]).unwrap();
         assert_eq!(test.p(Exact), Some(1.0));

@@ -154,6 +154,14 @@ mod tests {
     };
 
     #[test]
+    fn a_part_has_eighty_percent_of_the_samples_rounded_down_and_never_none() {
+        // max(1, math.floor(fractions.Fraction(8, 10) * n)) in Python
+        let counts = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 99, 100, 1_001];
+        let sizes = counts.map(|count| Subsampling::DOCUMENTED.size(count));
+        assert_eq!(sizes, [1, 1, 2, 3, 4, 4, 5, 6, 7, 8, 79, 80, 800]);
+    }
+
+    #[test]
     fn nothing_and_nonsense_have_no_centre() {
         let of = |clusters: &[&[f64]], rule| SubsampledCentre::of(clusters, rule, STREAM);
         assert_eq!(of(&[], Subsampling::DOCUMENTED), None);

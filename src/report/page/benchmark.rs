@@ -19,7 +19,7 @@ use perfcheck_analysis::findings::Row;
 use perfcheck_analysis::model::{Metric, RunId, Statistic, Verdict};
 
 /// The script takes intervals for these where it is told nothing of them.
-const USUAL_INTERVALS: &str = "bootstrap";
+const USUAL_INTERVALS: &str = "t interval";
 
 /// Of more launches no fences are drawn: each has only as much room as a line.
 const MOST_FENCES: usize = 16;

@@ -216,34 +216,46 @@ fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -
     let summary = &record.summary;
     let level = units::percent(confidence_level);
     let kind = summary.intervals.name();
-    let median_kind = match summary.median_coverage {
-        Some(coverage) => format!("by ranks, {:.1} % of any distribution", coverage * 100.0),
-        None => kind.to_owned(),
+    let at_level = |kind: &str| format!("{level} {kind}");
+    let of_median = match summary.median_coverage {
+        Some(coverage) => format!("{:.1} % of any distribution, by ranks", coverage * 100.0),
+        None => at_level(kind),
     };
     let is_point = |found: &Estimate| found.lower == found.upper && summary.min < summary.max;
     let estimates = [
         (
             "mean of launches",
             record.mean_of_launches.as_ref(),
-            "t interval",
+            at_level("t interval"),
         ),
-        ("mean", Some(&summary.mean), kind),
-        ("mean, BCa", record.mean_bca.as_ref(), "bootstrap"),
-        ("median", Some(&summary.median), &median_kind),
-        ("std dev", summary.sd.as_ref(), kind),
-        ("MAD (scaled)", Some(&summary.mad), kind),
-        ("slope", summary.slope.as_ref(), kind),
+        ("mean", Some(&summary.mean), at_level(kind)),
+        ("mean, BCa", record.mean_bca.as_ref(), at_level("bootstrap")),
+        ("median", Some(&summary.median), of_median),
+        ("std dev", summary.sd.as_ref(), at_level(kind)),
+        ("MAD (scaled)", Some(&summary.mad), at_level(kind)),
+        ("slope", summary.slope.as_ref(), at_level(kind)),
     ];
     let lines = estimates.into_iter().map(|(label, estimate, kind)| {
-        let text = estimate.map(|found| {
-            let point = if is_point(found) {
-                "; a point, as the samples are few different values"
-            } else {
-                ""
-            };
-            format!("{}  {level} {kind}{point}", with_interval(found, metric))
-        });
-        (label.to_owned(), units::or_dash(text).into())
+        let text = match estimate {
+            Some(found) if is_without_bounds(found) => {
+                let value = units::spent(metric, found.estimate);
+                format!("{value}  too few launches or samples for an interval at {level}")
+            }
+            Some(found) => {
+                let point = if is_point(found) {
+                    "; a point, as the samples are few different values"
+                } else {
+                    ""
+                };
+                format!("{}  {kind}{point}", with_interval(found, metric))
+            }
+            None if label == "mean, BCa" => format!(
+                "-  fewer than {} launches are too few for it at {level}",
+                BenchmarkRecord::FEWEST_FOR_BCA
+            ),
+            None => "-".to_owned(),
+        };
+        (label.to_owned(), text.into())
     });
     let mut lines: Lines = lines.collect();
     if let (Some(found), Some(coverage)) = (&record.median_of_launches, record.median_coverage) {
@@ -264,6 +276,10 @@ fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -
         lines.push(("rate".to_owned(), text.into()));
     }
     lines
+}
+
+fn is_without_bounds(found: &Estimate) -> bool {
+    !found.lower.is_finite() && !found.upper.is_finite()
 }
 
 /// `1.10 %, stable`: with a word where that is little or much.

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::alternative::{Centers, Effects};
-use super::estimate::Estimate;
+use super::estimate::{ChangeInterval, Estimate};
 use super::question::{Question, Rules};
 use super::samples::used_launches;
 use super::summary::{clusters, described_times};
 use super::uncertainty::{Uncertainty, drift};
-use crate::model::{DecisionSettings, Measurement, Observations};
+use crate::model::{DecisionSettings, Measurement, Observations, Thresholds};
 use perfcheck_stats::{
     ClusterMean, ClusterMedian, ClusterStatistic, PairedRatio, Resampling, Smoothness, Stream,
     derived_seed, mean, median,
@@ -60,8 +60,12 @@ impl ChangeDescription {
                 name,
             },
         };
-        let level = rules.decision.confidence_level;
-        let thresholds = &rules.decision.thresholds;
+        let rule = |name, smoothness| ChangeInterval {
+            level: rules.decision.confidence_level,
+            resampling: resampling(name),
+            smoothness,
+            thresholds: &rules.decision.thresholds,
+        };
         let means = (ClusterMean::new(candidate), ClusterMean::new(base));
         let medians = (ClusterMedian::new(candidate), ClusterMedian::new(base));
         Self {
@@ -69,9 +73,7 @@ impl ChangeDescription {
                 Estimate::relative_change(
                     &means.0,
                     &means.1,
-                    level,
-                    resampling(OF_THE_MEAN),
-                    thresholds,
+                    rule(OF_THE_MEAN, Smoothness::Smooth),
                 ),
                 Uncertainty::of(&means.0, &means.1, Smoothness::Smooth)
                     .map(|found| found.drifting(drift(mean))),
@@ -80,9 +82,7 @@ impl ChangeDescription {
                 Estimate::relative_change(
                     &medians.0,
                     &medians.1,
-                    level,
-                    resampling(OF_THE_MEDIAN),
-                    thresholds,
+                    rule(OF_THE_MEDIAN, Smoothness::Median),
                 ),
                 Uncertainty::of(&medians.0, &medians.1, Smoothness::Median)
                     .map(|found| found.drifting(drift(median))),
@@ -99,28 +99,24 @@ impl ChangeDescription {
         resamples: usize,
         seed: u64,
     ) -> Self {
-        let resampling = |name| Resampling {
-            resamples,
-            stream: Stream { seed, name },
+        let thresholds = Thresholds::default();
+        let rule = |name, smoothness| ChangeInterval {
+            level,
+            resampling: Resampling {
+                resamples,
+                stream: Stream { seed, name },
+            },
+            smoothness,
+            thresholds: &thresholds,
         };
         let means = PairedRatio::new(ClusterMean::new(candidate), ClusterMean::new(base));
         let medians = PairedRatio::new(ClusterMedian::new(candidate), ClusterMedian::new(base));
         Self {
             mean: means.and_then(|ratio| {
-                DescribedChange::of_pairs(
-                    &ratio,
-                    level,
-                    resampling(OF_THE_MEAN),
-                    Smoothness::Smooth,
-                )
+                DescribedChange::of_pairs(&ratio, rule(OF_THE_MEAN, Smoothness::Smooth))
             }),
             median: medians.and_then(|ratio| {
-                DescribedChange::of_pairs(
-                    &ratio,
-                    level,
-                    resampling(OF_THE_MEDIAN),
-                    Smoothness::Median,
-                )
+                DescribedChange::of_pairs(&ratio, rule(OF_THE_MEDIAN, Smoothness::Median))
             }),
             ..Self::default()
         }
@@ -146,13 +142,11 @@ impl DescribedChange {
 
     fn of_pairs(
         ratio: &PairedRatio<impl ClusterStatistic>,
-        level: f64,
-        resampling: Resampling<'_>,
-        smoothness: Smoothness,
+        rule: ChangeInterval<'_>,
     ) -> Option<Self> {
         Self::of(
-            Estimate::relative_change_of_pairs(ratio, level, resampling),
-            Uncertainty::of_pairs(ratio, smoothness),
+            Estimate::relative_change_of_pairs(ratio, rule),
+            Uncertainty::of_pairs(ratio, rule.smoothness),
         )
     }
 }

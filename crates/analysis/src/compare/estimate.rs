@@ -4,7 +4,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::Thresholds;
 use perfcheck_stats::{
-    ClusterStatistic, Interval, IntervalMethod, IntervalScale, PairedRatio, Resampling,
+    ClusterStatistic, FEWEST_FOR_BOOTSTRAP, Interval, IntervalMethod, IntervalScale,
+    LogStandardError, PairedRatio, Resampling, Smoothness,
 };
 
 /// A value with its interval. A bound that the data do not give is infinite here, and null in messages.
@@ -37,6 +38,29 @@ pub(super) fn interval_method(clusters: usize, thresholds: &Thresholds) -> Inter
     IntervalMethod::for_clusters_from(clusters, thresholds.bootstrap_min_launches as usize)
 }
 
+/// How the interval of a relative change is found.
+#[derive(Clone, Copy)]
+pub(super) struct ChangeInterval<'a> {
+    pub level: f64,
+    pub resampling: Resampling<'a>,
+    pub smoothness: Smoothness,
+    pub thresholds: &'a Thresholds,
+}
+
+impl ChangeInterval<'_> {
+    /// Medians are bootstrapped from fewer clusters on, because the jackknife of a median is not consistent.
+    fn method(&self, clusters: usize) -> IntervalMethod {
+        match self.smoothness {
+            Smoothness::Median if clusters >= FEWEST_FOR_BOOTSTRAP => IntervalMethod::Bootstrap,
+            Smoothness::Median | Smoothness::Smooth => interval_method(clusters, self.thresholds),
+        }
+    }
+
+    fn is_of_few_medians(&self, clusters: usize) -> bool {
+        self.smoothness == Smoothness::Median && self.method(clusters) == IntervalMethod::StudentT
+    }
+}
+
 impl Estimate {
     /// The relative change that a difference of logarithms means.
     pub(super) fn from_logarithms(estimate: f64, lower: f64, upper: f64) -> Self {
@@ -60,9 +84,7 @@ impl Estimate {
     pub(super) fn relative_change(
         candidate: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
-        level: f64,
-        resampling: Resampling<'_>,
-        thresholds: &Thresholds,
+        rule: ChangeInterval<'_>,
     ) -> Option<Self> {
         let estimate = candidate.observed() / base.observed() - 1.0;
         if !estimate.is_finite() {
@@ -70,9 +92,14 @@ impl Estimate {
         }
         let fewer = candidate.clusters().min(base.clusters());
         let interval_by = |method: IntervalMethod| {
-            method.relative_change_interval(candidate, base, level, resampling)
+            method.relative_change_interval(candidate, base, rule.level, rule.resampling)
         };
-        let mut interval = interval_by(interval_method(fewer, thresholds));
+        let mut interval = if rule.is_of_few_medians(fewer) {
+            LogStandardError::of_ratio(candidate, base, rule.smoothness)
+                .map(|error| error.around(estimate, rule.level))
+        } else {
+            interval_by(rule.method(fewer))
+        };
         if estimate == -1.0 && fewer > 1 {
             // Student's interval is one of logarithms, and 0 has none.
             interval = interval.or_else(|| interval_by(IntervalMethod::Bootstrap));
@@ -85,19 +112,26 @@ impl Estimate {
     /// The same where cluster i of both sides are a pair: what both share does not widen the interval.
     pub(super) fn relative_change_of_pairs(
         ratio: &PairedRatio<impl ClusterStatistic>,
-        level: f64,
-        resampling: Resampling<'_>,
+        rule: ChangeInterval<'_>,
     ) -> Option<Self> {
         let estimate = ratio.observed() - 1.0;
         if !estimate.is_finite() {
             return None;
         }
-        let method = IntervalMethod::for_clusters(ratio.clusters());
-        let interval = method.interval(ratio, IntervalScale::Logarithmic, level, resampling);
-        Some(interval.map_or(Self::unbounded(estimate), |found| Self {
-            estimate,
-            lower: found.lower - 1.0,
-            upper: found.upper - 1.0,
+        let interval = if rule.is_of_few_medians(ratio.clusters()) {
+            LogStandardError::of(ratio, rule.smoothness)
+                .map(|error| error.around(estimate, rule.level))
+        } else {
+            let method = rule.method(ratio.clusters());
+            let scale = IntervalScale::Logarithmic;
+            let found = method.interval(ratio, scale, rule.level, rule.resampling);
+            found.map(|found| Interval {
+                lower: found.lower - 1.0,
+                upper: found.upper - 1.0,
+            })
+        };
+        Some(interval.map_or(Self::unbounded(estimate), |found| {
+            Self::with(estimate, found)
         }))
     }
 
@@ -108,5 +142,52 @@ impl Estimate {
             lower: f64::NEG_INFINITY,
             upper: f64::INFINITY,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_stats::{ClusterMedian, Stream};
+
+    #[test]
+    fn the_change_of_a_median_of_few_is_as_uncertain_as_its_launches_are_apart() {
+        let candidate = [100.0, 101.0, 102.0, 103.0, 110.0];
+        let base = [90.0, 92.0, 91.0, 95.0, 93.0];
+        let median = |values: &[f64]| ClusterMedian::new(&values.chunks(1).collect::<Vec<_>>());
+        let rule = ChangeInterval {
+            level: 0.95,
+            resampling: Resampling {
+                resamples: 1_000,
+                stream: Stream {
+                    seed: 1,
+                    name: "change",
+                },
+            },
+            smoothness: Smoothness::Median,
+            thresholds: &Thresholds::default(),
+        };
+        let found = Estimate::relative_change(&median(&candidate), &median(&base), rule).unwrap();
+        // NumPy and SciPy: for each side se = max(jackknife of the logarithm of the median, sqrt(pi / 2) * np.log(x).std(ddof=1) / sqrt(5)), that is
+        // 0.0210976 and 0.0116534; v = sum(se**2); df = v**2 / sum(se**4 / 4); m = stats.t.ppf(.975, df) * sqrt(v);
+        // np.expm1(np.log(102 / 92) - m) and + m
+        assert!(
+            (found.lower - 0.045_754_490_025_496_26).abs() < 1e-9,
+            "{found:?}"
+        );
+        assert!(
+            (found.upper - 0.175_425_074_311_055_1).abs() < 1e-9,
+            "{found:?}"
+        );
+        // Of eight a side it is the bootstrap's, which lies between the extremes of the ratios.
+        let (more, base) = (
+            [100.0, 101.0, 102.0, 103.0, 110.0, 104.0, 105.0, 99.0],
+            [90.0; 8],
+        );
+        let found = Estimate::relative_change(&median(&more), &median(&base), rule).unwrap();
+        assert!(
+            found.lower >= 0.1 && found.upper <= 110.0 / 90.0 - 1.0,
+            "{found:?}"
+        );
     }
 }

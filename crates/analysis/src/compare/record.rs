@@ -41,7 +41,7 @@ pub struct BenchmarkRecord {
     pub median_of_launches: Option<Estimate>,
     /// How often such bounds enclose that median, at least, a fraction.
     pub median_coverage: Option<f64>,
-    /// The mean with its interval by the bias-corrected and accelerated bootstrap over launches.
+    /// The mean with its interval by the bias-corrected and accelerated bootstrap over launches; null below 50 launches, of which it covers too seldom.
     #[serde(rename = "mean_bca_ns")]
     pub mean_bca: Option<Estimate>,
     /// The coefficient of variation of the samples, a fraction; null for one sample.
@@ -60,6 +60,9 @@ pub struct BenchmarkRecord {
 }
 
 impl BenchmarkRecord {
+    /// Of fewer launches a `BCa` interval at 95 % covers less than 93 %.
+    pub const FEWEST_FOR_BCA: usize = 50;
+
     /// What `measurement` shows, beside its `summary`; `None` without samples.
     pub fn of(
         measurement: &Measurement,
@@ -127,12 +130,16 @@ fn over_launches(launches: &[Vec<f64>], level: f64) -> Option<TInterval> {
     TInterval::with(means.mean, means.standard_error()?, df, level)
 }
 
+/// The mean with its `BCa` interval, where there are launches enough that it covers about as often as it says.
 fn mean_bca(
     measurement: &Measurement,
     launches: &[Vec<f64>],
     decision: &DecisionSettings,
     seed: u64,
 ) -> Option<Estimate> {
+    if launches.len() < BenchmarkRecord::FEWEST_FOR_BCA {
+        return None;
+    }
     let clusters: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
     let resampling = Resampling {
         resamples: decision.resamples as usize,

@@ -9,9 +9,12 @@ use crate::model::{
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
     Interval, IntervalMethod, IntervalScale, LinearFit, MAD_TO_SD, MedianInterval, OutlierCounts,
-    Resampling, Stream, TukeyFences, derived_seed, mean, mvalue, r_squared_through_origin,
-    sample_variance, student_t, two_groups,
+    Resampling, Stream, TInterval, TukeyFences, derived_seed, mean, median, mvalue,
+    r_squared_through_origin, sample_variance, student_t, two_groups,
 };
+
+/// Of fewer launches no interval of the median absolute deviation at 95 % covers 93 %.
+const FEWEST_FOR_MAD: usize = 12;
 
 /// A mode has at least this share of the samples: a few that were disturbed are none.
 const LEAST_MODE_SHARE: f64 = 0.1;
@@ -25,24 +28,25 @@ pub struct Summary {
     pub samples: usize,
     /// How many launches they come from.
     pub launches: usize,
-    /// Where the intervals come from: `t` (fewer than eight launches, of which the bootstrap covers too seldom; of one launch, samples) or `bootstrap`.
+    /// Where the intervals of mean and slope come from: `t` (fewer than 300 launches, of which the bootstrap covers too seldom; of one launch, samples)
+    /// or `bootstrap`.
     pub intervals: IntervalMethod,
     /// The mean.
     #[serde(rename = "mean_ns")]
     pub mean: Estimate,
-    /// The median; of one launch with the interval of ranks, if it has enough samples for one.
+    /// The median; its interval is one of ranks, of the launches' medians or of one launch's samples, and of fewer than six of these Student's.
     #[serde(rename = "median_ns")]
     pub median: Estimate,
-    /// How often the interval of the median covers, of any distribution, where it is that of ranks: of one launch with enough samples.
+    /// How often the interval of the median covers, of any distribution, where it is that of ranks.
     #[serde(skip)]
     pub median_coverage: Option<f64>,
     /// The slope of the linear phases; null without one.
     #[serde(rename = "slope_ns")]
     pub slope: Option<Estimate>,
-    /// The standard deviation; null for one sample.
+    /// The standard deviation; null for one sample. It has no bounds where the intervals are Student's, as such bounds cover too seldom.
     #[serde(rename = "std_dev_ns")]
     pub sd: Option<Estimate>,
-    /// The median absolute deviation, scaled by 1.4826 so that it estimates the standard deviation of normal data.
+    /// The median absolute deviation, scaled by 1.4826 so that it estimates the standard deviation of normal data. Below twelve launches it has no bounds.
     #[serde(rename = "median_abs_dev_ns")]
     pub mad: Estimate,
     /// The fastest sample.
@@ -126,22 +130,15 @@ pub fn summarize_by(
         .map(ramp)
         .filter(|x| !x.is_empty())
         .collect();
-    // Resampling does not move a median of whole nanoseconds. One launch therefore gets the interval of ranks, which holds for any distribution.
-    let free = MedianInterval::of(&pooled, confidence_level).filter(|_| launches.len() == 1);
-    let median = free.as_ref().map_or_else(
-        || intervals.of("median", &ClusterMedian::new(&clusters)),
-        |free| Estimate::with(described.median, free.interval),
-    );
+    let (median, median_coverage) = intervals.median(&launches, described.median);
     Some(Summary {
         mean: intervals.of("mean", &ClusterMean::new(&clusters)),
         median,
-        median_coverage: free.map(|free| free.coverage),
+        median_coverage,
         slope: intervals.slope(&ramps),
         r_squared: r_squared(&ramps),
-        sd: described
-            .sd
-            .map(|_| intervals.of("sd", &ClusterSd::new(&clusters))),
-        mad: scaled(intervals.of("mad", &ClusterMad::new(&clusters)), MAD_TO_SD),
+        sd: described.sd.map(|sd| intervals.sd(&clusters, sd)),
+        mad: scaled(intervals.mad(&clusters), MAD_TO_SD),
         min: described.min,
         max: described.max,
         samples: described.count,
@@ -239,7 +236,20 @@ struct Intervals<'a> {
 }
 
 impl Intervals<'_> {
+    fn method(&self, clusters: usize) -> IntervalMethod {
+        interval_method(clusters, self.thresholds)
+    }
+
     fn of(&self, name: &str, statistic: &impl ClusterStatistic) -> Estimate {
+        self.by(self.method(statistic.clusters()), name, statistic)
+    }
+
+    fn by(
+        &self,
+        method: IntervalMethod,
+        name: &str,
+        statistic: &impl ClusterStatistic,
+    ) -> Estimate {
         let estimate = statistic.observed();
         let stream = Stream {
             seed: self.seed,
@@ -252,7 +262,7 @@ impl Intervals<'_> {
         // One sample says nothing of how far off it is.
         let interval: Option<Interval> = (statistic.clusters() > 1)
             .then(|| {
-                interval_method(statistic.clusters(), self.thresholds).interval(
+                method.interval(
                     statistic,
                     IntervalScale::Logarithmic,
                     self.confidence_level,
@@ -263,6 +273,55 @@ impl Intervals<'_> {
         interval.map_or(Estimate::unbounded(estimate), |interval| {
             Estimate::with(estimate, interval)
         })
+    }
+
+    /// The median of all samples, and how often its interval covers where that is one of ranks.
+    ///
+    /// Ranks are those of the launches' medians, of one launch those of its samples. They hold for any distribution, where resampling does not move a
+    /// median of whole nanoseconds, and leaving out one launch at a time is not consistent.
+    fn median(&self, launches: &[Vec<f64>], estimate: f64) -> (Estimate, Option<f64>) {
+        let values = match launches {
+            [only] => only.clone(),
+            several if self.method(several.len()) == IntervalMethod::Bootstrap => {
+                return (
+                    self.of("median", &ClusterMedian::new(&clusters(several))),
+                    None,
+                );
+            }
+            several => several.iter().filter_map(|times| median(times)).collect(),
+        };
+        let by_ranks = MedianInterval::of(&values, self.confidence_level);
+        let interval = by_ranks
+            .as_ref()
+            .map(|found| found.interval)
+            .or_else(|| student_of_logarithms(&values, self.confidence_level));
+        let median = interval.map_or(Estimate::unbounded(estimate), |found| Estimate {
+            estimate,
+            lower: found.lower.min(estimate),
+            upper: found.upper.max(estimate),
+        });
+        (median, by_ranks.map(|found| found.coverage))
+    }
+
+    /// The standard deviation. Student's interval of it covers too seldom even of a hundred launches, so it has none.
+    fn sd(&self, clusters: &[&[f64]], estimate: f64) -> Estimate {
+        match self.method(clusters.len()) {
+            IntervalMethod::StudentT => Estimate::unbounded(estimate),
+            IntervalMethod::Bootstrap => self.of("sd", &ClusterSd::new(clusters)),
+        }
+    }
+
+    /// The median absolute deviation. Of single samples it is bootstrapped, because leaving out one of them hardly ever moves it.
+    fn mad(&self, clusters: &[&[f64]]) -> Estimate {
+        let statistic = ClusterMad::new(clusters);
+        let is_of_singles = clusters.iter().all(|samples| samples.len() == 1);
+        match self.method(clusters.len()) {
+            IntervalMethod::StudentT if clusters.len() < FEWEST_FOR_MAD => {
+                Estimate::unbounded(statistic.observed())
+            }
+            IntervalMethod::StudentT if !is_of_singles => self.of("mad", &statistic),
+            _ => self.by(IntervalMethod::Bootstrap, "mad", &statistic),
+        }
     }
 
     fn slope(&self, ramps: &[Vec<(f64, f64)>]) -> Option<Estimate> {
@@ -277,6 +336,23 @@ pub(super) fn clusters<T>(launches: &[Vec<T>]) -> Vec<&[T]> {
         [only] => only.chunks(1).collect(),
         several => several.iter().map(Vec::as_slice).collect(),
     }
+}
+
+/// Student's interval of the mean of the logarithms of `values`, as that of their median; where one is 0, of the values themselves.
+fn student_of_logarithms(values: &[f64], level: f64) -> Option<Interval> {
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let of_logarithms = TInterval::of(&logarithms, level).map(|found| {
+        if found.margin == 0.0 {
+            // The logarithm and back may be off by a rounding.
+            return Interval::around(values[0], 0.0);
+        }
+        let Interval { lower, upper } = found.interval();
+        Interval {
+            lower: lower.exp(),
+            upper: upper.exp(),
+        }
+    });
+    of_logarithms.or_else(|| Some(TInterval::of(values, level)?.interval().not_below_zero()))
 }
 
 fn r_squared(ramps: &[Vec<(f64, f64)>]) -> Option<f64> {
@@ -304,6 +380,7 @@ fn overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::compare::fixtures::{flat_launch, measurement, with_ramp};
+    use crate::model::System;
 
     fn summary(launches: Vec<LaunchSeries>) -> Option<Summary> {
         summarize(&measurement(launches), 0.95, 2_000, 7)
@@ -331,22 +408,77 @@ mod tests {
         assert!(summary.slope.is_none() && summary.overhead_ns.is_none());
     }
 
+    fn one_sample_each(times: &[f64]) -> Vec<LaunchSeries> {
+        let launches = (0..).zip(times);
+        launches
+            .map(|(k, time)| flat_launch(k, 1000, &[*time]))
+            .collect()
+    }
+
+    fn near(found: f64, expected: f64) {
+        assert!(
+            (found / expected - 1.0).abs() < 1e-9,
+            "{found} is not {expected}"
+        );
+    }
+
     #[test]
-    fn b14_intervals_of_eight_launches_are_bootstrapped_and_of_fewer_are_students() {
-        let launches = |count: u32| {
-            (0..count)
-                .map(|k| flat_launch(k, 1000, &[100.0 + f64::from(k)]))
-                .collect()
-        };
-        let few = summary(launches(7)).unwrap();
-        assert_eq!(few.intervals, IntervalMethod::StudentT);
-        assert!(few.mean.upper - few.mean.lower > 3.9);
-        let enough = summary(launches(8)).unwrap();
-        assert_eq!(enough.intervals, IntervalMethod::Bootstrap);
-        assert!(enough.mean.lower >= 100.0 && enough.mean.upper <= 107.0);
+    fn b14_the_interval_of_a_mean_is_students_wherever_the_bootstrap_covers_less() {
+        let up_to = |count: u32| (0..count).map(|k| 100.0 + f64::from(k)).collect::<Vec<_>>();
+        let eight = summary(one_sample_each(&up_to(8))).unwrap();
+        assert_eq!(eight.intervals, IntervalMethod::StudentT);
+        // x = np.arange(100., 108.); v = np.log([(x.sum() - y) / 7 for y in x]); se = np.sqrt(7 / 8 * ((v - v.mean())**2).sum());
+        // x.mean() / np.exp(stats.t.ppf(.975, 7) * se) and times that
+        near(eight.mean.lower, 101.472_287_536_590_64);
+        near(eight.mean.upper, 105.568_232_076_538_05);
+        let many = summary(one_sample_each(&up_to(300))).unwrap();
+        assert_eq!(many.intervals, IntervalMethod::Bootstrap);
         // One launch: its samples stand for launches.
         let single = summary(vec![flat_launch(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
         assert_eq!(single.intervals, IntervalMethod::StudentT);
+        // Criterion bootstraps always.
+        let criterion = DecisionSettings {
+            resamples: 1_000,
+            ..System::Criterion.decision()
+        };
+        let run = measurement(one_sample_each(&up_to(3)));
+        let found = summarize_by(&run, &criterion, 7).unwrap();
+        assert_eq!(found.intervals, IntervalMethod::Bootstrap);
+        assert!(found.sd.unwrap().upper.is_finite() && found.mad.upper.is_finite());
+    }
+
+    #[test]
+    fn a_deviation_has_no_interval_where_none_would_keep_its_level() {
+        let of = |count: u32| {
+            let times: Vec<f64> = (0..count).map(|k| 100.0 + f64::from(k * k % 17)).collect();
+            let found = summary(one_sample_each(&times)).unwrap();
+            [found.mad, found.sd.unwrap()].map(|deviation| deviation.upper.is_finite())
+        };
+        assert_eq!(of(11), [false, false]);
+        assert_eq!(of(12), [true, false]);
+        assert_eq!(of(299), [true, false]);
+        assert_eq!(of(300), [true, true]);
+    }
+
+    #[test]
+    fn the_interval_of_a_median_is_one_of_ranks_and_of_fewer_than_six_launches_students() {
+        // Whole nanoseconds: 1 - 2 * stats.binom.cdf(0, 6, .5) = 0.96875
+        let six = summary(one_sample_each(&[5.0, 6.0, 7.0, 5.0, 6.0, 7.0])).unwrap();
+        let Estimate {
+            estimate,
+            lower,
+            upper,
+        } = six.median;
+        assert_eq!((estimate, lower, upper), (6.0, 5.0, 7.0));
+        assert_eq!(six.median_coverage, Some(0.968_75));
+        // x = np.log([100, 101, 102, 103, 110]); np.exp(stats.t.interval(.95, 4, x.mean(), stats.sem(x)))
+        let five = summary(one_sample_each(&[100.0, 101.0, 102.0, 103.0, 110.0])).unwrap();
+        assert_eq!((five.median.estimate, five.median_coverage), (102.0, None));
+        near(five.median.lower, 98.431_153_598_057_85);
+        near(five.median.upper, 108.075_687_569_263_41);
+        // Where there is no logarithm the values are as they are, and no time is below 0.
+        let zeros = summary(one_sample_each(&[0.0, 1.0, 2.0])).unwrap();
+        assert_eq!((zeros.median.estimate, zeros.median.lower), (1.0, 0.0));
     }
 
     #[test]
@@ -407,15 +539,14 @@ mod tests {
                 .collect()
         };
         let found = summary(launches(1.0)).unwrap();
-        // The median of all is 10,005 or so; without a slow launch it is that of two at 5.4 and two at 10 us, in the middle: 7,715.
-        for estimate in [found.mean, found.median] {
-            assert!(estimate.lower > 0.0, "{estimate:?}");
-            let centre = (estimate.lower * estimate.upper).sqrt();
-            assert!(
-                (centre / estimate.estimate - 1.0).abs() < 1e-9,
-                "{estimate:?}"
-            );
-        }
+        assert!(
+            found.mean.lower > 0.0 && found.median.lower > 0.0,
+            "{found:?}"
+        );
+        near(
+            (found.mean.lower * found.mean.upper).sqrt(),
+            found.mean.estimate,
+        );
         // The values of the samples in the middle of each group: of 40 between 5,400 and 5,429, of 60 between 10,000 and 10,039.
         let [fast, slow] = found.modes.unwrap();
         assert!((5_414.0..5_416.0).contains(&fast) && (10_019.0..10_021.0).contains(&slow));

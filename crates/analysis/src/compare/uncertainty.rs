@@ -113,3 +113,45 @@ pub(super) fn drift(
         df,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::floors;
+    use crate::compare::{HostClass, Reference};
+    use crate::model::DecisionSettings;
+
+    #[test]
+    fn the_drift_of_a_run_comes_on_top_of_that_of_the_mean_of_its_reference() {
+        let run = floors(&[100.0; 5], 10);
+        let rules = Rules {
+            decision: DecisionSettings::default(),
+            host: HostClass::Dedicated,
+            seed: 1,
+        };
+        let error = |averaged: usize| {
+            let reference = Reference {
+                averaged: vec![&run; averaged],
+                spread: vec![&run],
+                earlier: vec![],
+            };
+            let question = Question {
+                candidate: &run,
+                reference: &reference,
+                noise_threshold: 0.01,
+            };
+            drift(&question, &rules, |_| vec![100.0; 5])
+        };
+        // The prior is 1 % with four degrees of freedom: 0.01 sqrt(1 + 1 / m), for m = 1, 2 and 4 in Python.
+        for (averaged, expected) in [
+            (1, 0.014_142_135_623_730_951),
+            (2, 0.012_247_448_713_915_89),
+            (4, 0.011_180_339_887_498_95),
+        ] {
+            let found = error(averaged).unwrap();
+            assert!((found.standard_error - expected).abs() < 1e-15, "{found:?}");
+            assert_eq!(found.df, 4.0);
+        }
+        assert_eq!(error(0), None);
+    }
+}

@@ -398,6 +398,38 @@ mod tests {
     }
 
     #[test]
+    fn a_change_that_is_the_limit_itself_does_not_exceed_it() {
+        let changed_by = |change: f64| {
+            kept_where(&["time:40%"], &[1.4], |comparison| {
+                comparison.change = Some(Estimate {
+                    estimate: change,
+                    lower: change,
+                    upper: change,
+                });
+            })
+        };
+        assert_eq!(changed_by(0.4).exceeded, []);
+        assert_eq!(changed_by(0.400_001).exceeded.len(), 1);
+    }
+
+    #[test]
+    fn limits_of_the_time_and_of_the_median_are_about_one_number_and_share_no_level() {
+        let found = kept(&["time:106ns", "median:107ns"], &one_of(0));
+        assert_eq!(found.exceeded.len(), 2);
+        for one in &found.exceeded {
+            let shared = one.shared_level.unwrap();
+            assert_eq!(shared.family, 1);
+            assert!((shared.own() - 0.95).abs() < 1e-12);
+        }
+        // Another statistic is another number: 1 - 0.05 / 2.
+        let found = kept(&["time:106ns", "mean:107ns"], &one_of(0));
+        assert_eq!(found.exceeded.len(), 2);
+        for one in &found.exceeded {
+            assert!((one.shared_level.unwrap().own() - 0.975).abs() < 1e-12);
+        }
+    }
+
+    #[test]
     fn the_change_of_the_verdict_has_its_own_level() {
         let found = kept(&["time:5%", "median:900%"], &[1.4, 1.0]);
         assert_eq!(found.exceeded.len(), 1);

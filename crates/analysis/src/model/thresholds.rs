@@ -106,8 +106,9 @@ thresholds! {
     drift_standard_errors "drift-standard-errors" = 4.0 in 0.0 to 1e6;
     /// Several modes from this modal value on (Gregg 2014).
     several_modes "several-modes" = 2.4 in 2.0 to 1e6;
-    /// Intervals are the bootstrap's from so many launches on (of one launch: samples), below it Student's: Criterion's are always the bootstrap's.
-    bootstrap_min_launches "bootstrap-min-launches" = 8.0 in 2.0 to 1e6 whole;
+    /// Intervals are the bootstrap's from so many launches on (of one launch: samples), where it covers as often as Student's: Criterion's are always the
+    /// bootstrap's.
+    bootstrap_min_launches "bootstrap-min-launches" = 300.0 in 2.0 to 1e6 whole;
     /// Samples of a slow cluster, at least: `NBenchmark`.
     slow_cluster_min "slow-cluster-min" = 3.0 in 1.0 to 1e6 whole;
     /// Its share of all samples, at least: `NBenchmark`.

@@ -20,7 +20,7 @@ const ESTIMATES_OF = ["mean", "over", "bca", "median", "free", "sd", "mad", "slo
 function named(side) {
   NUMBERS_OF.forEach((name, i) => { side[name] = side.numbers[i]; });
   ESTIMATES_OF.forEach((name, i) => { side[name] = side.estimates[i]; });
-  side.intervals = side.intervals || "bootstrap";
+  side.intervals = side.intervals || "t interval";
   const launches = side.quartiles.length / 6;
   if (isNumber(side.counts)) side.counts = new Array(launches).fill(side.counts);
 }

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::observations::SideSamples;
-use crate::compare::estimate::Estimate;
+use crate::compare::estimate::{ChangeInterval, Estimate};
 use crate::compare::note::Note;
 use crate::model::{Analysis, DecisionSettings, Metric, Observations, Statistic, Test, Thresholds};
 use perfcheck_stats::{
     ClusterMean, HarmonicMean, HodgesLehmann, HodgesLehmannRanks, Interval, IntervalDistance,
     IntervalEstimate, KruskalWallis, MannWhitney, MannWhitneyMethod, PooledTScore, RatioBounds,
-    RatioVerdict, Resampling, Significance, Stream, TInterval, WelchDf, WelchTest, mean, median,
-    positive_ratio,
+    RatioVerdict, Resampling, Significance, Smoothness, Stream, TInterval, WelchDf, WelchTest,
+    mean, median, positive_ratio,
 };
 
 /// Name of the random stream of the change that a test of ranks reports.
@@ -220,9 +220,13 @@ impl<'a> Setting<'a> {
         };
         let singles = |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
         let means = (singles(candidate), singles(base));
-        let level = 1.0 - self.level;
-        found.change =
-            Estimate::relative_change(&means.0, &means.1, level, resampling, self.thresholds);
+        let rule = ChangeInterval {
+            level: 1.0 - self.level,
+            resampling,
+            smoothness: Smoothness::Smooth,
+            thresholds: self.thresholds,
+        };
+        found.change = Estimate::relative_change(&means.0, &means.1, rule);
         found.centre = mean(base).unwrap_or(f64::NAN);
     }
 

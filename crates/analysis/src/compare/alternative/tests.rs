@@ -5,7 +5,7 @@ use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
 use crate::compare::{Comparison, HostClass, Note, Question, Reference, Rules, compare};
 use crate::model::{
     Allocations, Analysis, DecisionSettings, Measurement, Nanos, Observations, Outliers, Statistic,
-    StatisticSet, Test, Thresholds, Verdict,
+    StatisticSet, System, Test, Thresholds, Verdict,
 };
 use perfcheck_stats::{
     Correction, EffectSize, MannWhitney, MannWhitneyMethod, Significance, WelchDf, WelchTest,
@@ -79,6 +79,53 @@ fn what_takes_nothing_any_more_is_faster_by_every_test() {
         assert!((change.estimate + 1.0).abs() < 0.05, "{test:?} {change:?}");
         assert!(change.upper < -0.9, "{test:?} {change:?}");
     }
+}
+
+#[test]
+fn an_exact_test_of_so_few_that_no_ranks_reach_the_level_has_no_bounds() {
+    let mut thresholds = Thresholds::default();
+    thresholds.set("min-per-group", 3.0).unwrap();
+    let analysis = Analysis {
+        p: MannWhitneyMethod::Exact,
+        ..by(Test::MannWhitney)
+    };
+    let found = asked(
+        &launches(&[100.0, 101.0, 102.0]),
+        &launches(&[110.0, 112.0, 114.5]),
+        &rules(analysis, thresholds),
+    );
+    // scipy.stats.mannwhitneyu(new, base, method="exact"): 0.1 is the least that three and three values can have.
+    assert!((found.p_value.unwrap() - 0.1).abs() < 1e-12);
+    let change = found.change.unwrap();
+    assert_eq!(
+        (change.lower, change.upper),
+        (f64::NEG_INFINITY, f64::INFINITY)
+    );
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn b6_the_percentile_of_launches_is_averaged_over_them_and_that_of_samples_is_of_all() {
+    let up_from = |start: u32| (start..start + 20).map(f64::from).collect::<Vec<_>>();
+    let base = measurement(vec![
+        flat_launch(0, ITERATIONS, &up_from(1)),
+        flat_launch(1, ITERATIONS, &up_from(101)),
+    ]);
+    let candidate = measurement(vec![
+        flat_launch(0, ITERATIONS, &[69.0; 20]),
+        flat_launch(1, ITERATIONS, &[69.0; 20]),
+    ]);
+    let ratio = |observations| {
+        let analysis = Analysis {
+            observations,
+            ..System::BenchForge.decision().analysis
+        };
+        let found = asked(&base, &candidate, &rules(analysis, Thresholds::default()));
+        found.published().unwrap().statistic.unwrap()
+    };
+    // np.quantile(x, .95, method="inverted_cdf"): 19 and 119 of the two launches, 118 of all forty samples.
+    assert!((ratio(Observations::Launches) - 1.0).abs() < 1e-12);
+    assert!((ratio(Observations::Samples) - 69.0 / 118.0).abs() < 1e-12);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rules::{ExtrasRules, LaunchPairing};
-use crate::compare::estimate::Estimate;
+use crate::compare::estimate::{ChangeInterval, Estimate, interval_method};
 use crate::compare::question::{Question, Rules};
 use crate::compare::uncertainty::{Uncertainty, drift};
 use crate::model::{LaunchSeries, Measurement, Thresholds, Verdict};
@@ -203,7 +203,8 @@ impl LaunchPercentiles {
     fn interval(&self, quantile: f64, seed: u64, rules: &ExtrasRules) -> Option<Estimate> {
         let level = rules.confidence_level;
         let fewer = self.base.len().min(self.candidate.len());
-        if IntervalMethod::for_clusters(fewer) == IntervalMethod::StudentT {
+        let thresholds = Thresholds::default();
+        if interval_method(fewer, &thresholds) == IntervalMethod::StudentT {
             let found = match self.pairing {
                 LaunchPairing::Independent => mean_ratio(&self.candidate, &self.base, level),
                 LaunchPairing::ByRound => paired_mean_ratio(&self.candidate, &self.base, level),
@@ -219,15 +220,18 @@ impl LaunchPercentiles {
             resamples: rules.resamples as usize,
             stream: Stream { seed, name: &name },
         };
+        let rule = ChangeInterval {
+            level,
+            resampling,
+            smoothness: Smoothness::Smooth,
+            thresholds: &thresholds,
+        };
         let (candidate, base) = (single(&self.candidate), single(&self.base));
         match self.pairing {
-            LaunchPairing::Independent => {
-                let thresholds = Thresholds::default();
-                Estimate::relative_change(&candidate, &base, level, resampling, &thresholds)
-            }
+            LaunchPairing::Independent => Estimate::relative_change(&candidate, &base, rule),
             LaunchPairing::ByRound => {
                 let ratio = PairedRatio::new(candidate, base)?;
-                Estimate::relative_change_of_pairs(&ratio, level, resampling)
+                Estimate::relative_change_of_pairs(&ratio, rule)
             }
         }
     }
