@@ -443,3 +443,24 @@ fn n29_the_median_of_whole_nanoseconds_has_an_interval_of_ranks_and_a_point_says
         assert!(many.contains(said), "no {said:?} in {many}");
     }
 }
+
+#[test]
+fn what_takes_nothing_any_more_is_improved_by_the_default_test_as_by_those_of_the_systems() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    let some: [&[f64]; 5] = [
+        &[6.0, 6.1],
+        &[5.9, 6.0],
+        &[6.2, 6.1],
+        &[6.0, 6.0],
+        &[5.8, 6.0],
+    ];
+    let none: [&[f64]; 5] = [&[0.0, 0.0]; 5];
+    import_launches(&machine, &made, EACH_A_LAUNCH, ("before", &some));
+    import_launches(&machine, &made, EACH_A_LAUNCH, ("after", &none));
+    for words in ["", "--method nbenchmark", "--method criterion"] {
+        let found = compared(&compare(&machine, &made, words));
+        assert_eq!(found["verdict"], "improved", "{words}: {found}");
+        assert_eq!(found["change"]["estimate"], -1.0, "{words}");
+    }
+}

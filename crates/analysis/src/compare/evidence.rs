@@ -114,9 +114,8 @@ fn base_shortage(runs: &[&Measurement]) -> Note {
 
 impl Sides {
     fn of(question: &Question<'_>) -> Self {
-        let usable = |run: &Measurement| {
-            Some(RunTimes::from_measurement(run)).filter(|run| !run.launches.is_empty())
-        };
+        let usable =
+            |run: &Measurement| Some(RunTimes::from_measurement(run)).filter(RunTimes::takes_time);
         let reference = question.reference;
         let (runs, averaged): (Vec<&Measurement>, Vec<RunTimes>) = reference
             .averaged

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::run_level::RunValue;
 use super::sample_length::{ProcessSampling, shortest_sample_ns, typical_iteration_ns};
-use crate::model::{LaunchSeries, MIN_LAUNCHES, Measurement, Metric, Sample};
+use crate::model::{LaunchSeries, MIN_LAUNCHES, Measurement, Metric, Nanos, Sample};
 use perfcheck_stats::{Quantile, median};
 
 /// The quantile that is compared where there are samples enough: chosen by measurement, see docs/src/statistics/.
@@ -89,15 +89,20 @@ fn clock_step_ns(metric: &Metric, launch: &LaunchSeries) -> f64 {
 }
 
 impl LaunchTimes {
-    /// `None` if most samples of a ramp, or all flat ones, are too short at `typical_ns`, the typical time of an iteration.
-    fn from_launch(launch: &LaunchSeries, quantum_ns: f64, typical_ns: f64) -> Option<Self> {
+    /// `None` if most samples of a ramp, or all flat ones, are shorter than `least`, or too short at `typical_ns`, the typical time of an iteration.
+    fn from_launch(
+        launch: &LaunchSeries,
+        quantum_ns: f64,
+        typical_ns: f64,
+        least: Nanos,
+    ) -> Option<Self> {
         let from_ramp = launch.series.flat.is_empty();
         let mut samples = launch.series.alike();
         samples.retain(|sample| sample.iterations > 0);
         let candidates = samples.len();
         let needed_ns = shortest_sample_ns(quantum_ns);
         samples.retain(|sample| {
-            sample.elapsed.0 > 0 && sample.iterations as f64 * typical_ns >= needed_ns
+            sample.elapsed >= least && sample.iterations as f64 * typical_ns >= needed_ns
         });
         if samples.len() * 2 < candidates {
             return None;
@@ -129,8 +134,17 @@ impl RunTimes {
             launches().filter_map(|one| ProcessSampling::from_samples(&one.series.alike()));
         let typical_ns = typical_iteration_ns(samplings).unwrap_or(0.0);
         let metric = &measurement.benchmark.metric;
+        // A clock that shows no time at all was too coarse. Without one nothing is what it says.
+        let is_nothing = launches().all(|one| {
+            let samples = one.series.alike();
+            clock_step_ns(metric, one) == 0.0 && samples.iter().all(|sample| sample.elapsed.0 == 0)
+        });
+        let least = if is_nothing { Nanos(0) } else { Nanos(1) };
         let mut usable: Vec<LaunchTimes> = launches()
-            .filter_map(|one| LaunchTimes::from_launch(one, clock_step_ns(metric, one), typical_ns))
+            .filter_map(|one| {
+                let step_ns = clock_step_ns(metric, one);
+                LaunchTimes::from_launch(one, step_ns, typical_ns, least)
+            })
             .collect();
         let left_out = launches().count() - usable.len();
         if left_out > 0 && usable.len() < MIN_LAUNCHES {
@@ -140,6 +154,11 @@ impl RunTimes {
             launches: usable,
             left_out,
         }
+    }
+
+    /// Whether it has launches that took any time: only then is there a logarithm, and a change relative to it.
+    pub(super) fn takes_time(&self) -> bool {
+        self.launches.iter().any(|launch| launch.sample_ns > 0.0)
     }
 
     /// Samples of the shortest launch; `None` without launches.

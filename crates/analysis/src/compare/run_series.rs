@@ -65,7 +65,7 @@ impl RunEvidence {
     /// `None` where nothing counts.
     fn of(measurement: &Measurement) -> Option<Self> {
         let samples = RunTimes::from_measurement(measurement);
-        if !samples.launches.is_empty() {
+        if samples.takes_time() {
             return Some(Self::Samples(samples));
         }
         let point = measurement.expired.filter(|point| point.launches > 0);

@@ -28,8 +28,7 @@ pub struct Summary {
     pub samples: usize,
     /// How many launches they come from.
     pub launches: usize,
-    /// Where the intervals of mean and slope come from: `t` (fewer than 300 launches, of which the bootstrap covers too seldom; of one launch, samples)
-    /// or `bootstrap`.
+    /// Where the intervals of mean and slope come from: `t` below 300 launches (of one launch, samples), as the bootstrap covers less, or `bootstrap`.
     pub intervals: IntervalMethod,
     /// The mean.
     #[serde(rename = "mean_ns")]

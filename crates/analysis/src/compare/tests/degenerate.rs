@@ -83,6 +83,36 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
 }
 
 #[test]
+fn what_takes_nothing_any_more_is_faster_where_no_clock_may_have_missed_it() {
+    let without_clock = |mut run: Measurement| {
+        for launch in &mut run.launches {
+            launch.quantum = Nanos(0);
+        }
+        run
+    };
+    let instant = || measurement((0..5).map(|k| flat_launch(k, 100, &[0.0; 50])).collect());
+    let (base, nothing) = (without_clock(run(6.0)), without_clock(instant()));
+    let found = dedicated(&nothing, &base);
+    assert_eq!(found.verdict, Verdict::Improved, "{found:?}");
+    let change = found.change.unwrap();
+    assert_eq!(
+        (change.estimate, change.lower, change.upper),
+        (-1.0, -1.0, -1.0)
+    );
+    assert_eq!(found.p_value, Some(0.0));
+    assert_eq!(found.compared.unwrap().candidate, 0.0);
+    // No change is relative to nothing, and with a clock nothing is less than it could see.
+    for (candidate, base) in [(&base, &nothing), (&nothing, &nothing)] {
+        let found = dedicated(candidate, base);
+        assert_eq!((found.verdict, found.change), (Verdict::Inconclusive, None));
+    }
+    assert_eq!(
+        dedicated(&instant(), &run(6.0)).verdict,
+        Verdict::Inconclusive
+    );
+}
+
+#[test]
 fn n_x18_a_coarse_clock_needs_longer_samples() {
     let mut coarse = run(100.0);
     for launch in &mut coarse.launches {
