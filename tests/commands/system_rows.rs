@@ -461,6 +461,7 @@ fn what_takes_nothing_any_more_is_improved_by_the_default_test_as_by_those_of_th
     for words in ["", "--method nbenchmark", "--method criterion"] {
         let found = compared(&compare(&machine, &made, words));
         assert_eq!(found["verdict"], "improved", "{words}: {found}");
-        assert_eq!(found["change"]["estimate"], -1.0, "{words}");
+        // A shift of ranks is relative to the median of the base, about which its values vary.
+        near(&found["change"]["estimate"], -1.0, 0.01);
     }
 }

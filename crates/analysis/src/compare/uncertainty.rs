@@ -144,7 +144,7 @@ mod tests {
         };
         // The prior is 1 % with four degrees of freedom: 0.01 sqrt(1 + 1 / m), for m = 1, 2 and 4 in Python.
         for (averaged, expected) in [
-            (1, 0.014_142_135_623_730_951),
+            (1, 0.014_142_135_623_730_95),
             (2, 0.012_247_448_713_915_89),
             (4, 0.011_180_339_887_498_95),
         ] {

@@ -8,8 +8,8 @@ use crate::compare::question::{Question, Rules};
 use crate::compare::uncertainty::{Uncertainty, drift};
 use crate::model::{LaunchSeries, Measurement, Thresholds, Verdict};
 use perfcheck_stats::{
-    ClusterMean, HdrHistogram, IntervalMethod, PairedRatio, Resampling, Smoothness, Stream,
-    derived_seed, mean, mean_ratio, paired_mean_ratio,
+    ClusterMean, FEWEST_FOR_BOOTSTRAP, HdrHistogram, IntervalMethod, PairedRatio, Resampling,
+    Smoothness, Stream, derived_seed, mean, mean_ratio, paired_mean_ratio,
 };
 
 /// How the latencies of single operations differ.
@@ -203,7 +203,11 @@ impl LaunchPercentiles {
     fn interval(&self, quantile: f64, seed: u64, rules: &ExtrasRules) -> Option<Estimate> {
         let level = rules.confidence_level;
         let fewer = self.base.len().min(self.candidate.len());
-        let thresholds = Thresholds::default();
+        // As BenchForge has it, which resamples launches.
+        let thresholds = Thresholds {
+            bootstrap_min_launches: FEWEST_FOR_BOOTSTRAP as f64,
+            ..Thresholds::default()
+        };
         if interval_method(fewer, &thresholds) == IntervalMethod::StudentT {
             let found = match self.pairing {
                 LaunchPairing::Independent => mean_ratio(&self.candidate, &self.base, level),
