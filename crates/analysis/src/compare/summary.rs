@@ -392,6 +392,7 @@ mod tests {
             .collect();
         let summary = summary(launches).unwrap();
         assert_eq!((summary.samples, summary.launches), (10, 5));
+        assert_eq!(summary.labelled(), 10, "no filter left any out");
         assert!((summary.mean.estimate - 103.0).abs() < 1e-9);
         assert!((summary.median.estimate - 103.0).abs() < 1e-9);
         assert_eq!((summary.min, summary.max), (100.0, 106.0));

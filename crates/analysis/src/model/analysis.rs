@@ -150,6 +150,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_analysis_is_the_default_until_one_of_its_parts_is_another() {
+        assert!(Analysis::default().is_default());
+        assert!(!Analysis::from(Test::Welch).is_default());
+        let cleaned = Analysis {
+            drop_first: true,
+            ..Analysis::default()
+        };
+        assert!(!cleaned.is_default() && cleaned.leaves_out() && cleaned.summarizes());
+    }
+
+    #[test]
     fn a_word_is_read_as_it_is_written_and_another_one_names_those_there_are() {
         for test in Test::ALL {
             assert_eq!(test.word().parse(), Ok(*test));

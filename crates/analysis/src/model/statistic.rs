@@ -393,6 +393,15 @@ mod tests {
     }
 
     #[test]
+    fn each_statistic_of_a_set_says_something_of_its_own() {
+        for set in SETS {
+            let said = set.named().iter().map(|statistic| statistic.help());
+            let different: std::collections::BTreeSet<&str> = said.collect();
+            assert_eq!(different.len(), set.named().len(), "{set:?}");
+        }
+    }
+
+    #[test]
     fn any_percentage_is_for_columns_alone() {
         let columns = |word| Statistic::read(word, StatisticSet::Columns);
         assert_eq!(columns("best-33"), Ok(Statistic::BestMean(33)));

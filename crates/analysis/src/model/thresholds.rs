@@ -200,6 +200,15 @@ impl Thresholds {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_changed_threshold_is_told_with_its_value_and_its_default() {
+        let mut set = Thresholds::default();
+        assert_eq!((set.changed(), set.is_default()), (vec![], true));
+        set.set("iqr-fence", 2.0).unwrap();
+        assert_eq!(set.changed(), [("iqr-fence", 2.0, 1.5)]);
+        assert!(!set.is_default());
+    }
+
     /// Numbers of the methodologies that docs/src/systems.md names.
     #[test]
     fn the_defaults_are_those_that_the_systems_publish() {

@@ -158,6 +158,8 @@ fn b_x1_the_ratio_of_means_of_launch_percentiles_has_a_seeded_launch_level_inter
         LatencyComparison::of(&[&base], &candidate, LaunchPairing::Independent, &RULES).unwrap();
     let quantiles: Vec<f64> = all.percentiles.iter().map(|one| one.quantile).collect();
     assert_eq!(quantiles, LatencyComparison::QUANTILES);
+    assert!(quantiles.iter().all(|q| all.at(*q).unwrap().quantile == *q));
+    assert_eq!(all.at(0.42), None);
     assert!(
         all.percentiles
             .iter()
