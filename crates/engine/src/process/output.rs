@@ -50,8 +50,10 @@ impl Supervisor {
                 group.stop();
                 return Err(RunError::Interrupted);
             }
+            // Asked first: what the program wrote before it ended is in the pipes by then.
+            let has_ended = group.leader_has_ended();
             // A server that the program left behind may hold its pipes for as long as it lives.
-            if !written.read()? && group.leader_has_ended() {
+            if !written.read()? && has_ended {
                 break;
             }
         }
@@ -170,6 +172,17 @@ mod tests {
         assert_eq!(output.status.code(), Some(7));
         let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().count();
         assert_eq!((lines(&output.stdout), lines(&output.stderr)), (3000, 3000));
+    }
+
+    #[test]
+    fn what_a_program_writes_last_is_read_however_long_it_was_silent() {
+        let supervisor = Supervisor::default();
+        // Around the time for which the pipes are waited for.
+        for wait in 0..40 {
+            let script = format!("sleep 0.0{:02}; echo at last", 10 + wait / 2);
+            let output = supervisor.output(&mut shell(&script)).expect("it runs");
+            assert_eq!(output.stdout, b"at last\n");
+        }
     }
 
     #[test]
