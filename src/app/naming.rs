@@ -98,34 +98,17 @@ pub(super) fn list_names(before: &str, mut names: impl ExactSizeIterator<Item = 
     format!("; {before}\n    {}", lines.join("\n    "))
 }
 
-/// A word that a POSIX shell reads back as it is.
-pub(super) fn shell_quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else if word.contains(char::is_control) {
-        // A line end would tear the command apart. POSIX knows this quoting since 2024, shells for longer.
-        let quoted: String = word.chars().map(dollar_quoted).collect();
-        format!("$'{quoted}'")
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-/// A character between `$'` and `'`.
-fn dollar_quoted(c: char) -> String {
-    match c {
-        '\\' | '\'' => format!("\\{c}"),
-        '\n' => "\\n".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '\t' => "\\t".to_owned(),
-        c if c.is_control() => {
-            let mut bytes = [0; 4];
-            let bytes = c.encode_utf8(&mut bytes).bytes();
-            // Always three digits: what follows is not taken for one.
-            bytes.fold(String::new(), |octal, byte| format!("{octal}\\{byte:03o}"))
-        }
-        c => c.to_string(),
+/// The word by which commands find the benchmark `key` among `all`: its id, or its whole name where another one has that id.
+pub(super) fn word_among<'k>(
+    key: &BenchmarkKey,
+    all: impl IntoIterator<Item = &'k BenchmarkKey>,
+) -> String {
+    let mut namesakes = all
+        .into_iter()
+        .filter(|other| *other != key && other.id == key.id);
+    match namesakes.next() {
+        None => key.id.clone(),
+        Some(_) => listed(key),
     }
 }
 
@@ -172,14 +155,5 @@ mod tests {
         assert_eq!(ids("Jsno"), ["json"]);
         assert_eq!(ids("sotr")[0], "sort");
         assert_eq!(ids("quite another"), [""; 0]);
-    }
-
-    #[test]
-    fn an_id_in_a_command_can_be_pasted_into_a_shell() {
-        assert_eq!(shell_quoted("sort/10"), "sort/10");
-        assert_eq!(shell_quoted("two words"), "'two words'");
-        assert_eq!(shell_quoted("it's"), r"'it'\''s'");
-        assert_eq!(shell_quoted("line\nfeed"), r"$'line\nfeed'");
-        assert_eq!(shell_quoted("it's\u{1b}1\\"), r"$'it\'s\0331\\'");
     }
 }

@@ -185,14 +185,16 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, cl
     if arguments.get(1).is_some_and(|first| first == "perfcheck") {
         arguments.remove(1);
     }
-    let escaped = arguments.iter().any(|argument| argument == "--");
+    let is_escaped = arguments.iter().any(|argument| argument == "--");
     let mut command = laid_out(numbers_with_a_sign(command_line()));
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     if let Some(("doctor", matches)) = matches.subcommand() {
         refuse_flags_of_benches(&mut command, matches)?;
     }
     let mut parsed = Arguments::from_arg_matches_mut(&mut matches)?;
-    if let (None, Some(word), false) = (&parsed.command, parsed.run.filters.first(), escaped) {
+    // Whoever gives a whole id means a benchmark.
+    let is_filter = is_escaped || parsed.run.exact;
+    if let (None, Some(word), false) = (&parsed.command, parsed.run.filters.first(), is_filter) {
         refuse_command_as_filter(word, &mut command)?;
         let doubt = command_meant(word, &command).map(|meant| (word.clone(), meant));
         return Ok(parsed.run.translate(doubt));
@@ -286,6 +288,7 @@ mod tests {
         for words in [
             "run compare",
             "--color always -- compare",
+            "--exact compare",
             "--color always compares",
         ] {
             assert!(

@@ -7,6 +7,7 @@
 mod json;
 mod markdown;
 mod markup;
+mod shell;
 mod spreadsheet;
 mod terminal;
 mod visible;
@@ -15,6 +16,7 @@ mod workflow;
 pub use json::{in_script as json_in_script, json};
 pub use markdown::{code as markdown_code, prose as markdown};
 pub use markup::{html, openmetrics_label, xml};
+pub use shell::{command as shell_command, quoted as shell_quoted};
 pub use spreadsheet::{cell as csv_cell, text as csv_text};
 pub use terminal::{is_harmful, lines as terminal_lines, one_line};
 pub use visible::Visible;

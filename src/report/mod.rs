@@ -25,7 +25,8 @@ pub use charts::{
 };
 pub use ci::{ReportContext, ReportKind, SourcePlace, write_report};
 pub use explanation::{
-    CodeShown, Depth, Explanation, MeasuredSide, explained, write_explanation, write_machine_code,
+    BenchmarkArguments, CodeShown, Depth, Explanation, MeasuredSide, explained, write_explanation,
+    write_machine_code,
 };
 pub use json::write_json;
 pub use layout::TableFormat;

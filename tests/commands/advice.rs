@@ -1,10 +1,11 @@
 //! What is said of what to do next, and of words that were meant in another way.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use crate::against::project::Project;
-use crate::commands::scripted::{steady, stored};
-use crate::support::Machine;
+use crate::commands::scripted::{CLOCK, QUICK, steady, stored};
+use crate::support::{Finished, Machine, testbench};
 
 #[test]
 fn few_benchmarks_are_accepted_by_name_and_the_command_that_is_offered_does_that() {
@@ -286,4 +287,73 @@ fn an_executable_that_is_none_is_refused_before_anything_is_built() {
         .expect_code(2);
     assert!(refused.stderr.contains("it is not a file"), "{refused}");
     assert!(!refused.stderr.contains("Finished"), "{refused}");
+}
+
+/// The commands of `cargo perfcheck` that a text offers.
+fn offered(finished: &Finished) -> Vec<String> {
+    let texts = [&finished.stdout, &finished.stderr];
+    let lines = texts.into_iter().flat_map(|text| text.lines());
+    let mut commands = Vec::new();
+    for line in lines {
+        for (start, _) in line.match_indices("cargo perfcheck ") {
+            let is_quoted = line[..start].ends_with('`');
+            let rest = &line[start..];
+            let end = if is_quoted { "`" } else { "   (" };
+            commands.push(rest.split(end).next().unwrap_or(rest).to_owned());
+        }
+    }
+    commands
+}
+
+#[test]
+fn commands_about_an_id_that_begins_with_a_dash_run_as_they_are_printed() {
+    let machine = Machine::new();
+    let package = testbench("names");
+    let package = package.parent().expect("a directory");
+    let clock = |nanoseconds: f64| {
+        format!(
+            "plain=100/101/100;--bench={nanoseconds}/{:.2}/{:.2}",
+            nanoseconds + 0.01,
+            nanoseconds + 0.02
+        )
+    };
+    let measured = |nanoseconds| {
+        let run = machine.perfcheck().args(QUICK).current_dir(package);
+        // A shared machine, on which a small change is a suspect.
+        let run = run.env(CLOCK, clock(nanoseconds)).env("CI", "1");
+        run.args(["--exact", "--", "plain", "--bench"]).run()
+    };
+    let on_stored = |words: &[&str], code| {
+        let run = machine.perfcheck().args(words).current_dir(package);
+        run.run().expect_code(code)
+    };
+    measured(100.0).expect_code(0);
+    let texts = [
+        measured(110.0).expect_code(0),
+        measured(200.0).expect_code(1),
+        on_stored(&["explain", "--run", "1", "--", "--bench"], 0),
+        on_stored(&["explain", "--run", "2", "--", "--bench"], 0),
+        on_stored(&["explain", "--run", "3", "--", "--bench"], 0),
+        on_stored(&["show", "--", "--bench"], 2),
+        on_stored(&["show", "2", "--report", "svg"], 2),
+    ];
+    let mut tried = BTreeSet::new();
+    for command in texts.iter().flat_map(offered) {
+        // A user fills in the function.
+        let is_whole = command.contains("--bench") && !command.contains("FUNCTION");
+        if !is_whole || !tried.insert(command.clone()) {
+            continue;
+        }
+        let pasted = machine.pasted(&command).env(CLOCK, clock(100.0));
+        let run = pasted.current_dir(package).run();
+        assert!([0, 1].contains(&run.code()), "{command}\n{run}");
+    }
+    let words = |command: &str| {
+        tried
+            .iter()
+            .any(|tried| tried.starts_with(&format!("cargo perfcheck {command} ")))
+    };
+    for command in ["explain", "accept", "show", "history", "--exact", "-p"] {
+        assert!(words(command), "{command} is not among {tried:#?}");
+    }
 }

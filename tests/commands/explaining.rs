@@ -318,7 +318,8 @@ fn four_lines_say_what_changed_compared_with_what_how_certain_and_what_to_do() {
     ] {
         assert!(text.contains(said), "no {said:?} in {text}");
     }
-    assert!(lines[7].ends_with("explain text --run 2 --full"), "{text}");
+    let in_full = "explain text --run 2 --full --manifest-path ";
+    assert!(lines[7].contains(in_full), "{text}");
     assert_eq!(lines.len(), 8, "{text}");
     // There is one way to the whole of it.
     assert_eq!(told(&["explain", "text", "-v"]), text);

@@ -160,7 +160,7 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
         trends: Vec::new(),
         processors: None,
         since_baselines: Vec::new(),
-        accept_words: String::new(),
+        accept: String::new(),
     };
     findings.rows.iter().map(|row| history(&row.key)).collect()
 }

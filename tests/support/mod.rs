@@ -105,9 +105,20 @@ impl Machine {
 
     /// `cargo-perfcheck perfcheck`, to be given arguments.
     pub fn perfcheck(&self) -> Perfcheck {
-        let mut command = self.command(env!("CARGO_BIN_EXE_cargo-perfcheck"));
-        command
+        self.with_store(env!("CARGO_BIN_EXE_cargo-perfcheck"))
             .arg("perfcheck")
+    }
+
+    /// A line as the tool prints it, pasted into a shell: `cargo perfcheck ...`.
+    pub fn pasted(&self, line: &str) -> Perfcheck {
+        let tool = env!("CARGO_BIN_EXE_cargo-perfcheck");
+        let script = format!("cargo() {{ '{tool}' \"$@\"; }}\n{line}");
+        self.with_store("sh").args(["-c", &script])
+    }
+
+    fn with_store(&self, program: &str) -> Perfcheck {
+        let mut command = self.command(program);
+        command
             .env("PERFCHECK_STORE", self.store())
             .env("PERFCHECK_CACHE", self.home().join("cache"))
             // Tests of stored comparisons; those of A/B remove it.

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::app::naming::{listed, shell_quoted};
+use crate::app::naming::word_among;
 use crate::app::options::StoreOptions;
+use crate::escape::{shell_command, shell_quoted};
 use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Row;
@@ -89,14 +90,8 @@ impl AdvisedRun<'_> {
     }
 
     /// The lines about a benchmark in doubt: what is known of it, how to measure it again, how to accept it unless that was told.
-    fn doubt(
-        &self,
-        known: String,
-        benchmark: &BenchmarkKey,
-        accepting: String,
-        told: Option<&str>,
-    ) -> String {
-        let again = format!("Measure again: {}", alone(self.again, benchmark));
+    fn doubt(&self, known: String, row: &Row<'_>, accepting: String, told: Option<&str>) -> String {
+        let again = format!("Measure again: {}", alone(self.again, row));
         let accept = self.accept(accepting);
         let accept = accept.filter(|line| told != Some(&**line));
         let lines: Vec<String> = [known, again].into_iter().chain(accept).collect();
@@ -148,25 +143,15 @@ fn accept(rows: &[Row<'_>], verdict: Verdict, advised: &AdvisedRun<'_>) -> Strin
     if meant.len() > FEW || meant.len() == measured {
         return accept_all(advised);
     }
-    let name = |row: &Row<'_>| {
-        let alike = rows.iter().filter(|other| other.key.id == row.key.id);
-        match alike.count() {
-            1 => shell_quoted(&row.key.id),
-            _ => shell_quoted(&listed(&row.key)),
-        }
-    };
-    let words = |rows: Vec<&Row<'_>>| {
-        let names: Vec<String> = rows.into_iter().map(name).collect();
-        names.join(" ")
-    };
-    if meant.iter().any(|row| row.key.id.starts_with('-')) {
-        // What looks like a flag stands behind what ends the flags.
-        return format!(
-            "cargo perfcheck accept --run {run}{place} -- {}",
-            words(meant)
-        );
-    }
-    format!("cargo perfcheck accept {} --run {run}{place}", words(meant))
+    let words: Vec<String> = meant.iter().map(|row| word_of(row, rows)).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let flags = format!(" --run {run}{place}");
+    shell_command("cargo perfcheck accept", &words, &flags)
+}
+
+/// The word by which commands about this run find the benchmark of a row.
+fn word_of(row: &Row<'_>, rows: &[Row<'_>]) -> String {
+    word_among(&row.key, rows.iter().map(|row| &row.key))
 }
 
 /// The command that explains the worst regression.
@@ -177,10 +162,9 @@ fn why(rows: &[Row<'_>], advised: &AdvisedRun<'_>) -> Option<String> {
         .iter()
         .filter(|row| row.verdict == Some(Verdict::Regressed))
         .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
-    Some(format!(
-        "Why: cargo perfcheck explain {} --run {run}{place}",
-        shell_quoted(&worst.key.id)
-    ))
+    let flags = format!(" --run {run}{place}");
+    let explain = shell_command("cargo perfcheck explain", &[&word_of(worst, rows)], &flags);
+    Some(format!("Why: {explain}"))
 }
 
 /// What to do about suspects.
@@ -206,7 +190,7 @@ fn suspects(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> O
         advised.no_reference(),
     );
     let accepting = accept(rows, Verdict::Suspect, advised);
-    Some(advised.doubt(known, &worst.key, accepting, told))
+    Some(advised.doubt(known, worst, accepting, told))
 }
 
 /// What to do about what looks slower and is not shown to be.
@@ -227,17 +211,22 @@ fn undecided(rows: &[Row<'_>], advised: &AdvisedRun<'_>, told: Option<&str>) -> 
         estimate(worst.comparison.as_ref()) * 100.0,
         advised.no_reference(),
     );
-    Some(advised.doubt(known, &worst.key, accept_all(advised), told))
+    Some(advised.doubt(known, worst, accept_all(advised), told))
 }
 
-/// The command that measures one benchmark alone.
-fn alone(again: &str, key: &BenchmarkKey) -> String {
-    format!(
-        "{again} -p {} --bench {} --exact {}",
-        key.package,
-        key.target,
-        shell_quoted(&key.id)
-    )
+/// The command that measures one benchmark alone, with the rounds that should settle it.
+fn alone(again: &str, row: &Row<'_>) -> String {
+    let BenchmarkKey {
+        package,
+        target,
+        id,
+    } = &row.key;
+    let look = row.comparison.as_ref().and_then(Comparison::look);
+    let rounds = look.and_then(|look| look.rounds_needed);
+    let rounds = rounds.map_or_else(String::new, |needed| format!(" --rounds {needed}"));
+    let target = shell_quoted(target);
+    let command = format!("{again}{rounds} -p {package} --bench {target} --exact");
+    shell_command(&command, &[id], "")
 }
 
 fn estimate(comparison: Option<&Comparison>) -> f64 {

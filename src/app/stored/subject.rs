@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::placing::{PlacedRuns, PlacingRules};
 use crate::app::error::AppError;
-use crate::app::naming::shell_quoted;
+use crate::escape::shell_command;
 use crate::report::{
     BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
     SinceBaseline, TrendOfRuns,
@@ -145,7 +145,7 @@ impl HistorySubject<'_> {
             trends: trends(&placed),
             processors: processors(&placed),
             since_baselines,
-            accept_words: shell_quoted(&key.id),
+            accept: shell_command("cargo perfcheck accept", &[&key.id], ""),
         }))
     }
 

@@ -1,5 +1,6 @@
 //! What an explanation is made from, and the sentences that it is made of.
 
+use crate::escape::shell_command;
 use perfcheck_analysis::compare::{Comparison, HostSigns, Plan};
 use perfcheck_analysis::findings::{CodeChange, Method, Row};
 use perfcheck_analysis::model::{BenchmarkKey, Failure, GitState, Metric, Run, RunId, Verdict};
@@ -56,5 +57,22 @@ impl Explanation<'_> {
     /// The comparison that the verdict rests on, where there was one.
     pub(crate) fn comparison(&self) -> Option<&Comparison> {
         self.row?.comparison.as_ref()
+    }
+}
+
+/// How commands find the benchmark again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchmarkArguments {
+    /// The word for the benchmark, not quoted.
+    pub word: String,
+    /// The flags that lead to its workspace and store, a space before each.
+    pub place: String,
+}
+
+impl BenchmarkArguments {
+    /// Writes `command` about the benchmark, with `flags` that have a space before each.
+    pub(super) fn command(&self, command: &str, flags: &str) -> String {
+        let flags = format!("{flags}{}", self.place);
+        shell_command(command, &[&self.word], &flags)
     }
 }

@@ -15,6 +15,6 @@ mod summary;
 mod unmeasured;
 mod write;
 
-pub use content::{Explanation, MeasuredSide};
+pub use content::{BenchmarkArguments, Explanation, MeasuredSide};
 pub use machine_code::{CodeShown, write_machine_code};
 pub use write::{Depth, explained, write_explanation};

@@ -1,6 +1,6 @@
 //! A verdict in a few lines: what changed, compared with what, how certain that is, where in the code, and what to do.
 
-use super::content::Explanation;
+use super::content::{BenchmarkArguments, Explanation};
 use super::unmeasured::sameness;
 use crate::report::units;
 use crate::report::words::sentences::{self, capital};
@@ -11,8 +11,11 @@ use perfcheck_analysis::model::Verdict;
 /// Functions that the summary names where nothing but their machine code tells them.
 const MOST_NAMED: usize = 3;
 
-/// The lines, each with what it is about; `bench` is the benchmark as an argument of other commands.
-pub(super) fn summary(explanation: &Explanation<'_>, bench: &str) -> Vec<(&'static str, String)> {
+/// The lines, each with what it is about; `bench` is for the commands among them.
+pub(super) fn summary(
+    explanation: &Explanation<'_>,
+    bench: &BenchmarkArguments,
+) -> Vec<(&'static str, String)> {
     let mut lines = vec![
         ("change", changed(explanation)),
         ("reference", compared_with(explanation)),
@@ -143,27 +146,32 @@ fn certainty(explanation: &Explanation<'_>) -> String {
     }
 }
 
-fn next(explanation: &Explanation<'_>, bench: &str) -> String {
+fn next(explanation: &Explanation<'_>, bench: &BenchmarkArguments) -> String {
     let run = explanation.run.id;
-    let accept = format!("cargo perfcheck accept {bench} --run {run}");
-    let again = format!("cargo perfcheck --exact {bench}");
+    let again = |flags: &str| bench.command(&format!("cargo perfcheck{flags} --exact"), "");
     match explanation.verdict {
-        Verdict::Regressed => format!("If the change is intended: {accept}"),
-        Verdict::Suspect => format!("Measure it again: {again}"),
+        Verdict::Regressed => {
+            let accept = bench.command("cargo perfcheck accept", &format!(" --run {run}"));
+            format!("If the change is intended: {accept}")
+        }
+        Verdict::Suspect => format!("Measure it again: {}", again("")),
         Verdict::Inconclusive => {
             let look = explanation.comparison().and_then(|found| found.look());
             let rounds = look.and_then(|look| look.rounds_needed);
             let rounds = rounds.map_or_else(String::new, |needed| format!(" --rounds {needed}"));
             let settles = explanation.row.and_then(remarks::what_would_settle);
             let settles = settles.map_or_else(String::new, |way| format!("{}. ", capital(&way)));
-            format!("{settles}Measure it again alone: {again}{rounds}")
+            format!("{settles}Measure it again alone: {}", again(&rounds))
         }
         Verdict::Failed => "See what the bench printed: cargo bench".to_owned(),
         Verdict::Incomparable => {
             "Measure both builds under the same conditions: cargo perfcheck --against REV"
                 .to_owned()
         }
-        Verdict::Missing => format!("If it was removed or renamed: cargo perfcheck accept {run}"),
+        Verdict::Missing => format!(
+            "If it was removed or renamed: cargo perfcheck accept {run}{}",
+            bench.place
+        ),
         Verdict::New => "Nothing: later runs are compared with this one.".to_owned(),
         Verdict::Unchanged | Verdict::Improved => "Nothing.".to_owned(),
     }

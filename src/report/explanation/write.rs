@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::content::Explanation;
+use super::content::{BenchmarkArguments, Explanation};
 use super::summary::{meaning, summary};
 use super::{alternative, extras, measured, paired, stored, unmeasured};
 use crate::report::layout::{Cell, Column, Table};
@@ -19,10 +19,10 @@ const WIDTH: usize = 80;
 const MARGIN: usize = 11;
 
 /// How much of an explanation people read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth<'a> {
-    /// A few lines; the benchmark is named so in commands.
-    Summary(&'a str),
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Depth {
+    /// A few lines, with commands about the benchmark.
+    Summary(BenchmarkArguments),
     /// The whole derivation.
     Full,
 }
@@ -31,12 +31,12 @@ pub enum Depth<'a> {
 pub fn write_explanation(
     writer: &mut dyn Write,
     explanation: &Explanation<'_>,
-    depth: Depth<'_>,
+    depth: Depth,
     format: MessageFormat,
 ) -> io::Result<()> {
     let statements = statements(explanation);
     match (format, depth) {
-        (MessageFormat::Human, Depth::Summary(bench)) => write_summary(writer, explanation, bench),
+        (MessageFormat::Human, Depth::Summary(bench)) => write_summary(writer, explanation, &bench),
         (MessageFormat::Human, Depth::Full) => write_derivation(writer, explanation, &statements),
         (MessageFormat::Json, _) => {
             let message = ExplanationMessage::of(explanation, &statements);
@@ -126,7 +126,7 @@ fn unknown(explanation: &Explanation<'_>) -> Statement {
 fn write_summary(
     writer: &mut dyn Write,
     explanation: &Explanation<'_>,
-    bench: &str,
+    bench: &BenchmarkArguments,
 ) -> io::Result<()> {
     write_head(writer, explanation)?;
     let columns = units::terminal_width();
@@ -136,12 +136,18 @@ fn write_summary(
         writeln!(writer, "{subject}{text}")?;
     }
     let run = explanation.run.id;
-    let again = format!("cargo perfcheck explain {bench} --run {run}");
-    let mut more = vec![format!("In full: {again} --full")];
+    let explain = |flag: &str| {
+        let flags = format!(" --run {run} {flag}");
+        bench.command("cargo perfcheck explain", &flags)
+    };
+    let mut more = vec![format!("In full: {}", explain("--full"))];
     let is_named = |code: &CodeChange| !code.functions.is_empty();
     if explanation.code.is_some_and(is_named) {
-        more.push(format!("Machine code: {again} --asm FUNCTION"));
-        more.push(format!("Flame graphs: {again} --flamegraph FILE.svg"));
+        more.push(format!("Machine code: {}", explain("--asm FUNCTION")));
+        more.push(format!(
+            "Flame graphs: {}",
+            explain("--flamegraph FILE.svg")
+        ));
     }
     writeln!(writer)?;
     for line in more {

@@ -3,14 +3,17 @@
 use super::flame_graph::{check, flame_graph};
 use super::machine_code::machine_code;
 use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::next_steps::place;
 use crate::app::error::AppError;
 use crate::app::measuring::counting::one_to_count;
-use crate::app::naming::{alike, candidates, list, shell_quoted};
+use crate::app::naming::{alike, candidates, list, word_among};
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::{findings_of, plan_of, verdict_of};
 use crate::app::stored::sides::{measured_side, run_with_verdicts, side_of};
+use crate::escape::shell_command;
 use crate::report::{
-    CodeShown, Depth, Explanation, terminal_width, write_explanation, write_machine_code,
+    BenchmarkArguments, CodeShown, Depth, Explanation, terminal_width, write_explanation,
+    write_machine_code,
 };
 use clap::Args;
 use perfcheck_analysis::compare::HostSigns;
@@ -146,11 +149,13 @@ pub fn explain(
         code,
         plan: plan.as_ref().filter(|_| head.pair.is_some()),
     };
-    let argument = shell_quoted(&key.id);
     let depth = if options.full {
         Depth::Full
     } else {
-        Depth::Summary(&argument)
+        Depth::Summary(BenchmarkArguments {
+            word: word_among(&key, findings.rows.iter().map(|row| &row.key)),
+            place: place(common),
+        })
     };
     write_explanation(world.stdout, &explanation, depth, common.output.format)?;
     Ok(ExitCode::Clean)
@@ -242,9 +247,13 @@ fn newest(
     match newest {
         Some(run) => Ok((key.clone(), store.run(run)?)),
         None => Err(AppError::NoVerdict(format!(
-            "no complete run has a verdict about `{}` yet\n  help: `cargo perfcheck --exact {}` measures and compares it; `cargo perfcheck show` prints what was measured",
+            "no complete run has a verdict about `{}` yet\n  help: `{}` measures and compares it; `cargo perfcheck show` prints what was measured",
             key.id.escape_debug(),
-            shell_quoted(&key.id)
+            shell_command(
+                "cargo perfcheck --exact",
+                &[&word_among(key, all.iter().copied())],
+                ""
+            )
         ))),
     }
 }

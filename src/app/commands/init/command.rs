@@ -337,23 +337,17 @@ fn directory_of(manifest: &Path) -> PathBuf {
 fn next_command(command: &str, cargo: &CargoOptions) -> String {
     let mut words = vec![command.to_owned()];
     if let Some(path) = &cargo.manifest_path {
-        words.push(format!("--manifest-path {}", path.display()));
+        words.push(format!(
+            "--manifest-path {}",
+            escape::shell_quoted(&path.display().to_string())
+        ));
     }
     if cargo.workspace {
         words.push("--workspace".to_owned());
     }
     for (flag, specifications) in [("-p", &cargo.packages), ("--exclude", &cargo.exclude)] {
-        let quoted = specifications.iter().map(|text| quote_in_shell(text));
+        let quoted = specifications.iter().map(|text| escape::shell_quoted(text));
         words.extend(quoted.map(|text| format!("{flag} {text}")));
     }
     words.join(" ")
-}
-
-/// A package specification that means itself in a shell.
-fn quote_in_shell(text: &str) -> String {
-    if text.contains(['*', '?', '[', ']', '#', ' ']) {
-        format!("'{text}'")
-    } else {
-        text.to_owned()
-    }
 }

@@ -21,12 +21,12 @@ use crate::app::measuring::prepare::{nothing_found, timeout};
 use crate::app::measuring::request::{Request, git_state};
 use crate::app::measuring::trial::settle_by_trial;
 use crate::app::measuring::work_tree::WorkTree;
-use crate::app::naming::shell_quoted;
 use crate::app::options::StoreOptions;
 use crate::app::stored::acceptance::{acceptance, acceptance_in_turn};
 use crate::app::stored::conclusions::{conclusion_of, end_of};
 use crate::app::stored::names::give_name_unless_worse;
 use crate::app::stored::references::{Chooser, StoredReferences, Wanted, Wanting};
+use crate::escape::shell_quoted;
 use perfcheck_analysis::compare::{Fact, Rules};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{

@@ -8,10 +8,11 @@ use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::working::working;
 use crate::app::deliver::write::write;
 use crate::app::error::AppError;
-use crate::app::naming::{alike, candidates, list, shell_quoted};
+use crate::app::naming::{alike, candidates, list};
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::findings_of;
 use crate::app::stored::imported::absurdities;
+use crate::escape::shell_command;
 use crate::report::{
     BenchmarkStatistics, MessageFormat, write_outcome_of_run, write_run_head, write_statistics,
     write_warning,
@@ -99,10 +100,11 @@ fn benchmark_meant(
     let stored = store.benchmarks(workspace)?;
     let all: Vec<&BenchmarkKey> = stored.iter().map(|benchmark| &benchmark.key).collect();
     let found = candidates(word, &all);
-    let quoted = shell_quoted(word);
+    let show = shell_command("cargo perfcheck show", &["latest", word], "");
+    let history = shell_command("cargo perfcheck history", &[word], "");
     Ok((!found.is_empty()).then(|| {
         AppError::Usage(format!(
-            "no run is called `{word}`{}\n  help: `cargo perfcheck show latest {quoted}` shows what the newest run measured of it, `cargo perfcheck history {quoted}` its course over runs",
+            "no run is called `{word}`{}\n  help: `{show}` shows what the newest run measured of it, `{history}` its course over runs",
             list("these benchmarks are", &found)
         ))
     }))

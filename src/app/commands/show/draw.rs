@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::app::context::World;
 use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
-use crate::app::naming::shell_quoted;
+use crate::app::naming::word_among;
+use crate::escape::{shell_command, shell_quoted};
 use crate::report::{Picture, write_picture};
 use perfcheck_analysis::compare::{LatencySummary, Shape, ShapeDetail};
 use perfcheck_analysis::exit_code::ExitCode;
@@ -20,21 +21,22 @@ pub(in crate::app) fn draw(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let [measurement] = measurements else {
-        let ids: Vec<String> = measurements
-            .iter()
-            .take(3)
-            .map(|found| shell_quoted(&found.benchmark.key.id))
-            .collect();
+        let mut keys = measurements.iter().map(|found| &found.benchmark.key);
+        let word = keys
+            .next()
+            .map_or_else(|| "ID".to_owned(), |first| word_among(first, keys));
+        let file = file.map_or_else(String::new, |file| {
+            format!("={}", shell_quoted(&file.display().to_string()))
+        });
+        let show = shell_command(
+            "cargo perfcheck show",
+            &[&run.id.to_string(), &word],
+            &format!(" --report svg{file}"),
+        );
         return Err(AppError::Usage(format!(
-            "a picture is of one benchmark, and run {} has {}\n  help: name one, e.g. cargo perfcheck show {} {} --report svg{}",
+            "a picture is of one benchmark, and run {} has {}\n  help: name one, e.g. {show}",
             run.id,
             measurements.len(),
-            run.id,
-            ids.first().map_or("ID", String::as_str),
-            file.map_or_else(String::new, |file| format!(
-                "={}",
-                shell_quoted(&file.display().to_string())
-            )),
         )));
     };
     let key = &measurement.benchmark.key;

@@ -30,8 +30,8 @@ pub struct BenchmarkHistory {
     pub processors: Option<Processors>,
     /// How far the present level is from that of runs with a name.
     pub since_baselines: Vec<SinceBaseline>,
-    /// The benchmark as an argument of `accept`, quoted for a shell.
-    pub accept_words: String,
+    /// The command that accepts its present level.
+    pub accept: String,
 }
 
 /// A benchmark in one of its runs.

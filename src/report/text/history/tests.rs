@@ -77,7 +77,7 @@ fn history(
             },
         }],
         course,
-        accept_words: "'it is'".into(),
+        accept: "cargo perfcheck accept 'it is'".into(),
     }
 }
 

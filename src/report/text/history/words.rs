@@ -224,10 +224,5 @@ fn left_out(history: &BenchmarkHistory) -> Vec<String> {
 fn advice(history: &BenchmarkHistory) -> Option<String> {
     let step = history.present()?.step?;
     let is_open = !step.accepted && step.change.estimate > 0.0;
-    is_open.then(|| {
-        format!(
-            "If the present level is intended: cargo perfcheck accept {}",
-            history.accept_words
-        )
-    })
+    is_open.then(|| format!("If the present level is intended: {}", history.accept))
 }

@@ -1,0 +1,65 @@
+//! Commands of ours as a user pastes them into a POSIX shell.
+
+/// Writes `command` with the `words`, at least one, and `flags` behind it. A word that looks like a flag stands behind `--`, and so behind the flags; `flags` are
+/// quoted already, with a space before each.
+pub fn command(command: &str, words: &[&str], flags: &str) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let quoted = quoted.join(" ");
+    if words.iter().any(|word| word.starts_with('-')) {
+        format!("{command}{flags} -- {quoted}")
+    } else {
+        format!("{command} {quoted}{flags}")
+    }
+}
+
+/// A word that a POSIX shell reads back as it is.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else if word.contains(char::is_control) {
+        // A line end would tear the command apart. POSIX knows this quoting since 2024, shells for longer.
+        let quoted: String = word.chars().map(dollar_quoted).collect();
+        format!("$'{quoted}'")
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A character between `$'` and `'`.
+fn dollar_quoted(c: char) -> String {
+    match c {
+        '\\' | '\'' => format!("\\{c}"),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if c.is_control() => {
+            let mut bytes = [0; 4];
+            let bytes = c.encode_utf8(&mut bytes).bytes();
+            // Always three digits: what follows is not taken for one.
+            bytes.fold(String::new(), |octal, byte| format!("{octal}\\{byte:03o}"))
+        }
+        c => c.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_in_a_command_can_be_pasted_into_a_shell() {
+        assert_eq!(quoted("sort/10"), "sort/10");
+        assert_eq!(quoted("two words"), "'two words'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted("line\nfeed"), r"$'line\nfeed'");
+        assert_eq!(quoted("it's\u{1b}1\\"), r"$'it\'s\0331\\'");
+    }
+
+    #[test]
+    fn a_word_that_looks_like_a_flag_stands_behind_all_flags() {
+        let written = |words: &[&str]| command("accept", words, " --run 3");
+        assert_eq!(written(&["a b", "c"]), "accept 'a b' c --run 3");
+        assert_eq!(written(&["a", "-b c"]), "accept --run 3 -- a '-b c'");
+    }
+}
