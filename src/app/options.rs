@@ -20,6 +20,7 @@ use perfcheck_analysis::model::{
     parse_duration,
 };
 use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_engine::measure::TimeLimit;
 
 /// With which store and workspace, and how to print.
 #[derive(Debug, Clone)]
@@ -457,16 +458,18 @@ impl ComparisonOptions {
     }
 }
 
-/// How much may be measured where two builds are measured in turn; nothing said: the usual rounds, and no more than half a minute where they
-/// are costly.
+/// How much may be measured where two builds are measured side by side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Effort {
-    /// Measure at most N rounds of one process on each side [default: 200, or half a minute]
+    /// Measure at most N rounds of one process on each side [default: 200]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(Plan::FEWEST_ROUNDS..=10_000)))]
     pub rounds: Option<u32>,
     /// Stop a comparison after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub time_budget: Option<Duration>,
+    /// Measure no benchmark for longer than this [default: 30s, and 20 rounds at least]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    pub time_per_benchmark: Option<Duration>,
     /// Run executables as they were linked, instead of linking them again for each round with their functions at the same places on both sides
     #[arg(long)]
     pub as_built: bool,
@@ -488,12 +491,24 @@ pub enum Counting {
 }
 
 impl Effort {
-    /// How long a costly benchmark may take.
-    const PATIENCE: Duration = Duration::from_secs(30);
+    /// Limits a costly benchmark where nobody says anything.
+    const USUAL_LIMIT: TimeLimit = TimeLimit {
+        time: Duration::from_secs(30),
+        // Fewer rounds decide next to nothing.
+        fewest_rounds: 20,
+    };
 
-    /// The time after which a benchmark gets no more rounds than it needs at least.
-    pub(super) fn patience(&self) -> Option<Duration> {
-        (self.rounds.is_none() && self.time_budget.is_none()).then_some(Self::PATIENCE)
+    /// How long one benchmark may be measured: as the flag says, else as `key` of Cargo.toml does. Rounds that the command line asks for are not cut
+    /// short by what it does not say.
+    pub(super) fn limit_per_benchmark(&self, key: Option<Duration>) -> Option<TimeLimit> {
+        let key = key.filter(|_| self.rounds.is_none());
+        if let Some(time) = self.time_per_benchmark.or(key) {
+            return Some(TimeLimit {
+                time,
+                fewest_rounds: Plan::FEWEST_ROUNDS,
+            });
+        }
+        (self.rounds.is_none() && self.time_budget.is_none()).then_some(Self::USUAL_LIMIT)
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) struct AgainstFlags {
     pub(super) no_rerun: bool,
     /// Measure at most N rounds; a build alone in N processes [default: 200; 5]
     ///
-    /// A round launches one process of each build. Two builds get at least 5 rounds; without this flag a costly benchmark gets half a minute. A build is measured alone where there is nothing to measure it with: in a first run, and with --no-rerun.
+    /// A round launches one process of each build. Two builds get at least 5 rounds; --time-per-benchmark limits costly benchmarks. A build is measured alone where there is nothing to measure it with: in a first run, and with --no-rerun.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(range(limits::LAUNCHES)))]
     rounds: Option<u32>,
     /// Stop measuring after this time
@@ -55,6 +55,11 @@ pub(super) struct AgainstFlags {
     /// Benchmarks in doubt are measured first, and get the time that decided ones do not use.
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
+    /// Measure no benchmark of two builds for longer than this [default: 30s, and 20 rounds at least]
+    ///
+    /// After 5 rounds, no round of a benchmark begins that would end later. --rounds without this flag sets no limit in time.
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    time_per_benchmark: Option<Duration>,
     /// Run executables as they were linked, instead of linking them again for each round with their functions at the same places on both sides
     #[arg(long)]
     as_built: bool,
@@ -75,6 +80,7 @@ impl AgainstFlags {
         Effort {
             rounds,
             time_budget: self.time_budget,
+            time_per_benchmark: self.time_per_benchmark,
             as_built: self.as_built,
             instructions: self.instructions,
         }

@@ -3,7 +3,7 @@
 use crate::report::terminal_width;
 
 /// Flags that `--help` alone lists: cargo's, those for experts, and those that hardly anybody needs twice. With the others `-h` fits a screen.
-const ONLY_IN_LONG_HELP: [&str; 64] = [
+const ONLY_IN_LONG_HELP: [&str; 65] = [
     "against_executable",
     "against_merge_base",
     "all",
@@ -63,6 +63,7 @@ const ONLY_IN_LONG_HELP: [&str; 64] = [
     "target",
     "target_dir",
     "test",
+    "time_per_benchmark",
     "timeout",
     "verdict",
     "warm_up_iterations",

@@ -65,6 +65,8 @@ pub struct WorkspaceOnly {
     pub resamples: Option<u32>,
     /// The part of every deadline that does not depend on the request.
     pub timeout: Option<Duration>,
+    /// How long one benchmark may be measured side by side.
+    pub time_per_benchmark: Option<Duration>,
     /// What kept builds may take on the disk, in MiB.
     pub kept_builds_mib: Option<u32>,
     /// Verdicts that make the run fail.
@@ -93,7 +95,7 @@ const LAYER_KEYS: [&str; 7] = [
     "sampling-mode",
     "noise-threshold",
 ];
-const WORKSPACE_KEYS: [&str; 12] = [
+const WORKSPACE_KEYS: [&str; 13] = [
     "id",
     "team-store",
     "method",
@@ -103,6 +105,7 @@ const WORKSPACE_KEYS: [&str; 12] = [
     "confidence-level",
     "resamples",
     "timeout",
+    "time-per-benchmark",
     "kept-builds-mib",
     "fail-on",
     THRESHOLDS,
@@ -300,6 +303,11 @@ impl<'a> TablePlace<'a> {
             confidence_level: self.number_or_text(table, "confidence-level", confidence_level)?,
             resamples: self.whole(table, "resamples", &limits::RESAMPLES)?,
             timeout: self.time(table, "timeout")?,
+            time_per_benchmark: self.number_or_text(
+                table,
+                "time-per-benchmark",
+                positive_duration,
+            )?,
             kept_builds_mib: self.whole(table, "kept-builds-mib", &limits::KEPT_BUILDS_MIB)?,
             fail_on,
             thresholds: self.thresholds(table)?,

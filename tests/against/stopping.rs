@@ -211,3 +211,54 @@ fn an_interrupted_measurement_shows_and_explains_what_it_has_decided() {
         assert!(explained.stdout.contains("slower"), "{explained}");
     }
 }
+
+/// Its processes differ by more than the change between the builds.
+const NOISY: &str = r#"
+    let runs = std::path::Path::new(HOME).join("runs");
+    suite.bench("cost", move |b| {
+        let before = std::fs::read(&runs).map_or(0, |bytes| bytes.len());
+        std::fs::write(&runs, "x".repeat(before + 1)).expect("written");
+        takes(b, planted::NANOSECONDS * (100 + before as u64 * 5 % 13) / 100);
+    });
+"#;
+
+#[test]
+fn one_benchmark_takes_no_longer_than_the_time_for_one_and_what_would_settle_it_is_said_then() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.benchmarks(&NOISY.replace("HOME", &json!(machine.home()).to_string()));
+    project.takes(10_000);
+    project.commit();
+    project.takes(10_300);
+    let compared = |words: &[&str]| {
+        let run = project.measure(&["--against", "HEAD"]).args(words).run();
+        let found = run.messages("benchmark-compared");
+        let [found] = &found[..] else {
+            panic!("one benchmark: {run}");
+        };
+        found["paired"]["rounds"].as_u64().expect("a number")
+    };
+    assert_eq!(compared(&["--time-per-benchmark", "1ns"]), 5);
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let key = "\n[workspace.metadata.perfcheck]\ntime-per-benchmark = \"1ns\"\n";
+    project.write("Cargo.toml", &(manifest + key));
+    assert_eq!(compared(&[]), 5);
+    // Rounds that a user asks for are not cut short by a file.
+    assert_eq!(compared(&["--rounds", "8"]), 8);
+    let words = ["--offline", "--as-built", "--against", "HEAD"];
+    let table = project.perfcheck(&words).run();
+    assert!(
+        table
+            .stdout
+            .contains("its time ended before it was decided; "),
+        "{table}"
+    );
+    let explained = project.perfcheck(&["explain", "cost"]).run();
+    assert!(
+        explained
+            .stdout
+            .contains("Its time ended before it was decided; "),
+        "{explained}"
+    );
+}

@@ -239,6 +239,7 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
             row.remarks = vec![Remark::Undecided {
                 rounds: Some(needed),
                 seconds: None,
+                ran_out_of_time: false,
                 noise_threshold: None,
             }];
         }

@@ -12,7 +12,7 @@ use crate::app::options::Effort;
 use crate::app::stored::conclusions::end_of;
 use crate::report::Progress;
 use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, standing};
-use perfcheck_analysis::findings::{Conclusion, RunRemark};
+use perfcheck_analysis::findings::{Conclusion, RoundsCost, RunRemark};
 use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, Bound, BySide, DecisionSettings, Environment, Event,
     GitState, LaunchHead, LaunchRecord, NewRun, Observer, Partition, Purpose, RunEnd, RunId, Side,
@@ -21,7 +21,7 @@ use perfcheck_analysis::model::{
 use perfcheck_engine::child::Launcher;
 use perfcheck_engine::host;
 use perfcheck_engine::measure::{
-    Campaign, CampaignSink, Ended, PairedPlan, PairedTarget, RoundSettings, Spent,
+    Campaign, CampaignSink, Ended, PairedPlan, PairedTarget, RoundSettings, Spent, TimeLimit,
 };
 use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
@@ -51,6 +51,15 @@ fn fitting(time: Duration, planned: usize) -> u32 {
 fn is_little(effort: Effort, planned: usize) -> bool {
     let is_little = |time| fitting(time, planned) < ROUNDS_IN_LITTLE_TIME;
     effort.rounds.is_none() && effort.time_budget.is_some_and(is_little)
+}
+
+/// What the rounds of a benchmark cost.
+fn cost_of_rounds(spent: Spent) -> (BenchmarkKey, RoundsCost) {
+    let cost = RoundsCost {
+        seconds: spent.time.as_secs_f64(),
+        ran_out_of_time: spent.ran_out_of_time,
+    };
+    (spent.key, cost)
 }
 
 /// The plan of an A/B run with `planned` benchmarks, fixed before its first round.
@@ -195,10 +204,7 @@ impl<'a> InTurn<'a> {
             plan: self.plan.clone(),
             decision: self.decision,
             earlier: self.earlier.clone(),
-            seconds: spent
-                .into_iter()
-                .map(|spent| (spent.key, spent.time.as_secs_f64()))
-                .collect(),
+            cost: spent.into_iter().map(cost_of_rounds).collect(),
         };
         count_in_turn(
             &mut measured,
@@ -258,7 +264,9 @@ impl<'a> InTurn<'a> {
             usual.time = SAMPLES_IN_LITTLE_TIME.into();
             usual.short_time = usual.time;
         }
-        let warm_up = self.request.context.tables.layers.command_line.warm_up;
+        let tables = &self.request.context.tables;
+        let limit = effort.limit_per_benchmark(tables.workspace.time_per_benchmark);
+        let warm_up = tables.layers.command_line.warm_up;
         let threshold = move |benchmark: &Benchmark| self.noise_threshold(benchmark);
         Campaign::in_turn(
             pairs,
@@ -282,7 +290,10 @@ impl<'a> InTurn<'a> {
                     ..usual
                 },
                 time_budget: effort.time_budget.map(|time| time * self.longer),
-                patience: effort.patience().map(|time| time * self.longer),
+                time_per_benchmark: limit.map(|limit| TimeLimit {
+                    time: limit.time * self.longer,
+                    ..limit
+                }),
                 bind: true,
                 seed: self.plan.seed,
             },
@@ -433,6 +444,7 @@ mod tests {
             failure: None,
         };
         let spent = [Spent {
+            ran_out_of_time: false,
             key: BenchmarkKey {
                 package: "p".into(),
                 target: "t".into(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use perfcheck_analysis::compare::{HostClass, Plan};
-use perfcheck_analysis::findings::{RoundsEvidence, Row, RunRemark, Verdicts};
+use perfcheck_analysis::findings::{RoundsCost, RoundsEvidence, Row, RunRemark, Verdicts};
 use perfcheck_analysis::model::{
     BenchmarkKey, BySide, DecisionSettings, Measurement, RunId, Verdict,
 };
@@ -16,8 +16,8 @@ pub(in crate::app) struct MeasuredInTurn {
     pub(in crate::app) decision: DecisionSettings,
     /// The earlier runs whose builds the base is.
     pub(in crate::app) earlier: BTreeMap<BenchmarkKey, RunId>,
-    /// How long the rounds of each benchmark took, in seconds.
-    pub(in crate::app) seconds: BTreeMap<BenchmarkKey, f64>,
+    /// What the rounds of each benchmark cost.
+    pub(in crate::app) cost: BTreeMap<BenchmarkKey, RoundsCost>,
     /// What a reader must know of it.
     pub(in crate::app) remarks: Vec<RunRemark>,
 }
@@ -41,7 +41,7 @@ impl MeasuredInTurn {
             decision: &self.decision,
             noise_threshold: None,
             settled,
-            seconds: Some(&self.seconds),
+            cost: Some(&self.cost),
         }
     }
 

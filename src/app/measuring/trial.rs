@@ -87,7 +87,7 @@ fn measured(
         rounds: 1,
         round: RoundSettings::default(),
         time_budget: None,
-        patience: None,
+        time_per_benchmark: None,
         bind: false,
         seed,
     };

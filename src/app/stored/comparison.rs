@@ -193,7 +193,7 @@ impl StoredComparison<'_> {
             decision: &decision,
             noise_threshold: self.options.noise_threshold,
             settled: &settled,
-            seconds: None,
+            cost: None,
         };
         let host = self.context.host_class(&candidate.begun.environment);
         let basis = evidence.basis(format!("run {}", base.id), host);

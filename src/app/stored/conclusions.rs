@@ -111,7 +111,7 @@ fn judged_again<'m>(
         decision: &run.begun.decision,
         noise_threshold: None,
         settled: &settled,
-        seconds: None,
+        cost: None,
     };
     let host = context.host_class(&run.begun.environment);
     let verdicts = evidence.basis(format!("run {}", pair.partner), host);

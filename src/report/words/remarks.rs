@@ -39,8 +39,16 @@ pub(crate) fn remark(remark: &Remark) -> String {
         Remark::Undecided {
             rounds,
             seconds,
+            ran_out_of_time,
             noise_threshold,
-        } => undecided(*rounds, *seconds, *noise_threshold),
+        } => {
+            let settles = would_settle(*rounds, *seconds, *noise_threshold);
+            if *ran_out_of_time {
+                format!("its time ended before it was decided; {settles}")
+            } else {
+                settles
+            }
+        }
         Remark::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, where it builds with them)".to_owned(),
         Remark::Same(same) => why_same(*same),
         Remark::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
@@ -60,7 +68,7 @@ pub(crate) fn what_would_settle(row: &Row<'_>) -> Option<String> {
     Some(remark(undecided))
 }
 
-fn undecided(rounds: Option<u64>, seconds: Option<f64>, noise_threshold: Option<f64>) -> String {
+fn would_settle(rounds: Option<u64>, seconds: Option<f64>, noise_threshold: Option<f64>) -> String {
     let rounds = rounds.map(|rounds| {
         // Whoever measures again waits for a second at least.
         let time = seconds.map(|seconds| format!(", {:.0} s,", seconds.max(1.0)));
@@ -286,6 +294,7 @@ mod tests {
             remark(&Remark::Undecided {
                 rounds,
                 seconds,
+                ran_out_of_time: false,
                 noise_threshold,
             })
         };
@@ -304,6 +313,16 @@ mod tests {
         assert_eq!(
             said(None, Some(41.6), Some(0.104)),
             "a noise threshold of 10.4 % would make it `unchanged`"
+        );
+        let ended = remark(&Remark::Undecided {
+            rounds: Some(46),
+            seconds: Some(552.0),
+            ran_out_of_time: true,
+            noise_threshold: None,
+        });
+        assert_eq!(
+            ended,
+            "its time ended before it was decided; about 46 rounds, 552 s, would settle it (`--rounds 46`)"
         );
     }
 }

@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             warm_up_iterations: None,
         },
         time_budget: None,
-        patience: None,
+        time_per_benchmark: None,
         bind: bind.parse()?,
         seed: std::process::id().into(),
     };

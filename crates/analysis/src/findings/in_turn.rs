@@ -32,8 +32,17 @@ pub struct RoundsEvidence<'a, 'm> {
     pub noise_threshold: Option<f64>,
     /// Verdicts that needed no measurement.
     pub settled: &'a [Row<'static>],
-    /// How long the rounds of each benchmark took, in seconds, where that is known.
-    pub seconds: Option<&'a BTreeMap<BenchmarkKey, f64>>,
+    /// What the rounds of each benchmark cost, where that is known.
+    pub cost: Option<&'a BTreeMap<BenchmarkKey, RoundsCost>>,
+}
+
+/// What the rounds of one benchmark cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoundsCost {
+    /// Their time, in seconds.
+    pub seconds: f64,
+    /// Whether their time ended before anything was settled.
+    pub ran_out_of_time: bool,
 }
 
 impl<'m> RoundsEvidence<'_, 'm> {
@@ -69,8 +78,8 @@ impl<'m> RoundsEvidence<'_, 'm> {
                     comparison,
                     reference: self.reference(&measurement.benchmark.key),
                     seconds: self
-                        .seconds
-                        .and_then(|known| known.get(&measurement.benchmark.key).copied()),
+                        .cost_of(&measurement.benchmark.key)
+                        .map(|cost| cost.seconds),
                     ..Row::described(measurement, summary)
                 }
             })
@@ -89,17 +98,22 @@ impl<'m> RoundsEvidence<'_, 'm> {
             return None;
         }
         let rounds = comparison.look()?.rounds_needed;
+        let cost = self.cost_of(key);
         let seconds = rounds.and_then(|rounds| {
-            let seconds = self.seconds?.get(key)?;
             let had = comparison.extent.launches_candidate() as f64;
-            Some(seconds / had * rounds as f64)
+            Some(cost?.seconds / had * rounds as f64)
         });
         let noise_threshold = comparison.sufficient_threshold();
         (rounds.is_some() || noise_threshold.is_some()).then_some(Remark::Undecided {
             rounds,
             seconds,
+            ran_out_of_time: cost.is_some_and(|cost| cost.ran_out_of_time),
             noise_threshold,
         })
+    }
+
+    fn cost_of(&self, key: &BenchmarkKey) -> Option<RoundsCost> {
+        self.cost?.get(key).copied()
     }
 
     /// What a benchmark was compared with: the run whose build the base was, else the base itself.

@@ -16,7 +16,7 @@ mod stored;
 
 pub use code::{ChangedFunction, CodeChange, Sameness};
 pub use conclude::{Conclusion, ConclusionError, Coverage, Terms, conclude};
-pub use in_turn::RoundsEvidence;
+pub use in_turn::{RoundsCost, RoundsEvidence};
 pub use limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits, Scope};
 pub use order::{Order, SortKey};
 pub use references::{Chosen, References};

@@ -20,6 +20,8 @@ pub enum Remark {
         rounds: Option<u64>,
         /// How long these take, in seconds, where it is known how long those seen took.
         seconds: Option<f64>,
+        /// Whether the benchmark was measured no longer because its time had ended.
+        ran_out_of_time: bool,
         /// The noise threshold, a fraction, with which it would be unchanged; `None` where the change may be real.
         noise_threshold: Option<f64>,
     },

@@ -65,6 +65,20 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Whether it is undecided because its time had ended.
+    pub fn ran_out_of_time(&self) -> bool {
+        let is_end = |remark: &Remark| {
+            matches!(
+                remark,
+                Remark::Undecided {
+                    ran_out_of_time: true,
+                    ..
+                }
+            )
+        };
+        self.remarks.iter().any(is_end)
+    }
+
     /// A benchmark that was measured and compared with nothing; it has the verdict that it was given before, if any.
     pub fn described(measurement: &'a Measurement, summary: Option<Summary>) -> Self {
         Self {

@@ -42,6 +42,8 @@ pub struct Spent {
     pub key: BenchmarkKey,
     /// Time of its rounds, its share of the launches included.
     pub time: Duration,
+    /// Whether its time ended before its rounds did, and nothing had settled it.
+    pub ran_out_of_time: bool,
     /// Whether the sides were sampled in turn; else launched in turn.
     pub in_turn: bool,
     /// Why it declined to be measured, if it did.
@@ -185,6 +187,7 @@ impl<'a> Campaign<'a> {
         let spent = self.targets.into_iter().flat_map(|target| {
             let in_turn = target.coexistence != Coexistence::Apart;
             target.subjects.into_iter().map(move |subject| Spent {
+                ran_out_of_time: ended == Ended::Complete && subject.has_unused_rounds(),
                 key: subject.benchmark.key,
                 time: subject.time,
                 in_turn,
@@ -247,7 +250,7 @@ impl<'a> Campaign<'a> {
         asked: &[usize],
         standing: &mut Stands<'_>,
     ) -> Ended {
-        let patience = self.patience();
+        let limit = self.time_per_benchmark();
         for place in asked.iter().copied() {
             // There may be thousands, and each is a computation.
             if self.launcher.interrupt.requested() {
@@ -258,10 +261,10 @@ impl<'a> Campaign<'a> {
                 let threshold = subject.resolved.noise_threshold;
                 let found = standing(&subject.benchmark, threshold, &subject.rounds);
                 if let Some(found) = found {
-                    subject.can_wait = found == Standing::Searching;
+                    subject.standing = found;
                 }
                 subject.done = matches!(found, Some(Standing::Settled(_)))
-                    || subject.has_had_enough(patience)
+                    || subject.is_out_of_time(limit)
                     || subject.visits_left(round + 1, None) == 0;
             }
         }
@@ -277,7 +280,7 @@ impl<'a> Campaign<'a> {
             if !subject.is_open() {
                 continue;
             }
-            if some_wait && subject.can_wait {
+            if some_wait && subject.can_wait() {
                 subject.waited += 1;
             } else {
                 wanted.push(place);
@@ -516,7 +519,7 @@ mod tests {
             rounds: 100,
             round: RoundSettings::default(),
             time_budget: None,
-            patience: None,
+            time_per_benchmark: None,
             bind: true,
             seed: 1,
         });

@@ -65,5 +65,5 @@ pub use plan::{PairedPlan, RoundSettings};
 pub use rehearsal::rehearsed;
 pub use sampling::{SampleResult, sample_time};
 pub use schedule::FlatSchedule;
-pub use subject::Resolved;
+pub use subject::{Resolved, TimeLimit};
 pub use target::PairedTarget;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::schedule::{FlatSchedule, LaunchLayout, ramp};
-use super::subject::Resolved;
+use super::subject::{Resolved, TimeLimit};
 use perfcheck_analysis::compare::Plan;
 use perfcheck_analysis::model::{Nanos, SamplingSettings, Turns};
 
@@ -21,8 +21,8 @@ pub struct PairedPlan {
     pub round: RoundSettings,
     /// No round is begun that would end later than this after the start.
     pub time_budget: Option<Duration>,
-    /// A benchmark that has had 20 rounds gets no more once they have taken this long.
-    pub patience: Option<Duration>,
+    /// How long one benchmark may be measured.
+    pub time_per_benchmark: Option<TimeLimit>,
     /// Whether benchmarks that keep to one processor are bound to one.
     pub bind: bool,
     /// Seed of everything random.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::campaign::Campaign;
 use super::driver::{Driver, TimesTold};
 use super::launch::OpenLaunch;
-use super::subject::Subject;
+use super::subject::{Subject, TimeLimit};
 use super::target::Target;
 use perfcheck_analysis::model::{Bound, Event, VisitPlan};
 
@@ -62,7 +62,7 @@ impl Campaign<'_> {
         let in_time = self.targets.iter().filter(|target| target.late.is_none());
         let mut open = in_time.flat_map(Target::open);
         self.time_budget.is_some()
-            && open.any(|subject| !subject.can_wait && subject.measured < ROUNDS_IN_DOUBT)
+            && open.any(|subject| !subject.can_wait() && subject.measured < ROUNDS_IN_DOUBT)
     }
 
     /// Keeps those in `wanted` whose visits will have ended before the time is up. A launch of one side is for all of them.
@@ -86,14 +86,14 @@ impl Campaign<'_> {
 
     /// Tells what rounding up to whole seconds costs, where that is worth an update.
     pub(super) fn tell_rounded_up(&self, launch: &OpenLaunch) {
-        let (round, patience) = (launch.round(), self.patience());
+        let (round, limit) = (launch.round(), self.time_per_benchmark());
         let target = &self.targets[launch.index];
         let Some(why) = target.drivers.candidate.why_rounded_up() else {
             return;
         };
         let of_all = |time_of: fn(&Subject) -> Duration| -> Duration {
             let each = target.open();
-            each.map(|subject| time_of(subject) * subject.visits_left(round, patience))
+            each.map(|subject| time_of(subject) * subject.visits_left(round, limit))
                 .sum()
         };
         let spared = of_all(Subject::rounded_up);
@@ -131,9 +131,9 @@ impl Campaign<'_> {
         }
     }
 
-    /// How long a costly benchmark may take.
-    pub(super) fn patience(&self) -> Option<Duration> {
-        self.in_turn.and_then(|plan| plan.patience)
+    /// How long one benchmark may be measured.
+    pub(super) fn time_per_benchmark(&self) -> Option<TimeLimit> {
+        self.in_turn.and_then(|plan| plan.time_per_benchmark)
     }
 
     pub(super) fn subjects(&self) -> impl Iterator<Item = &Subject> {
@@ -141,19 +141,19 @@ impl Campaign<'_> {
     }
 
     fn visits_left(&self, round: u32) -> usize {
-        let patience = self.patience();
+        let limit = self.time_per_benchmark();
         let left = self
             .subjects()
-            .map(|subject| subject.visits_left(round, patience) as usize);
+            .map(|subject| subject.visits_left(round, limit) as usize);
         left.sum()
     }
 
     /// How long the visits that are left take, by what visits have taken so far.
     fn time_left(&self, round: u32) -> Duration {
-        let patience = self.patience();
+        let limit = self.time_per_benchmark();
         let mut left = Duration::ZERO;
         for target in &self.targets {
-            let visits_left = |subject: &Subject| subject.visits_left(round, patience);
+            let visits_left = |subject: &Subject| subject.visits_left(round, limit);
             let open = || target.open().filter(|subject| visits_left(subject) > 0);
             left += open()
                 .map(|subject| {

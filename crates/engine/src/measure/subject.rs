@@ -7,15 +7,23 @@ use super::lengths::SampleLengths;
 use super::schedule::{FlatSchedule, LaunchLayout};
 use crate::child::{USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds};
 use perfcheck_analysis::compare::ProcessSampling;
+use perfcheck_analysis::compare::Standing;
 use perfcheck_analysis::model::{
     Benchmark, BySide, Extras, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings, Side,
     Turns,
 };
 
-/// Rounds that a benchmark has however long they take, as long as it needs them.
-const ENOUGH_ROUNDS: u32 = 20;
 /// A benchmark that failed in this many rounds is not tried again.
 const MOST_FAILURES: u32 = 2;
+
+/// How long the rounds of one benchmark may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimit {
+    /// No round is begun that would end later.
+    pub time: Duration,
+    /// The rounds that a benchmark gets however long they take.
+    pub fewest_rounds: u32,
+}
 
 /// What is settled about a benchmark before it is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,8 +73,8 @@ pub(super) struct Subject {
     pub(super) failures: u32,
     /// Whether it needs no more visits, or declines them.
     pub(super) done: bool,
-    /// Whether it only lacks the search for slow paths, so that those in doubt go first.
-    pub(super) can_wait: bool,
+    /// What the last look has shown of it. One that only lacks the search for slow paths lets those in doubt go first.
+    pub(super) standing: Standing,
     /// Rounds that went by without it.
     pub(super) waited: u32,
     /// Why it declines to be visited, if it does.
@@ -103,7 +111,7 @@ impl Subject {
             measured: 0,
             failures: 0,
             done: false,
-            can_wait: false,
+            standing: Standing::Open,
             waited: 0,
             skipped: None,
             time: Duration::ZERO,
@@ -211,27 +219,42 @@ impl Subject {
         self.stretch = stretches[0].max(stretches[1]);
     }
 
-    /// Visits that it still has from this round on, at most, if it is given so much time in all.
-    pub(super) fn visits_left(&self, round: u32, patience: Option<Duration>) -> u32 {
+    /// Visits that it still has from this round on, at most.
+    pub(super) fn visits_left(&self, round: u32, limit: Option<TimeLimit>) -> u32 {
         if !self.is_open() {
             return 0;
         }
         let passed = round.saturating_sub(self.waited);
         let had = passed.max(self.measured + self.failures);
         let left = self.launches().saturating_sub(had);
-        left.min(patience.map_or(u32::MAX, |most| self.affordable(most)))
+        left.min(limit.map_or(u32::MAX, |limit| self.affordable(limit)))
     }
 
-    /// Rounds that patience has left for it.
-    fn affordable(&self, patience: Duration) -> u32 {
+    /// Rounds that the limit leaves for it.
+    fn affordable(&self, limit: TimeLimit) -> u32 {
         let of_one = self.visit.as_secs_f64();
-        let by_time = patience.saturating_sub(self.time).as_secs_f64() / of_one.max(1e-9);
-        (by_time.ceil() as u32).max(ENOUGH_ROUNDS.saturating_sub(self.measured))
+        let by_time = limit.time.saturating_sub(self.time).as_secs_f64() / of_one.max(1e-9);
+        (by_time as u32).max(limit.fewest_rounds.saturating_sub(self.measured))
     }
 
-    /// Whether it is too costly for more rounds than these.
-    pub(super) fn has_had_enough(&self, patience: Option<Duration>) -> bool {
-        self.measured >= ENOUGH_ROUNDS && patience.is_some_and(|most| self.time >= most)
+    /// Whether the next round would end beyond the limit.
+    pub(super) fn is_out_of_time(&self, limit: Option<TimeLimit>) -> bool {
+        limit.is_some_and(|limit| self.affordable(limit) == 0)
+    }
+
+    /// Whether it lets benchmarks in doubt go first.
+    pub(super) fn can_wait(&self) -> bool {
+        self.standing == Standing::Searching
+    }
+
+    /// Whether it was measured, might have had more rounds, and needed them.
+    pub(super) fn has_unused_rounds(&self) -> bool {
+        let had = self.measured + self.failures;
+        self.measured > 0
+            && self.failures < MOST_FAILURES
+            && self.skipped.is_none()
+            && !matches!(self.standing, Standing::Settled(_))
+            && had < self.launches()
     }
 
     /// A visit went well and took so long: the next ones take as long as all of them have on average.
@@ -378,15 +401,20 @@ mod tests {
     }
 
     #[test]
-    fn a_costly_benchmark_has_its_twenty_rounds_and_no_more_once_the_time_is_up() {
-        let patience = Some(Duration::from_mins(1));
-        assert!(after(20, 60).has_had_enough(patience));
-        assert!(!after(19, 600).has_had_enough(patience), "too few rounds");
-        assert!(!after(80, 59).has_had_enough(patience), "they are quick");
-        assert!(
-            !after(80, 600).has_had_enough(None),
-            "the user said how much"
-        );
+    fn a_costly_benchmark_has_its_fewest_rounds_and_none_that_would_end_beyond_the_limit() {
+        let limit = |fewest_rounds| {
+            Some(TimeLimit {
+                time: Duration::from_mins(1),
+                fewest_rounds,
+            })
+        };
+        assert!(after(20, 60).is_out_of_time(limit(20)));
+        assert!(!after(19, 600).is_out_of_time(limit(20)), "too few rounds");
+        assert!(after(19, 600).is_out_of_time(limit(5)));
+        assert!(!after(80, 59).is_out_of_time(limit(20)), "they are quick");
+        assert!(after(6, 54).is_out_of_time(limit(5)), "63 s");
+        assert!(!after(5, 50).is_out_of_time(limit(5)), "60 s");
+        assert!(!after(80, 600).is_out_of_time(None), "there is no limit");
     }
 
     #[test]

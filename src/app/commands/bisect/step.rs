@@ -304,7 +304,7 @@ fn outcome(
         threshold: Some(threshold),
         why: None,
         run: Some(found.runs.candidate),
-        seconds: Some(found.seconds.values().sum()),
+        seconds: Some(found.cost.values().map(|cost| cost.seconds).sum()),
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn measure(
                 .unwrap_or_else(|| most_rounds(options.time, benchmarks)),
             round: RoundSettings::default(),
             time_budget: Some(options.time),
-            patience: None,
+            time_per_benchmark: None,
             bind: true,
             seed,
         },

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::parts::{MeasuredPart, PartedSuite};
 use crate::exchange::PortableRun;
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::findings::{FailedTarget, Row, RunRemark};
+use perfcheck_analysis::findings::{FailedTarget, RoundsCost, Row, RunRemark};
 use perfcheck_analysis::model::{
     BenchmarkKey, CountedBenchmark, Environment, LaunchRecord, NewRun, Side, SuitePart,
 };
@@ -102,12 +102,16 @@ impl PartedSuite<'_> {
         settled.cloned().collect()
     }
 
-    /// How long the rounds of each benchmark took, in seconds.
-    pub(super) fn seconds(&self) -> BTreeMap<BenchmarkKey, f64> {
-        let known = self.rows();
-        known
-            .filter_map(|row| Some((row.key.clone(), row.seconds?)))
-            .collect()
+    /// What the rounds of each benchmark cost.
+    pub(super) fn cost_of_rounds(&self) -> BTreeMap<BenchmarkKey, RoundsCost> {
+        let cost = |row: &Row<'_>| {
+            let cost = RoundsCost {
+                seconds: row.seconds?,
+                ran_out_of_time: row.ran_out_of_time(),
+            };
+            Some((row.key.clone(), cost))
+        };
+        self.rows().filter_map(cost).collect()
     }
 
     /// The bench targets that failed in any part, each once.

@@ -252,7 +252,7 @@ impl Merging<'_> {
             plan,
             decision: suite.first().head().begun.decision,
             earlier: self.earlier(store, workspace)?,
-            seconds: suite.seconds(),
+            cost: suite.cost_of_rounds(),
             remarks: suite.remarks(),
         };
         Ok(MergedEvidence::InTurn(Box::new(measured), suite.settled()))
