@@ -113,8 +113,8 @@ fn a_part_of_a_name_that_fits_several_functions_or_none_is_an_error_with_names()
     let several = asm(&project, "perfcheck::", &[]).expect_code(2);
     for said in [
         "`perfcheck::` may be any of ",
-        " functions; name one of",
-        "\n    <perfcheck::",
+        " functions, and none of them changed; these did",
+        "\n    planted::nanoseconds",
     ] {
         assert!(several.stderr.contains(said), "{several}");
     }

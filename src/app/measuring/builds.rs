@@ -89,6 +89,7 @@ impl BothBuilds {
                     .map(|path| path.display().to_string())
                     .collect();
                 remarks.push(RunRemark::BenchDiffers {
+                    package: candidate.target.package.clone(),
                     target: candidate.target.target.clone(),
                     files,
                     current_does_not_build,
@@ -323,7 +324,7 @@ pub(in crate::app) fn code_of(base: &BenchTarget, candidate: &BenchTarget) -> Co
                 base,
                 candidate: other,
             };
-            CodeVerdict::of(&candidate.target, &executables)
+            CodeVerdict::of(candidate, &executables)
         }
         // Whoever runs it will say what is wrong with it.
         _ => CodeVerdict::NONE,
@@ -341,7 +342,7 @@ pub(in crate::app) fn code_of_sides(base: &SideTarget, candidate: &SideTarget) -
                 base,
                 candidate: other,
             };
-            CodeVerdict::of(&candidate.target.target, &executables)
+            CodeVerdict::of(&candidate.target, &executables)
         }
         _ => CodeVerdict::NONE,
     }

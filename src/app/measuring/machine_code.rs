@@ -3,6 +3,7 @@
 use perfcheck_analysis::findings::{ChangedFunction, CodeChange, RunRemark, Sameness};
 use perfcheck_analysis::model::BySide;
 use perfcheck_code::{Entrances, Reach, Unknown, compare};
+use perfcheck_engine::cargo::BenchTarget;
 
 /// In how far two executables of a bench target run the same.
 #[derive(Debug)]
@@ -34,11 +35,11 @@ impl CodeVerdict {
     };
 
     /// Compares two executables.
-    pub(in crate::app) fn of(target: &str, executables: &BySide<Vec<u8>>) -> Self {
+    pub(in crate::app) fn of(target: &BenchTarget, executables: &BySide<Vec<u8>>) -> Self {
         if executables.base == executables.candidate {
             return Self::IDENTICAL;
         }
-        let target = target.to_owned();
+        let (package, target) = (target.package.clone(), target.target.clone());
         let found = match compare(&executables.base, &executables.candidate) {
             Ok(found) => found,
             // Everywhere but on this one kind of machine it is so: nothing that a reader could change.
@@ -47,6 +48,7 @@ impl CodeVerdict {
                 return Self {
                     same: None,
                     remark: Some(RunRemark::CodeUnknown {
+                        package,
                         target,
                         reference: None,
                         reason: unknown.to_string(),
@@ -64,7 +66,8 @@ impl CodeVerdict {
         });
         let differs = found.reach != Reach::Same || functions.len() > 0;
         Self {
-            remark: differs.then(|| RunRemark::CodeDiffers(CodeChange::of(target, functions))),
+            remark: differs
+                .then(|| RunRemark::CodeDiffers(CodeChange::of(package, target, functions))),
             same: match found.reach {
                 Reach::Same => Some(SameCode::Wholly(Sameness::Reachable)),
                 Reach::Differs(entrances) => Some(SameCode::Outside(entrances)),

@@ -184,6 +184,7 @@ pub fn run_remark(remark: &RunRemark) -> String {
             format!("this rests on stored numbers alone: {reason}")
         }
         RunRemark::BenchDiffers {
+            package: _,
             target,
             files,
             current_does_not_build,
@@ -198,6 +199,7 @@ pub fn run_remark(remark: &RunRemark) -> String {
         ),
         RunRemark::CodeDiffers(change) => code_differs(change, MOST_NAMED),
         RunRemark::CodeUnknown {
+            package: _,
             target,
             reference,
             reason,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::model::limits::{MOST_CHANGED_FUNCTIONS, cut_name};
-use crate::model::{BySide, RunId};
+use crate::model::{BenchmarkKey, BySide, RunId};
 
 /// In what both sides of a benchmark that was not measured are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,8 @@ pub enum Sameness {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CodeChange {
+    /// Name of the package.
+    pub package: String,
     /// Name of the bench target.
     pub target: String,
     /// The run whose build it differs from, where benchmarks of this run have several references; null where they have one.
@@ -48,10 +50,34 @@ pub struct ChangedFunction {
     pub same_code: bool,
 }
 
+/// Two builds of a bench target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ComparedBuilds<'r> {
+    /// The package.
+    pub package: &'r str,
+    /// The bench target.
+    pub target: &'r str,
+    /// The run that the base was built for, where there are several references.
+    pub reference: Option<RunId>,
+}
+
+impl ComparedBuilds<'_> {
+    /// Whether both have a benchmark that is compared with these `references`.
+    pub fn have(&self, key: &BenchmarkKey, references: &[Option<RunId>]) -> bool {
+        let is_reference = self.reference.is_none() || references.contains(&self.reference);
+        is_reference && key.package == self.package && key.target == self.target
+    }
+}
+
 impl CodeChange {
     /// The functions of a target, as many as are stored.
-    pub fn of(target: String, functions: impl ExactSizeIterator<Item = ChangedFunction>) -> Self {
+    pub fn of(
+        package: String,
+        target: String,
+        functions: impl ExactSizeIterator<Item = ChangedFunction>,
+    ) -> Self {
         Self {
+            package,
             target,
             reference: None,
             left_out: functions.len().saturating_sub(MOST_CHANGED_FUNCTIONS),
@@ -62,6 +88,15 @@ impl CodeChange {
                     ..function
                 })
                 .collect(),
+        }
+    }
+
+    /// The builds that it is about.
+    pub fn builds(&self) -> ComparedBuilds<'_> {
+        ComparedBuilds {
+            package: &self.package,
+            target: &self.target,
+            reference: self.reference,
         }
     }
 
@@ -83,7 +118,7 @@ mod tests {
             bytes: BySide::default(),
             same_code: false,
         });
-        let mut change = CodeChange::of("t".to_owned(), functions.into_iter());
+        let mut change = CodeChange::of("p".to_owned(), "t".to_owned(), functions.into_iter());
         change.put_first(&["grow", "elsewhere", "scan"].into());
         let names: Vec<&str> = change.functions.iter().map(|one| &*one.name).collect();
         assert_eq!(names, ["scan", "grow", "report"]);

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::check_limits::check_limits;
-use super::code::CodeChange;
 use super::limit::Limit;
 use super::remark::RunRemark;
 use super::row::{FailedTarget, Findings, Method, Row, Verdicts};
@@ -78,15 +77,13 @@ pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -
         basis.remarks.push(RunRemark::SmallChanges);
     }
     // A build with which nothing was measured explains no change.
-    basis.remarks.retain(|remark| match remark.code() {
-        Some(CodeChange {
-            reference, target, ..
-        }) => rows.iter().any(|row| {
-            let is_measured = row.comparison.is_some() || row.verdict == Some(Verdict::Failed);
-            let is_against = reference.is_none() || row.reference.contains(reference);
-            is_measured && row.key.target == *target && is_against
-        }),
-        None => true,
+    basis.remarks.retain(|remark| {
+        remark.builds().is_none_or(|builds| {
+            rows.iter().any(|row| {
+                let is_measured = row.comparison.is_some() || row.verdict == Some(Verdict::Failed);
+                is_measured && builds.have(&row.key, &row.reference)
+            })
+        })
     });
     name_counted_first(&rows, &mut basis.remarks);
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
@@ -193,5 +190,58 @@ impl<'a> Findings<'a> {
             failed_targets: concluded.failed_targets,
             exit_code: concluded.exit_code.number(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::HostClass;
+    use crate::findings::code::CodeChange;
+    use crate::model::{BenchmarkKey, DecisionSettings};
+
+    #[test]
+    fn remarks_name_the_builds_of_no_bench_target_that_was_not_measured() {
+        let of = |package: &str, target: &str| {
+            let (package, target) = (package.to_owned(), target.to_owned());
+            [
+                RunRemark::CodeDiffers(CodeChange::of(
+                    package.clone(),
+                    target.clone(),
+                    std::iter::empty(),
+                )),
+                RunRemark::CodeUnknown {
+                    package: package.clone(),
+                    target: target.clone(),
+                    reference: None,
+                    reason: "stripped".to_owned(),
+                },
+                RunRemark::BenchDiffers {
+                    package,
+                    target,
+                    files: Vec::new(),
+                    current_does_not_build: false,
+                },
+            ]
+        };
+        let key = |package: &str, target: &str| BenchmarkKey {
+            package: package.to_owned(),
+            target: target.to_owned(),
+            id: "id".to_owned(),
+        };
+        let rows = vec![
+            Row::unmeasured(key("p", "measured"), Verdict::Failed, None),
+            Row::unmeasured(key("p", "same"), Verdict::Unchanged, None),
+        ];
+        let decision = DecisionSettings::default();
+        let mut basis = Verdicts::of(
+            String::new(),
+            Method::Paired,
+            decision,
+            HostClass::Dedicated,
+        );
+        basis.remarks = [of("p", "measured"), of("p", "same"), of("q", "measured")].concat();
+        let concluded = conclude(rows, basis, Terms::of_verdicts(&[]));
+        assert_eq!(concluded.verdicts.remarks, of("p", "measured"));
     }
 }

@@ -14,7 +14,7 @@ mod renumber;
 mod row;
 mod stored;
 
-pub use code::{ChangedFunction, CodeChange, Sameness};
+pub use code::{ChangedFunction, CodeChange, ComparedBuilds, Sameness};
 pub use conclude::{Conclusion, ConclusionError, Coverage, Terms, conclude};
 pub use in_turn::{RoundsCost, RoundsEvidence};
 pub use limit::{Ceiling, Exceeded, Limit, LimitRemark, Limits, Scope};

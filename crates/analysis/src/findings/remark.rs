@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::code::{CodeChange, Sameness};
+use super::code::{CodeChange, ComparedBuilds, Sameness};
 use crate::model::{BenchmarkKey, BySide, LeftOutSamples, RunId, SuitePart};
 
 /// Something that a reader should know of one benchmark.
@@ -53,6 +53,8 @@ pub enum RunRemark {
     },
     /// The source of a bench target differs between the sides.
     BenchDiffers {
+        /// Name of the package.
+        package: String,
         /// Name of the bench target.
         target: String,
         /// The files that differ.
@@ -64,6 +66,8 @@ pub enum RunRemark {
     CodeDiffers(CodeChange),
     /// Nobody knows in what the machine code of a bench target differs.
     CodeUnknown {
+        /// Name of the package.
+        package: String,
         /// Name of the bench target.
         target: String,
         /// The run whose build it was not compared with, where there are several references.
@@ -169,7 +173,13 @@ impl RunRemark {
                 reference,
                 ..change
             }),
-            Self::CodeUnknown { target, reason, .. } => Self::CodeUnknown {
+            Self::CodeUnknown {
+                package,
+                target,
+                reason,
+                ..
+            } => Self::CodeUnknown {
+                package,
                 target,
                 reference,
                 reason,
@@ -190,6 +200,31 @@ impl RunRemark {
                 (!benchmarks.is_empty()).then_some(Self::NotCounted { benchmarks, reason })
             }
             other => Some(other),
+        }
+    }
+
+    /// The builds that it is about, if it is about those of one bench target.
+    pub fn builds(&self) -> Option<ComparedBuilds<'_>> {
+        match self {
+            Self::BenchDiffers {
+                package, target, ..
+            } => Some(ComparedBuilds {
+                package,
+                target,
+                reference: None,
+            }),
+            Self::CodeDiffers(change) => Some(change.builds()),
+            Self::CodeUnknown {
+                package,
+                target,
+                reference,
+                ..
+            } => Some(ComparedBuilds {
+                package,
+                target,
+                reference: *reference,
+            }),
+            _ => None,
         }
     }
 

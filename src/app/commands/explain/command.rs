@@ -178,11 +178,9 @@ fn base_of(store: &Store, head: &Run, row: &Row<'_>) -> Result<Run, AppError> {
 /// The functions in which the executables of the benchmark differ, where that is known.
 fn code_of<'f>(findings: &'f Findings<'_>, row: &Row<'_>) -> Option<&'f CodeChange> {
     let remarks = findings.verdicts.iter().flat_map(|found| &found.remarks);
-    let is_of_row = |code: &&CodeChange| {
-        let is_reference = code.reference.is_none() || row.reference.contains(&code.reference);
-        is_reference && code.target == row.key.target
-    };
-    remarks.filter_map(RunRemark::code).find(is_of_row)
+    remarks
+        .filter_map(RunRemark::code)
+        .find(|code| code.builds().have(&row.key, &row.reference))
 }
 
 /// The benchmark of this run that is meant.

@@ -72,8 +72,8 @@ fn pair(found: FunctionPair) -> MachineCodePair {
     }
 }
 
-/// The name that `wanted` stands for: a whole name, else the end of a path, else a part of a name. Of several, those are meant that are among
-/// the `differing` ones.
+/// The name that `wanted` stands for: a whole name, else the end of a path, else a part of a name. Where it may stand for several, it stands for one that
+/// is among the `differing` ones.
 fn function_named<'n>(
     wanted: &str,
     names: &BTreeSet<&'n str>,
@@ -93,29 +93,41 @@ fn function_named<'n>(
         &|name| name.ends_with(&end),
         &|name| name.contains(wanted),
     ];
-    let found = ways.into_iter().map(those).find(|found| !found.is_empty());
-    let all = found.as_ref().map_or(0, Vec::len);
-    let changed = found.as_ref().map(|found| {
-        let changed = found.iter().copied();
-        changed.filter(|name| differing.contains(name)).collect()
-    });
-    let meant = changed.filter(|changed: &Vec<&str>| !changed.is_empty());
-    match meant.or(found).as_deref() {
-        Some([name]) => Ok(*name),
-        Some(several) => {
+    let found: Vec<Vec<&str>> = ways
+        .into_iter()
+        .map(those)
+        .filter(|found| !found.is_empty())
+        .collect();
+    let is_changed = |name: &&str| differing.contains(name);
+    let changed: Option<Vec<&str>> = found
+        .iter()
+        .map(|found| found.iter().copied().filter(is_changed).collect())
+        .find(|changed: &Vec<&str>| !changed.is_empty());
+    let all = found.last().map_or(0, Vec::len);
+    let ambiguous = |which: &str, offered: &str, names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned());
+        Err(AppError::Usage(format!(
+            "`{wanted}` may be any of {all} functions{which}{}",
+            list_names(offered, names)
+        )))
+    };
+    match (found.first().map(Vec::as_slice), changed.as_deref()) {
+        (Some([name]), _) | (Some(_), Some([name])) => Ok(*name),
+        (Some(_), Some(several)) if several.len() == all => ambiguous("", "name one of", several),
+        (Some(_), Some(several)) => {
             let some = several.len();
-            let which = if some < all {
-                format!("any of {all} functions, of which {some} changed")
-            } else {
-                format!("any of {all} functions")
-            };
-            let several = several.iter().map(|name| (*name).to_owned());
-            Err(AppError::Usage(format!(
-                "`{wanted}` may be {which}{}",
-                list_names("name one of", several)
-            )))
+            ambiguous(
+                &format!(", of which {some} changed"),
+                "name one of",
+                several,
+            )
         }
-        None => {
+        (Some(several), None) if differing.is_empty() => ambiguous("", "name one of", several),
+        (Some(_), None) => {
+            let differing: Vec<&str> = differing.iter().copied().collect();
+            ambiguous(", and none of them changed", "these did", &differing)
+        }
+        (None, _) => {
             let all = names.iter().copied();
             // What people remember is the end of a path.
             let near = nearest(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));

@@ -203,7 +203,7 @@ fn join(all: &mut Vec<RunRemark>, remark: &RunRemark) {
                 return;
             }
             (RunRemark::CodeDiffers(known), RunRemark::CodeDiffers(other))
-                if (&known.target, known.reference) == (&other.target, other.reference) =>
+                if known.builds() == other.builds() =>
             {
                 return;
             }
