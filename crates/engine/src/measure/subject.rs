@@ -408,6 +408,11 @@ mod tests {
                 fewest_rounds,
             })
         };
+        let after = |rounds, seconds| {
+            let mut subject = after(rounds, seconds);
+            subject.visit = subject.time / rounds;
+            subject
+        };
         assert!(after(20, 60).is_out_of_time(limit(20)));
         assert!(!after(19, 600).is_out_of_time(limit(20)), "too few rounds");
         assert!(after(19, 600).is_out_of_time(limit(5)));
