@@ -438,8 +438,9 @@ fn no_time_has_an_interval_below_zero_and_two_modes_are_named_beside_it() {
             0.0 < lower && lower < middle && middle < upper,
             "{name}: {shown}"
         );
+        // That of a median is about the mean of the logarithms of the processes' medians.
         assert!(
-            (lower * upper / (middle * middle) - 1.0).abs() < 1e-9,
+            name == "median_ns" || (lower * upper / (middle * middle) - 1.0).abs() < 1e-9,
             "{name}: {shown}"
         );
     }
