@@ -35,4 +35,11 @@ fn a_base_is_no_reference_and_a_side_is_marked_beside_a_run_measured_alone() {
     let runs = project.perfcheck(&["store", "runs"]).run().expect_code(0);
     assert!(runs.stdout.contains("base of 3"), "{runs}");
     assert!(!runs.stdout.contains("detached"), "{runs}");
+    // Its samples are not those of run 1, whose scale the values have.
+    let history = ["history", "cost", "--message-format", "json"];
+    let history = project.perfcheck(&history).run().expect_code(0);
+    let points = history.messages("history-point");
+    let has_median = |point: &serde_json::Value| point["median"].is_object();
+    let medians: Vec<bool> = points.iter().map(has_median).collect();
+    assert_eq!(medians, [true, false], "{history}");
 }

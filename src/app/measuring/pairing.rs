@@ -153,6 +153,12 @@ impl Pairing {
         measured.chain(self.settled.iter().map(|row| &row.key))
     }
 
+    /// Whether any benchmark is compared with the other build. What is new or missing is compared with none.
+    pub(in crate::app) fn compares_any(&self) -> bool {
+        let is_alone = |row: &Row<'_>| matches!(row.verdict, Some(Verdict::New | Verdict::Missing));
+        !self.pairs.is_empty() || !self.settled.iter().all(is_alone)
+    }
+
     /// Lets those benchmarks alone that are `wanted`.
     pub(in crate::app) fn retain(&mut self, wanted: impl Fn(&BenchmarkKey) -> bool) {
         for pair in &mut self.pairs {

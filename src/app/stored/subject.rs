@@ -96,6 +96,8 @@ impl HistorySubject<'_> {
             })
             .collect();
         let first_of_newest = self.first_with_newest(&placed, &counted);
+        let is_alone = |past: &&PastMeasurement| !placed.is_in_turn(past.run);
+        let any_is_alone = past.iter().any(is_alone);
         let points = (0..past.len())
             .map(|place| {
                 let (past, head) = (past[place], heads[place]);
@@ -125,8 +127,9 @@ impl HistorySubject<'_> {
                     change: past.change,
                     since_first: since.and_then(|first| placed.change(first, past.run)),
                     value: series.values[place].map(f64::exp),
+                    // Runs measured in turn have samples of other lengths than those measured alone, on whose scale the values are.
                     median: self.runs[place]
-                        .filter(|_| self.has_medians)
+                        .filter(|_| self.has_medians && (is_alone(&past) || !any_is_alone))
                         .and_then(|run| summarize(run, rules.confidence_level, RESAMPLES, SEED))
                         .map(|summary| summary.median),
                     left_out,

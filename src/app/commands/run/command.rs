@@ -201,7 +201,7 @@ impl RunCommand<'_> {
                 settle_by_trial(&mut one, &built.alike, request, world)?;
             }
             known.extend(built.relinking.prepare(&mut one.pairs, request.seed, world));
-            if one.keys().next().is_some() {
+            if one.compares_any() {
                 words.push(built.words.clone());
             }
             pairing.join(one);

@@ -57,7 +57,7 @@ pub struct HistoryPoint {
     pub since_first: Option<Estimate>,
     /// The run value in nanoseconds per iteration, or as the metric says; null where it is left out.
     pub value: Option<f64>,
-    /// The median over launches; null where several benchmarks are asked for.
+    /// The median over launches; null where several benchmarks are asked for, and of a run in turn among runs measured alone, whose scale is another.
     pub median: Option<Estimate>,
     /// Why the course is without it.
     #[serde(skip)]
