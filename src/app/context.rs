@@ -39,7 +39,7 @@ pub struct World<'a> {
     pub progress: ProgressMode,
 }
 
-/// What a user should know before git's reason: a run that is stored so is another workspace's once git works.
+/// Printed before git's reason. Runs that are stored so belong to another workspace once git works.
 const WITHOUT_GIT: &str =
     "git is not used, so runs have no commit and stand by themselves until it is";
 
@@ -199,7 +199,7 @@ impl Context {
         self.checkout.as_ref().ok()
     }
 
-    /// The same; an error where there is none.
+    /// The checkout; an error where there is none.
     pub(super) fn require_checkout(&self) -> Result<&Checkout, AppError> {
         self.checkout.as_ref().map_err(|why| why.clone().into())
     }

@@ -53,7 +53,7 @@ fn is_little(effort: Effort, planned: usize) -> bool {
     effort.rounds.is_none() && effort.time_budget.is_some_and(is_little)
 }
 
-/// What the rounds of a benchmark cost.
+/// The cost of a benchmark's rounds.
 fn cost_of_rounds(spent: Spent) -> (BenchmarkKey, RoundsCost) {
     let cost = RoundsCost {
         seconds: spent.time.as_secs_f64(),

@@ -16,7 +16,7 @@ pub(in crate::app) struct MeasuredInTurn {
     pub(in crate::app) decision: DecisionSettings,
     /// The earlier runs whose builds the base is.
     pub(in crate::app) earlier: BTreeMap<BenchmarkKey, RunId>,
-    /// What the rounds of each benchmark cost.
+    /// The cost of each benchmark's rounds.
     pub(in crate::app) cost: BTreeMap<BenchmarkKey, RoundsCost>,
     /// What a reader must know of it.
     pub(in crate::app) remarks: Vec<RunRemark>,

@@ -153,7 +153,7 @@ impl Pairing {
         measured.chain(self.settled.iter().map(|row| &row.key))
     }
 
-    /// Whether any benchmark is compared with the other build. What is new or missing is compared with none.
+    /// Whether any benchmark is compared with the other build. New and missing benchmarks are compared with none.
     pub(in crate::app) fn compares_any(&self) -> bool {
         let is_alone = |row: &Row<'_>| matches!(row.verdict, Some(Verdict::New | Verdict::Missing));
         !self.pairs.is_empty() || !self.settled.iter().all(is_alone)

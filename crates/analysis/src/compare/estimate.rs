@@ -179,7 +179,7 @@ mod tests {
             (found.upper - 0.175_425_074_311_055_1).abs() < 1e-9,
             "{found:?}"
         );
-        // Of eight a side it is the bootstrap's, which lies between the extremes of the ratios.
+        // For eight a side it is the bootstrap's, which lies between the extremes of the ratios.
         let (more, base) = (
             [100.0, 101.0, 102.0, 103.0, 110.0, 104.0, 105.0, 99.0],
             [90.0; 8],

@@ -60,7 +60,7 @@ pub struct BenchmarkRecord {
 }
 
 impl BenchmarkRecord {
-    /// Of fewer launches a `BCa` interval at 95 % covers less than 93 %.
+    /// With fewer launches a `BCa` interval at 95 % covers less than 93 %.
     pub const FEWEST_FOR_BCA: usize = 50;
 
     /// What `measurement` shows, beside its `summary`; `None` without samples.

@@ -13,7 +13,7 @@ use perfcheck_stats::{
     r_squared_through_origin, sample_variance, student_t, two_groups,
 };
 
-/// Of fewer launches no interval of the median absolute deviation at 95 % covers 93 %.
+/// With fewer launches no interval of the median absolute deviation at 95 % covers 93 %.
 const FEWEST_FOR_MAD: usize = 12;
 
 /// A mode has at least this share of the samples: a few that were disturbed are none.

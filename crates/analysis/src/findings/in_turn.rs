@@ -32,11 +32,11 @@ pub struct RoundsEvidence<'a, 'm> {
     pub noise_threshold: Option<f64>,
     /// Verdicts that needed no measurement.
     pub settled: &'a [Row<'static>],
-    /// What the rounds of each benchmark cost, where that is known.
+    /// The cost of each benchmark's rounds, where it is known.
     pub cost: Option<&'a BTreeMap<BenchmarkKey, RoundsCost>>,
 }
 
-/// What the rounds of one benchmark cost.
+/// The cost of one benchmark's rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundsCost {
     /// Their time, in seconds.

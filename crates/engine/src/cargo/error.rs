@@ -92,7 +92,7 @@ fn nightly_help(targets: &[String]) -> String {
 }
 
 impl CargoError {
-    /// That `program` did not run to its end.
+    /// The error where `program` did not run to its end.
     pub(super) fn not_run(program: &Path, error: RunError) -> Self {
         match error {
             RunError::Start(source) => Self::Start {

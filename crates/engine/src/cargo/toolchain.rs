@@ -127,7 +127,7 @@ impl Toolchain {
     }
 }
 
-/// What cargo's configuration says of a target.
+/// Cargo's configuration of a target.
 struct Configured {
     config: Config,
     target: String,

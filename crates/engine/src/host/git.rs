@@ -132,7 +132,7 @@ impl Checkout {
         Ok((!names.is_empty()).then_some(names))
     }
 
-    /// What git answers, without the line end that it adds; `None` where it says no.
+    /// Git's answer without its line end; `None` where it says no.
     pub(super) fn ask(&self, arguments: &[&str]) -> Result<Option<String>, GitError> {
         let output = self
             .supervisor
@@ -188,7 +188,7 @@ fn git_command(directory: &Path) -> Command {
     command
 }
 
-/// What git writes to stdout in `directory`, with some variables more.
+/// Git's stdout in `directory`, with additional variables.
 pub(super) fn run(
     supervisor: &Supervisor,
     directory: &Path,

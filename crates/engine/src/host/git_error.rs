@@ -42,7 +42,7 @@ pub enum GitError {
     Unusable {
         /// The directory that was asked about.
         directory: PathBuf,
-        /// What git wrote to stderr.
+        /// Git's stderr.
         said: String,
     },
     /// A git that does not know an option.
@@ -52,25 +52,25 @@ pub enum GitError {
     TooOld {
         /// The subcommand and its arguments.
         command: String,
-        /// What git wrote to stderr.
+        /// Git's stderr.
         said: String,
-        /// What git says that it is.
+        /// Git's version, in its own words.
         version: String,
     },
     /// A name that stands for no commit.
     #[error("there is no revision `{revision}` in this repository\n  help: {hint}")]
     UnknownRevision {
-        /// What the user wrote.
+        /// The user's word for it.
         revision: String,
-        /// What to do.
+        /// Advice.
         hint: String,
     },
     /// Two commits that share no history, as far as the clone has it.
     #[error("HEAD and `{branch}` have no common ancestor\n  help: {hint}")]
     NoMergeBase {
-        /// What the user wrote.
+        /// The user's word for it.
         branch: String,
-        /// What to do.
+        /// Advice.
         hint: String,
     },
     /// The end of a range is no descendant of its beginning.
@@ -106,7 +106,7 @@ pub enum GitError {
         file: String,
         /// The commit that was written.
         commit: String,
-        /// What git and the filter wrote to stderr.
+        /// The stderr of git and the filter.
         said: String,
     },
     /// Git could not write a file of our cache.
@@ -114,7 +114,7 @@ pub enum GitError {
         "git cannot write to the cache\n{said}\n  help: the cache can be removed at any time; PERFCHECK_CACHE names another place"
     )]
     NotWritten {
-        /// What git wrote to stderr.
+        /// Git's stderr.
         said: String,
     },
     /// Git refused something that should work.
@@ -124,7 +124,7 @@ pub enum GitError {
     Failed {
         /// The subcommand and its arguments.
         command: String,
-        /// What git wrote to stderr.
+        /// Git's stderr.
         said: String,
     },
     /// The user asked to stop.
@@ -181,7 +181,7 @@ impl GitError {
         .any(|words| said.contains(words))
     }
 
-    /// The same where nothing more was asked than whether git works in `directory` at all.
+    /// Turns a general failure into [`Self::Unusable`]: the question was only whether git works in `directory`.
     pub(super) fn of_directory(self, directory: &Path) -> Self {
         match self {
             Self::Failed { said, .. } | Self::NotWritten { said } => Self::Unusable {

@@ -81,7 +81,7 @@ impl CodeLayouts {
     }
 }
 
-/// What both sides come to: at the same time, where a thread can be started.
+/// The results of both sides, computed at the same time where a thread can be started.
 fn at_once<T: Send>(base: impl Fn() -> T + Sync, candidate: impl Fn() -> T) -> (T, T) {
     thread::scope(|scope| {
         let started = start_thread_in(scope, &base);

@@ -73,7 +73,7 @@ pub(super) struct Subject {
     pub(super) failures: u32,
     /// Whether it needs no more visits, or declines them.
     pub(super) done: bool,
-    /// What the last look has shown of it. One that only lacks the search for slow paths lets those in doubt go first.
+    /// The result of the last look. One that only lacks the search for slow paths lets those in doubt go first.
     pub(super) standing: Standing,
     /// Rounds that went by without it.
     pub(super) waited: u32,

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use super::group::{Leftovers, ProcessGroup, Supervisor};
 
-/// How often it is looked whether the user wants to stop, while nothing is written.
+/// The interval at which a request to stop is noticed while nothing is written.
 const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
 };
-/// How often a program is looked at that has nothing more to write.
+/// The interval at which the end of a program is noticed that has closed its streams.
 const ENDING: Duration = Duration::from_millis(1);
 /// Bytes that are read at once.
 const PIECE: usize = 16 << 10;
@@ -220,7 +220,7 @@ mod tests {
         asked.join().expect("it asked");
         let started = std::fs::read_to_string(&number).expect("there");
         let alive = format!("/proc/{}/stat", started.trim());
-        // Whoever inherits a killed process reaps it when it comes to that.
+        // The new parent of a killed process reaps it sooner or later.
         let is_dead = || {
             let stat = std::fs::read_to_string(&alive);
             stat.map_or(true, |stat| stat.contains(") Z ") || stat.contains(") X "))

@@ -341,7 +341,7 @@ impl Workbench<'_, '_> {
         let began = Instant::now();
         self.lay_out(state)?;
         let source = self.source();
-        // Of the copies: the user may have edited the originals meanwhile.
+        // The copies are read, as the user may have edited the originals meanwhile.
         let copies = state.wanted.keys();
         let copies = copies.map(|path| (path.clone(), source.join(path)));
         let copies = copies.filter(|(_, copy)| fs::symlink_metadata(copy).is_ok());
@@ -599,7 +599,7 @@ impl Workbench<'_, '_> {
         Ok(recipe.key())
     }
 
-    /// What `files` are built with, as the build of `state`.
+    /// The recipe for building `files` as `state`.
     fn recipe<'r>(
         &'r self,
         state: &'r State,

@@ -103,7 +103,7 @@ impl BuildRecord {
         }
         for path in files_below(folder) {
             let relative = path.strip_prefix(folder).unwrap_or(&path);
-            // What lies at the top is about the folder: the record, and who uses it.
+            // Files at the top describe the folder: its record, and who uses it.
             if relative.components().count() == 1 {
                 continue;
             }

@@ -102,7 +102,7 @@ impl PartedSuite<'_> {
         settled.cloned().collect()
     }
 
-    /// What the rounds of each benchmark cost.
+    /// The cost of each benchmark's rounds.
     pub(super) fn cost_of_rounds(&self) -> BTreeMap<BenchmarkKey, RoundsCost> {
         let cost = |row: &Row<'_>| {
             let cost = RoundsCost {

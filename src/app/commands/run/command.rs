@@ -347,7 +347,7 @@ impl RunCommand<'_> {
             }
         }
         let (rows, mut basis) = interrupt.while_computing(&left, || {
-            // What is gone belongs to no part: merging tells.
+            // A benchmark that is gone belongs to no part; merging reports it.
             let is_expected =
                 |key: &BenchmarkKey| deal.is_none() && scope(key) && !declined.contains(key);
             stored.expected.retain(is_expected);

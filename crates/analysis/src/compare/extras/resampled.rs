@@ -1,4 +1,4 @@
-//! What each launch of a run shows, over launches, as `BenchForge` states it: mean, deviation and a percentile bootstrap interval, by its rule of indices.
+//! Statistics over the launches of a run, as `BenchForge` defines them: mean, deviation and a percentile bootstrap interval, by its rule of indices.
 //!
 //! Operations of different launches are never pooled: what is resampled are the numbers of the launches. It describes and decides nothing; few launches
 //! have few distinct resamples, so that these intervals cover too seldom.
@@ -21,7 +21,7 @@ use super::latencies::LatencyComparison;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaunchStatistics {
-    /// What the statistics of a launch are about.
+    /// The measurements that the statistics of a launch summarize.
     pub observations: LaunchObservations,
     /// How many launches are resampled.
     pub launches: usize,

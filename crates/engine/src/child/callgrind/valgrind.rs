@@ -49,7 +49,7 @@ impl Valgrind {
                 RunError::Start(source) if source.kind() == ErrorKind::NotFound => {
                     NoValgrind::Missing
                 }
-                // Whoever asked is interrupted, too.
+                // The command that asked is interrupted, too.
                 other => NoValgrind::Broken(other.to_string()),
             })?;
         let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
