@@ -10,8 +10,8 @@ use crate::report::{
     SinceBaseline, TrendOfRuns,
 };
 use perfcheck_analysis::compare::{
-    Circumstances, Course, CoursePoint, CourseRules, Difference, Fact, RunSeries, differences,
-    summarize,
+    Circumstances, Course, CoursePoint, CourseRules, Difference, Estimate, Fact, RunSeries,
+    differences, summarize,
 };
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Environment, Measurement, Run, RunId, Verdict,
@@ -96,8 +96,6 @@ impl HistorySubject<'_> {
             })
             .collect();
         let first_of_newest = self.first_with_newest(&placed, &counted);
-        let is_alone = |past: &&PastMeasurement| !placed.is_in_turn(past.run);
-        let any_is_alone = past.iter().any(is_alone);
         let points = (0..past.len())
             .map(|place| {
                 let (past, head) = (past[place], heads[place]);
@@ -127,11 +125,7 @@ impl HistorySubject<'_> {
                     change: past.change,
                     since_first: since.and_then(|first| placed.change(first, past.run)),
                     value: series.values[place].map(f64::exp),
-                    // Runs measured in turn have samples of other lengths than those measured alone, on whose scale the values are.
-                    median: self.runs[place]
-                        .filter(|_| self.has_medians && (is_alone(&past) || !any_is_alone))
-                        .and_then(|run| summarize(run, rules.confidence_level, RESAMPLES, SEED))
-                        .map(|summary| summary.median),
+                    median: self.median(place, &placed, rules.confidence_level),
                     left_out,
                 }
             })
@@ -150,6 +144,15 @@ impl HistorySubject<'_> {
             since_baselines,
             accept: shell_command("cargo perfcheck accept", &[&key.id], ""),
         }))
+    }
+
+    /// The median of a run, if it is wanted and on the scale of the history's values: among runs measured alone, those measured in turn have samples
+    /// of other lengths.
+    fn median(&self, place: usize, placed: &PlacedRuns, level: f64) -> Option<Estimate> {
+        let is_alone = |past: &&PastMeasurement| !placed.is_in_turn(past.run);
+        let is_on_scale = is_alone(&self.past[place]) || !self.past.iter().any(is_alone);
+        let run = self.runs[place].filter(|_| self.has_medians && is_on_scale)?;
+        summarize(run, level, RESAMPLES, SEED).map(|summary| summary.median)
     }
 
     /// What makes a run incomparable with the newest one.
