@@ -8,8 +8,8 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parents[3]
 LONGEST = 300
-# Quick rather than exact: no situation is about the times themselves.
-QUICK = ["--rounds", "1", "--samples", "4", "--measurement-time", "4ms", "--warm-up-time", "1ms"]
+# Quick rather than exact: no situation is about the times themselves, and those of one process say little on a busy machine.
+QUICK = ["--rounds", "1", "--samples", "4", "--measurement-time", "4ms", "--warm-up-time", "1ms", "--fail-on", "none"]
 # Two builds have at least five rounds; one benchmark whose work is ten times as much is decided by them.
 QUICK_BESIDE = ["--rounds", "5", "--instructions", "never"]
 # What the shell or the CI system around this script says to cargo, git and the tool.
