@@ -4,7 +4,7 @@ use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use std::io;
 use std::num::NonZero;
 use std::sync::mpsc::{Sender, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 /// More are of no use where there are fewer processors.
 const MOST: usize = 64;
@@ -16,7 +16,7 @@ pub fn start_workers(wanted: Option<usize>) {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let wanted = wanted.filter(|number| *number > 0).unwrap_or(processors);
     // A pool that cannot start one of its threads fails as a whole and for good, so they are started before it.
-    let started = start_waiting(wanted.min(processors.max(MOST)));
+    let started = start_waiting(wanted.min(processors.max(MOST)), WaitingThread::start);
     let builder = match started.len() {
         // The thread that wants something computed does it by itself.
         0 => ThreadPoolBuilder::new().num_threads(1).use_current_thread(),
@@ -24,29 +24,71 @@ pub fn start_workers(wanted: Option<usize>) {
     };
     let mut started = started.into_iter();
     let hand_over = move |worker| {
-        let thread = started.next().ok_or(io::ErrorKind::WouldBlock)?;
-        let given = thread.send(worker);
+        let waiting = started.next().ok_or(io::ErrorKind::WouldBlock)?;
+        let given = waiting.sender.send(worker);
         given.map_err(|_| io::ErrorKind::BrokenPipe.into())
     };
     // It fails only where there is a pool already, which does.
     let _ = builder.spawn_handler(hand_over).build_global();
 }
 
-/// Threads that wait for a worker to become, at most `wanted`.
-fn start_waiting(wanted: usize) -> Vec<Sender<ThreadBuilder>> {
-    let mut started = Vec::new();
-    while started.len() < wanted {
+/// A thread that waits for a worker to become.
+struct WaitingThread {
+    sender: Sender<ThreadBuilder>,
+    thread: JoinHandle<()>,
+}
+
+impl WaitingThread {
+    fn start() -> io::Result<Self> {
         let (sender, receiver) = channel::<ThreadBuilder>();
         let work = move || {
             if let Ok(worker) = receiver.recv() {
                 worker.run();
             }
         };
-        if thread::Builder::new().spawn(work).is_err() {
-            started.truncate(started.len().saturating_sub(SPARE));
+        let thread = thread::Builder::new().spawn(work)?;
+        Ok(Self { sender, thread })
+    }
+
+    /// Waits for its end, so that what it took is free again.
+    fn end(self) {
+        drop(self.sender);
+        // It did nothing, and so did not panic.
+        let _ = self.thread.join();
+    }
+}
+
+/// Starts as many as are `wanted`, or fewer where `start` fails, which the system makes it do.
+fn start_waiting(
+    wanted: usize,
+    mut start: impl FnMut() -> io::Result<WaitingThread>,
+) -> Vec<WaitingThread> {
+    let mut started = Vec::new();
+    while started.len() < wanted {
+        let Ok(thread) = start() else {
+            let few = started.len().saturating_sub(SPARE);
+            started.drain(few..).for_each(WaitingThread::end);
             break;
-        }
-        started.push(sender);
+        };
+        started.push(thread);
     }
     started
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_system_refuses_a_thread_some_are_left_to_the_rest_of_the_command() {
+        let start_of = |allowed: usize| {
+            let mut threads = 0..allowed;
+            let start = || match threads.next() {
+                Some(_) => WaitingThread::start(),
+                None => Err(io::ErrorKind::WouldBlock.into()),
+            };
+            start_waiting(24, start).len()
+        };
+        assert_eq!([start_of(100), start_of(20), start_of(3)], [24, 4, 0]);
+    }
 }
