@@ -178,7 +178,6 @@ impl Repository {
                 spared: &self.spared,
                 stand_in: None,
                 supervisor: &Supervisor::default(),
-                interrupt: &Interrupt::never(),
             },
             &mut events,
         );
@@ -402,7 +401,6 @@ pub fn be_another_process() {
             spared: &[],
             stand_in: None,
             supervisor: &supervisor,
-            interrupt: &interrupt,
         },
         &revision,
         &mut |event| {

@@ -142,7 +142,6 @@ impl CacheBuild<'_> {
             spared: &spared,
             stand_in: stand_in.as_deref(),
             supervisor: world.supervisor,
-            interrupt: world.interrupt,
         };
         let world = RefCell::new(world);
         let mut tell = |event: BuildEvent<'_>| {

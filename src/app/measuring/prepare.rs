@@ -10,7 +10,7 @@ use crate::app::options::StoreOptions;
 use crate::report::{self, MessageFormat, Progress};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::BuildFacts;
-use perfcheck_engine::cargo::{self, BenchTarget, BuildOrder, SkipReason, SkippedTarget};
+use perfcheck_engine::cargo::{BenchTarget, BuildOrder, SkipReason, SkippedTarget};
 use perfcheck_engine::child::{ChildError, Launcher};
 use perfcheck_engine::measure::{BesideCandidate, Discovered, Filter, discover};
 
@@ -22,19 +22,28 @@ pub(in crate::app) fn build(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
-    let options = &common.cargo;
     refuse_no_targets(context, common, world)?;
-    let toolchain = context.toolchain(options, world.supervisor)?;
-    let built = cargo::build(
-        &world.variables.cargo,
-        &context.workspace,
-        toolchain,
-        options,
-        world.supervisor,
-        world.interrupt,
-    )?;
+    let order = order_in_place(context, common, world)?;
+    let facts = order.toolchain.facts.clone();
+    let built = order.build()?;
     name_skipped(&built.skipped, world.stderr);
-    Ok((toolchain.facts.clone(), built.targets))
+    Ok((facts, built.targets))
+}
+
+/// Orders the selected bench targets to be built where the user builds.
+fn order_in_place<'a>(
+    context: &'a Context,
+    common: &'a StoreOptions,
+    world: &'a World<'_>,
+) -> Result<BuildOrder<'a>, AppError> {
+    Ok(BuildOrder {
+        cargo: &world.variables.cargo,
+        workspace: &context.workspace,
+        toolchain: context.toolchain(&common.cargo, world.supervisor)?,
+        options: &common.cargo,
+        variables: &[],
+        supervisor: world.supervisor,
+    })
 }
 
 /// Refuses a workspace that has nothing to measure.
@@ -43,21 +52,11 @@ pub(in crate::app) fn refuse_no_targets(
     common: &StoreOptions,
     world: &World<'_>,
 ) -> Result<(), AppError> {
-    let options = &common.cargo;
-    if context.workspace.has_bench_targets(options) {
+    if context.workspace.has_bench_targets(&common.cargo) {
         return Ok(());
     }
     // Cargo's metadata has no targets whose files are missing. Asked to bench them, it says which.
-    let order = BuildOrder {
-        cargo: &world.variables.cargo,
-        workspace: &context.workspace,
-        toolchain: context.toolchain(options, world.supervisor)?,
-        options,
-        variables: &[],
-        supervisor: world.supervisor,
-        interrupt: world.interrupt,
-    };
-    order.check_selection()?;
+    order_in_place(context, common, world)?.check_selection()?;
     Err(AppError::NothingToMeasure(
         "the selected packages have no bench targets\n  help: `--workspace` selects all packages; docs/src/writing.md shows how to write a first benchmark".to_owned(),
     ))

@@ -14,7 +14,7 @@ use super::options::CargoOptions;
 use super::output::BuildOutput;
 use super::selection::{SelectedTarget, SkippedTarget, TargetSelection, all_targets};
 use super::toolchain::Toolchain;
-use crate::process::{Interrupt, Leftovers, Supervisor, start_thread};
+use crate::process::{Leftovers, Supervisor, start_thread};
 
 /// The outcome of a build that worked.
 #[derive(Debug, Clone)]
@@ -23,31 +23,6 @@ pub struct BuiltTargets {
     pub targets: Vec<BenchTarget>,
     /// The bench targets that cargo passed over.
     pub skipped: Vec<SkippedTarget>,
-}
-
-/// Builds the bench targets that `options` select. Cargo's own output goes to our stderr as it comes.
-pub fn build(
-    cargo: &Path,
-    workspace: &Workspace,
-    toolchain: &Toolchain,
-    options: &CargoOptions,
-    supervisor: &Supervisor,
-    interrupt: &Interrupt,
-) -> Result<BuiltTargets, CargoError> {
-    let order = BuildOrder {
-        cargo,
-        workspace,
-        toolchain,
-        options,
-        variables: &[],
-        supervisor,
-        interrupt,
-    };
-    let output = order.carry_out()?;
-    Ok(BuiltTargets {
-        targets: output.targets(cargo, toolchain),
-        skipped: output.skipped,
-    })
 }
 
 /// What is to be built, and how.
@@ -63,13 +38,20 @@ pub struct BuildOrder<'a> {
     pub options: &'a CargoOptions,
     /// Variables for cargo, beside those that it inherits; `None`: not to be inherited.
     pub variables: &'a [(String, Option<OsString>)],
-    /// Starts processes.
+    /// Starts cargo, and knows whether the user wants to stop.
     pub supervisor: &'a Supervisor,
-    /// Whether the user wants to stop.
-    pub interrupt: &'a Interrupt,
 }
 
 impl BuildOrder<'_> {
+    /// Builds the bench targets that the options select. Cargo's own output goes to our stderr as it comes.
+    pub fn build(&self) -> Result<BuiltTargets, CargoError> {
+        let output = self.carry_out()?;
+        Ok(BuiltTargets {
+            targets: output.targets(self.cargo, self.toolchain),
+            skipped: output.skipped,
+        })
+    }
+
     /// Runs cargo. Its own output goes to our stderr as it comes.
     pub fn carry_out(&self) -> Result<BuildOutput, CargoError> {
         let selection = if self.options.wants_all_benches() {
@@ -127,14 +109,14 @@ impl BuildOrder<'_> {
                     Ok(_) => {}
                     Err(_) => break,
                 },
-                recv(self.interrupt.channel()) -> _ => {
+                recv(self.supervisor.interrupt().channel()) -> _ => {
                     group.stop();
                     return Err(CargoError::Interrupted);
                 }
             }
         }
         let status = group.end(Duration::from_hours(1)).map_err(start_error)?;
-        if self.interrupt.requested() {
+        if self.supervisor.interrupt().requested() {
             return Err(CargoError::Interrupted);
         }
         if !status.success() {
@@ -316,7 +298,7 @@ mod tests {
     /// `package/kind:name` of what the tool would build and of what `cargo bench` builds.
     fn select_and_build(root: &Path, options: &CargoOptions, words: &[&str]) -> [Vec<String>; 2] {
         let cargo = Path::new(env!("CARGO"));
-        let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
+        let supervisor = Supervisor::default();
         let workspace = Workspace::load(cargo, options, &supervisor).expect("a workspace");
         workspace.refuse_unknown(options).expect("all is known");
         let toolchain = Toolchain::detect(options, &supervisor).expect("a compiler");
@@ -327,7 +309,6 @@ mod tests {
             options,
             variables: &[],
             supervisor: &supervisor,
-            interrupt: &interrupt,
         };
         let selection = order.ask_selection().expect("an answer");
         let mut command = Command::new(cargo);
@@ -438,7 +419,6 @@ mod tests {
                 options: &options,
                 variables: &[],
                 supervisor: &supervisor,
-                interrupt: &Interrupt::never(),
             };
             order.ask_selection().expect("an answer").flags
         };

@@ -18,7 +18,7 @@ mod sources;
 mod toolchain;
 
 pub use bench_target::BenchTarget;
-pub use build::{BuildOrder, BuiltTargets, build};
+pub use build::{BuildOrder, BuiltTargets};
 pub use error::CargoError;
 pub use metadata::{BenchPackage, PackageSettings, Workspace};
 pub use options::CargoOptions;

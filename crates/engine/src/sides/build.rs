@@ -192,20 +192,25 @@ impl Shelves<'_> {
         let Some(key) = Key::named(name) else {
             return Ok(None);
         };
-        let Some((place, record)) = self.find(&key)? else {
+        let Some(kept) = self.cached(key)? else {
             return Ok(None);
         };
-        let Some(tree) = self.trees.at(&record.ground.tree)? else {
+        let Some(tree) = self.trees.at(&kept.record.ground.tree)? else {
             return Ok(None);
         };
-        let kept = Kept {
+        let built = self.built(kept, Duration::ZERO, tree.in_use)?;
+        Ok(Some(built))
+    }
+
+    /// The build that is kept under `key`.
+    fn cached(&self, key: Key) -> Result<Option<Kept>, SidesError> {
+        let found = self.find(&key)?;
+        Ok(found.map(|(place, record)| Kept {
             key,
             place,
             record,
             provenance: Provenance::Cached,
-        };
-        let built = self.built(kept, Duration::ZERO, tree.in_use)?;
-        Ok(Some(built))
+        }))
     }
 
     /// A kept build, ready to be launched where its state runs.
@@ -322,15 +327,10 @@ impl Workbench<'_, '_> {
         let key = key.transpose()?;
         let shown = state.commit.as_ref().filter(|_| !state.is_work_tree);
         if let Some(key) = &key
-            && let Some((place, record)) = self.shelves.find(key)?
+            && let Some(kept) = self.shelves.cached(key.clone())?
         {
             (self.events)(BuildEvent::Found(shown));
-            return Ok(Kept {
-                key: key.clone(),
-                place,
-                record,
-                provenance: Provenance::Cached,
-            });
+            return Ok(kept);
         }
         if let Some(kept) = self.built_from_equal_files(key.as_ref(), state)? {
             (self.events)(BuildEvent::Found(shown));
@@ -392,9 +392,9 @@ impl Workbench<'_, '_> {
         })
     }
 
-    /// Finds a build of the same files: of a changed work tree its own, which has no `key`; of a commit also one that runs elsewhere, as the work tree's
-    /// while it was that commit, which is copied to run where `state` does. Building again would cost all that changed between the two states, and the
-    /// next build of the other state would cost it, too.
+    /// Finds a build of equal files. A changed work tree, which has no `key`, may use its own builds. A commit may also use a build that runs elsewhere,
+    /// such as the work tree's while it was that commit: a copy of it is kept under `key`. Without that, cargo would compile all that differs between
+    /// the two states now, and again for the next build of the other state.
     fn built_from_equal_files(
         &self,
         key: Option<&Key>,
@@ -412,8 +412,8 @@ impl Workbench<'_, '_> {
         let Some(key) = key else {
             let mut own = records.iter();
             let own = own.find(|(record, _)| record.ground.root == state.ground.root);
-            let name = own.and_then(|(_, folder)| folder.file_name()?.to_str());
-            return self.found_as_changed(name);
+            let own = own.and_then(|(_, folder)| Key::named(folder.file_name()?.to_str()?));
+            return own.map_or(Ok(None), |key| self.shelves.cached(key));
         };
         let Some((record, folder)) = records.into_iter().next() else {
             return Ok(None);
@@ -428,21 +428,8 @@ impl Workbench<'_, '_> {
         }))
     }
 
-    /// The build of a changed work tree that is kept under `name`.
-    fn found_as_changed(&self, name: Option<&str>) -> Result<Option<Kept>, SidesError> {
-        let Some(key) = name.and_then(Key::named) else {
-            return Ok(None);
-        };
-        let found = self.shelves.find(&key)?;
-        Ok(found.map(|(place, record)| Kept {
-            key,
-            place,
-            record,
-            provenance: Provenance::Cached,
-        }))
-    }
-
-    /// The key of everything that `files` are built with, wherever the build runs. The commit that is checked out counts, as build scripts may ask for it.
+    /// The key of `files` and of everything that they are built with, wherever the build runs. The commit that is checked out counts, as build scripts
+    /// may ask for it.
     fn contents(&self, files: &WantedFiles, state: &State) -> Result<Key, SidesError> {
         let mut recipe = self.recipe(state, hashed(files, |_| true)?)?;
         recipe.commit = state.head.as_deref().unwrap_or("");
@@ -530,7 +517,6 @@ impl Workbench<'_, '_> {
             options: &options,
             variables: &variables,
             supervisor: request.supervisor,
-            interrupt: request.interrupt,
         };
         self.mirror().built_now()?;
         let outcome = order.carry_out();

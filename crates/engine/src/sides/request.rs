@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::SidesError;
 use crate::cargo::{CargoOptions, SkippedTarget, Toolchain, Workspace};
 use crate::host::{Checkout, Revision};
-use crate::process::{Interrupt, Supervisor};
+use crate::process::Supervisor;
 use perfcheck_analysis::model::BenchesFrom;
 
 /// What is asked for.
@@ -31,10 +31,8 @@ pub struct SidesRequest<'a> {
     pub spared: &'a [String],
     /// A program that calls [`crate::link::stand_in`]: with it executables can be linked anew.
     pub stand_in: Option<&'a Path>,
-    /// Starts processes.
+    /// Starts processes, and knows whether the user wants to stop.
     pub supervisor: &'a Supervisor,
-    /// Whether the user wants to stop.
-    pub interrupt: &'a Interrupt,
 }
 
 impl SidesRequest<'_> {

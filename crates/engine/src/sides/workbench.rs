@@ -67,7 +67,7 @@ impl<'a> Shelves<'a> {
             request.cache,
             request.checkout,
             top,
-            request.interrupt,
+            request.supervisor.interrupt(),
             &mut waiting,
         )?;
         Ok(Self {
@@ -254,7 +254,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
     }
 
     pub(super) fn check_interrupt(&self) -> Result<(), SidesError> {
-        if self.request.interrupt.requested() {
+        if self.request.supervisor.interrupt().requested() {
             return Err(SidesError::Interrupted);
         }
         Ok(())
