@@ -32,7 +32,7 @@ pub fn start_workers(wanted: Option<usize>) {
     let _ = builder.spawn_handler(hand_over).build_global();
 }
 
-/// A thread that waits for a worker to become.
+/// A thread that waits to become a worker.
 struct WaitingThread {
     sender: Sender<ThreadBuilder>,
     thread: JoinHandle<()>,
@@ -50,7 +50,7 @@ impl WaitingThread {
         Ok(Self { sender, thread })
     }
 
-    /// Waits for its end, so that what it took is free again.
+    /// Ends it and waits until its memory is free again.
     fn end(self) {
         drop(self.sender);
         // It did nothing, and so did not panic.
@@ -58,7 +58,7 @@ impl WaitingThread {
     }
 }
 
-/// Starts as many as are `wanted`, or fewer where `start` fails, which the system makes it do.
+/// Starts as many threads as are `wanted`. Where the system lets `start` fail, fewer are left than were started.
 fn start_waiting(
     wanted: usize,
     mut start: impl FnMut() -> io::Result<WaitingThread>,

@@ -25,7 +25,7 @@ use perfcheck_engine::child::{Launcher, NoValgrind, Valgrind};
 use perfcheck_engine::measure::{
     CountError, CountResult, DiscoveredTarget, Driver, PairedTarget, ToCount, count_instructions,
 };
-use perfcheck_engine::process::start_thread_in;
+use perfcheck_engine::process::start_work_in;
 use perfcheck_engine::sides::Stage;
 use perfcheck_engine::store::Store;
 
@@ -421,22 +421,15 @@ impl<'c> InstructionCounter<'c> {
             let others: Vec<_> = others
                 .iter()
                 .map(|other| {
-                    let count_held_back = move || {
+                    start_work_in(scope, move || {
                         let held_back = HeldBack::default();
                         (count(other, &held_back), held_back)
-                    };
-                    (start_thread_in(scope, count_held_back), count_held_back)
+                    })
                 })
                 .collect();
             let last = count(last, &progress);
-            let others = others.into_iter().map(|(started, count_held_back)| {
-                let ended = match started {
-                    Ok(thread) => thread.join(),
-                    // Where no thread can be started, one after the other.
-                    Err(_) => Ok(count_held_back()),
-                };
-                let (counted, held_back) =
-                    ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let others = others.into_iter().map(|other| {
+                let (counted, held_back) = other();
                 held_back.pass_on(&progress);
                 counted
             });

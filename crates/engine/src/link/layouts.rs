@@ -10,7 +10,7 @@ use super::functions::{ExecutableCode, code};
 use super::kept::KeptLink;
 use super::leads::{self, Lead};
 use super::places::{Piece, draw};
-use crate::process::{Supervisor, start_thread_in};
+use crate::process::{Supervisor, start_work_in};
 use perfcheck_analysis::model::BySide;
 
 /// An executable that can be linked anew.
@@ -84,14 +84,9 @@ impl CodeLayouts {
 /// The results of both sides, computed at the same time where a thread can be started.
 fn at_once<T: Send>(base: impl Fn() -> T + Sync, candidate: impl Fn() -> T) -> (T, T) {
     thread::scope(|scope| {
-        let started = start_thread_in(scope, &base);
+        let base = start_work_in(scope, &base);
         let candidate = candidate();
-        let base = match started {
-            Ok(thread) => thread.join(),
-            Err(_) => Ok(base()),
-        };
-        let base = base.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        (base, candidate)
+        (base(), candidate)
     })
 }
 

@@ -50,8 +50,8 @@ struct GroupState {
     mark: Mark,
 }
 
-/// Children that this process started and that are alive: what else turns up as our child is an orphan of theirs. Of the whole process, as an orphan is:
-/// one supervisor must not end what another one started.
+/// Children that this process started and that are alive. Any other child of the process is an orphan of theirs. All supervisors share the list, so that
+/// none ends what another one started.
 static KNOWN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 fn lock_known() -> MutexGuard<'static, Vec<u32>> {
@@ -71,7 +71,7 @@ impl Supervisor {
         }
     }
 
-    /// Whether the user wants to stop.
+    /// The user's request to stop, if there is one.
     pub fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
@@ -189,7 +189,7 @@ impl ProcessGroup {
         Ok(status)
     }
 
-    /// Waits up to `grace` for the leader to end by itself; whether it has.
+    /// Waits up to `grace` for the leader to end by itself, and returns whether it has.
     pub fn await_leader(&self, grace: Duration) -> bool {
         let deadline = Instant::now() + grace;
         while !self.leader_has_ended() {

@@ -103,7 +103,7 @@ impl Interrupt {
         computed
     }
 
-    /// Puts off a signal's end of the process until what is returned is dropped.
+    /// Keeps a signal from ending the process until the returned guard is dropped.
     pub(super) fn hold(&self) -> impl Drop {
         locked(&self.state)
     }

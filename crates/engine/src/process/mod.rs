@@ -22,6 +22,6 @@ pub use group::{Leftovers, ProcessGroup, Supervisor};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use output::RunError;
 pub use reaper::{REAPER_ARGUMENT, reap};
-pub use threads::{start_thread, start_thread_in};
+pub use threads::{start_thread, start_work_in};
 pub use time_samples::{NoTimeSamples, TimeSample, TimeSampler, try_time_samples};
 pub use usage::{Usage, private_memory, stolen};

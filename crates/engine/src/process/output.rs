@@ -3,19 +3,14 @@
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::process::{ChildStderr, ChildStdout, Command, Output, Stdio};
-use std::thread;
 use std::time::Duration;
 
 use super::group::{Leftovers, ProcessGroup, Supervisor};
 
-/// The interval at which a request to stop is noticed while nothing is written.
-const LOOK: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 20_000_000,
-};
-/// The interval at which the end of a program is noticed that has closed its streams.
-const ENDING: Duration = Duration::from_millis(1);
+/// A request to stop is noticed within this time while nothing is written.
+const LOOK: Duration = Duration::from_millis(20);
 /// Bytes that are read at once.
 const PIECE: usize = 16 << 10;
 
@@ -57,12 +52,11 @@ impl Supervisor {
                 break;
             }
         }
-        while !group.leader_has_ended() {
+        while !group.await_leader(LOOK) {
             if self.interrupt().requested() {
                 group.stop();
                 return Err(RunError::Interrupted);
             }
-            thread::sleep(ENDING);
         }
         Ok(Output {
             status: group.end(Duration::ZERO)?,
@@ -72,13 +66,13 @@ impl Supervisor {
     }
 }
 
-/// A pipe, until it ends, and the bytes that came out of it.
+/// A pipe that is open until it ends, and the bytes that were read from it.
 struct Drained<R> {
     pipe: Option<R>,
     bytes: Vec<u8>,
 }
 
-/// What the leader of a group has written so far.
+/// The output of a group's leader so far.
 struct LeaderOutput {
     stdout: Drained<ChildStdout>,
     stderr: Drained<ChildStderr>,
@@ -105,21 +99,10 @@ impl LeaderOutput {
 
     /// Waits a moment for either pipe and reads what is there; whether there was something.
     fn read(&mut self) -> io::Result<bool> {
-        let flags = PollFlags::IN;
-        let mut waited = Vec::with_capacity(2);
-        waited.extend(
-            self.stdout
-                .pipe
-                .as_ref()
-                .map(|pipe| PollFd::new(pipe, flags)),
-        );
-        waited.extend(
-            self.stderr
-                .pipe
-                .as_ref()
-                .map(|pipe| PollFd::new(pipe, flags)),
-        );
-        match poll(&mut waited, Some(&LOOK)) {
+        let limit = Timespec::try_from(LOOK).map_err(io::Error::other)?;
+        let waited = [self.stdout.awaited(), self.stderr.awaited()];
+        let mut waited: Vec<PollFd<'_>> = waited.into_iter().flatten().collect();
+        match poll(&mut waited, Some(&limit)) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(true),
             Err(error) => return Err(error.into()),
@@ -137,7 +120,12 @@ impl LeaderOutput {
     }
 }
 
-impl<R: Read> Drained<R> {
+impl<R: Read + AsFd> Drained<R> {
+    fn awaited(&self) -> Option<PollFd<'_>> {
+        let pipe = self.pipe.as_ref()?;
+        Some(PollFd::new(pipe, PollFlags::IN))
+    }
+
     fn take_piece(&mut self) -> io::Result<()> {
         let Some(pipe) = &mut self.pipe else {
             return Ok(());
@@ -157,6 +145,7 @@ impl<R: Read> Drained<R> {
 mod tests {
     use super::*;
     use crate::process::Interrupt;
+    use std::thread;
 
     fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");
@@ -210,7 +199,7 @@ mod tests {
             let number = number.clone();
             move || {
                 while !number.exists() {
-                    thread::sleep(ENDING);
+                    thread::sleep(Duration::from_millis(1));
                 }
                 other.ask();
             }
@@ -226,7 +215,7 @@ mod tests {
             stat.map_or(true, |stat| stat.contains(") Z ") || stat.contains(") X "))
         };
         while cfg!(target_os = "linux") && !is_dead() {
-            thread::sleep(ENDING);
+            thread::sleep(Duration::from_millis(1));
         }
     }
 }

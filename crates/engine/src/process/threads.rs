@@ -1,17 +1,21 @@
 //! Threads where the system may refuse one: a limit on processes counts them, too.
 
 use std::io;
-use std::thread::{self, Scope, ScopedJoinHandle};
+use std::thread::{self, Scope};
 
 /// Starts a thread that ends by itself.
 pub fn start_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().spawn(work).map(drop)
 }
 
-/// Starts a thread that `scope` waits for.
-pub fn start_thread_in<'scope, T: Send + 'scope>(
+/// Starts `work` in a thread of `scope`, and gives a way to its result. Where no thread can be started, the work is done when the result is asked for.
+pub fn start_work_in<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
-    work: impl FnOnce() -> T + Send + 'scope,
-) -> io::Result<ScopedJoinHandle<'scope, T>> {
-    thread::Builder::new().spawn_scoped(scope, work)
+    work: impl Fn() -> T + Copy + Send + 'scope,
+) -> impl FnOnce() -> T {
+    let started = thread::Builder::new().spawn_scoped(scope, work);
+    move || match started {
+        Ok(thread) => (thread.join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Err(_) => work(),
+    }
 }
