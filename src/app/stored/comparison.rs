@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::conclusions::{conclusion_of, earlier_of, plan_of, unmeasured};
 use super::imported::{remarks_on_imports, suited};
-use super::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
+use super::references::{Chooser, StoredReferences, Wanted, Wanting};
 use crate::app::context::{Context, refuse_part};
 use crate::app::error::AppError;
 use crate::app::naming::{alike, list, no_match};
@@ -242,10 +242,11 @@ impl StoredComparison<'_> {
                 != candidate.begun.decision.analysis.test;
         let unmeasured = self.same_code(candidate, measurements)?;
         let in_scope = |key: &BenchmarkKey| self.filter.wants(key) && !unmeasured.contains(key);
+        let stored = StoredReferences::read(self.store, references, in_scope)?;
         let evidence = StoredEvidence {
             measurements,
-            past: &past_measurements(self.store, &references)?,
-            expected: &expected_again(self.store, &references, in_scope)?,
+            past: &stored.past,
+            expected: &stored.expected,
             rules: &rules,
             noise_threshold: &|measurement: &Measurement| {
                 let said = self.options.said_noise_threshold();
@@ -261,7 +262,7 @@ impl StoredComparison<'_> {
             },
             failed_targets: &BTreeSet::new(),
             had_time_budget: false,
-            references: &references,
+            references: &stored.references,
         };
         let rows = evidence.rows(told);
         let is_unknown_host = rules.decision.analysis.test == Test::BootstrapT

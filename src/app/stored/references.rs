@@ -365,21 +365,25 @@ impl Chooser<'_> {
     }
 }
 
-/// References, and everything that is said of them later: it holds whatever becomes of their runs meanwhile.
+/// References with everything that a comparison reads of their runs, which may be removed after that.
 pub(in crate::app) struct StoredReferences {
     pub(in crate::app) references: References,
-    /// What they measured, by run and key.
+    /// The measurements of their runs, by run and key.
     pub(in crate::app) past: BTreeMap<(RunId, BenchmarkKey), Measurement>,
     /// The benchmarks that should be there again.
     pub(in crate::app) expected: Vec<BenchmarkKey>,
 }
 
 impl StoredReferences {
-    /// Reads it all.
-    pub(in crate::app) fn read(store: &Store, references: References) -> Result<Self, StoreError> {
+    /// Reads the runs. Of the benchmarks that they had, those `in_scope` are expected again.
+    pub(in crate::app) fn read(
+        store: &Store,
+        references: References,
+        in_scope: impl Fn(&BenchmarkKey) -> bool,
+    ) -> Result<Self, StoreError> {
         Ok(Self {
             past: past_measurements(store, &references)?,
-            expected: expected_again(store, &references, |_| true)?,
+            expected: expected_again(store, &references, in_scope)?,
             references,
         })
     }
@@ -392,7 +396,7 @@ impl StoredReferences {
 }
 
 /// What the reference runs measured of the benchmarks that are compared with them, by run and key.
-pub(in crate::app) fn past_measurements(
+fn past_measurements(
     store: &Store,
     references: &References,
 ) -> Result<BTreeMap<(RunId, BenchmarkKey), Measurement>, StoreError> {
@@ -420,7 +424,7 @@ pub(in crate::app) fn past_measurements(
 }
 
 /// The benchmarks that should be there again, because the expected run had them and they are in scope.
-pub(in crate::app) fn expected_again(
+fn expected_again(
     store: &Store,
     references: &References,
     in_scope: impl Fn(&BenchmarkKey) -> bool,
@@ -462,13 +466,12 @@ pub(in crate::app) fn parent_branch<'b>(
     own: Option<&str>,
     branches: impl Iterator<Item = &'b str>,
 ) -> Result<Option<String>, GitError> {
-    let mut nearest = None;
+    let mut left = Vec::new();
     for branch in branches.filter(|branch| Some(*branch) != own) {
-        if let Some(distance) = checkout.commits_since(branch)? {
-            let this = (distance, branch);
-            nearest = Some(nearest.map_or(this, |nearest: (u64, &str)| nearest.min(this)));
-        }
+        let distance = checkout.commits_since(branch)?;
+        left.extend(distance.map(|distance| (distance, branch)));
     }
+    let nearest = left.into_iter().min();
     Ok(nearest.map(|(_, branch)| branch.to_owned()))
 }
 

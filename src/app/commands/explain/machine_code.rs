@@ -98,47 +98,47 @@ fn function_named<'n>(
         .map(those)
         .filter(|found| !found.is_empty())
         .collect();
+    let (Some(closest), Some(widest)) = (found.first(), found.last()) else {
+        let all = names.iter().copied();
+        // People remember the end of a path.
+        let near = nearest(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));
+        let near = near.into_iter().map(str::to_owned);
+        return Err(AppError::Usage(format!(
+            "neither executable of `{}` has a function `{wanted}`{}\n  help: a function that was inlined everywhere has no code of its own; that of its callers has it",
+            key.target,
+            list_names("did you mean", near)
+        )));
+    };
+    if let [name] = closest[..] {
+        return Ok(name);
+    }
     let is_changed = |name: &&str| differing.contains(name);
     let changed: Option<Vec<&str>> = found
         .iter()
         .map(|found| found.iter().copied().filter(is_changed).collect())
         .find(|changed: &Vec<&str>| !changed.is_empty());
-    let all = found.last().map_or(0, Vec::len);
-    let ambiguous = |which: &str, offered: &str, names: &[&str]| {
-        let names = names.iter().map(|name| (*name).to_owned());
-        Err(AppError::Usage(format!(
-            "`{wanted}` may be any of {all} functions{which}{}",
-            list_names(offered, names)
-        )))
+    let all = widest.len();
+    let (which, offer, offered) = match changed {
+        Some(changed) => match changed[..] {
+            [name] => return Ok(name),
+            _ if changed.len() == all => (String::new(), "name one of", changed),
+            _ => {
+                let which = format!(", of which {} changed", changed.len());
+                (which, "name one of", changed)
+            }
+        },
+        None if differing.is_empty() => (String::new(), "name one of", closest.clone()),
+        None => (
+            ", and none of them changed".to_owned(),
+            "these did",
+            differing.iter().copied().collect(),
+        ),
     };
-    match (found.first().map(Vec::as_slice), changed.as_deref()) {
-        (Some([name]), _) | (Some(_), Some([name])) => Ok(*name),
-        (Some(_), Some(several)) if several.len() == all => ambiguous("", "name one of", several),
-        (Some(_), Some(several)) => {
-            let some = several.len();
-            ambiguous(
-                &format!(", of which {some} changed"),
-                "name one of",
-                several,
-            )
-        }
-        (Some(several), None) if differing.is_empty() => ambiguous("", "name one of", several),
-        (Some(_), None) => {
-            let differing: Vec<&str> = differing.iter().copied().collect();
-            ambiguous(", and none of them changed", "these did", &differing)
-        }
-        (None, _) => {
-            let all = names.iter().copied();
-            // What people remember is the end of a path.
-            let near = nearest(wanted, all, |name| name.rsplit("::").next().unwrap_or(name));
-            let near = near.into_iter().map(str::to_owned);
-            Err(AppError::Usage(format!(
-                "neither executable of `{}` has a function `{wanted}`{}\n  help: a function that was inlined everywhere has no code of its own; that of its callers has it",
-                key.target,
-                list_names("did you mean", near)
-            )))
-        }
-    }
+    let offered = offered.into_iter().map(str::to_owned);
+    Err(AppError::Usage(format!(
+        "`{wanted}` may be any of {all} functions{which}{}",
+        list_names(offer, offered)
+    )))
 }
 
 fn unreadable(why: &Unknown, run: RunId) -> AppError {

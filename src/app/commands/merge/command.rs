@@ -20,7 +20,7 @@ use crate::app::options::StoreOptions;
 use crate::app::stored::acceptance::{acceptance, acceptance_in_turn};
 use crate::app::stored::conclusions::end_of;
 use crate::app::stored::names::give_name_unless_worse;
-use crate::app::stored::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
+use crate::app::stored::references::{Chooser, StoredReferences, Wanted, Wanting};
 use crate::app::stored::transfer::{number_of, renumbered};
 use crate::exchange::{InputContent, PortableReference, read};
 use perfcheck_analysis::compare::Rules;
@@ -317,11 +317,12 @@ impl Merging<'_> {
             let is_asked = seen.contains(&target(key)) && filter.wants(key);
             is_whole && is_asked && !declined.contains(key)
         };
+        let stored = StoredReferences::read(store, references, in_scope)?;
         let evidence = StoredEvidence {
             measurements,
-            references: &references,
-            past: &past_measurements(store, &references)?,
-            expected: &expected_again(store, &references, in_scope)?,
+            references: &stored.references,
+            past: &stored.past,
+            expected: &stored.expected,
             rules,
             noise_threshold: &|measurement: &Measurement| measurement.noise_threshold,
             failed_targets: &failed,

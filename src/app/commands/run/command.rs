@@ -305,7 +305,7 @@ impl RunCommand<'_> {
         let subjects: Vec<Wanting> = discovered.targets.iter().flat_map(wanting).collect();
         let references = self.references(&store, workspace, &subjects, &environment, None)?;
         // Read before anything is measured: a reference may be removed meanwhile.
-        let mut stored = StoredReferences::read(&store, references)?;
+        let mut stored = StoredReferences::read(&store, references, |_| true)?;
         let scope = self.scope(&discovered);
         let failed = failed_targets(&discovered.failures);
         let listed = discovered.targets.clone();
@@ -338,7 +338,7 @@ impl RunCommand<'_> {
         if !others.is_empty() {
             let found = self
                 .references(&store, workspace, &others, &environment, Some(run))
-                .and_then(|references| Ok(StoredReferences::read(&store, references)?));
+                .and_then(|references| Ok(StoredReferences::read(&store, references, |_| true)?));
             match found {
                 Ok(found) => stored.replace(found),
                 // The reference was removed meanwhile: what was chosen before stands.
