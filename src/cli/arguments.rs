@@ -192,7 +192,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, cl
         refuse_flags_of_benches(&mut command, matches)?;
     }
     let mut parsed = Arguments::from_arg_matches_mut(&mut matches)?;
-    // Whoever gives a whole id means a benchmark.
+    // `--exact` goes with the whole id of a benchmark.
     let is_filter = is_escaped || parsed.run.exact;
     if let (None, Some(word), false) = (&parsed.command, parsed.run.filters.first(), is_filter) {
         refuse_command_as_filter(word, &mut command)?;

@@ -96,7 +96,7 @@ pub(in crate::app) fn instruct(context: &Context, target: &mut BenchTarget) {
 
 /// The checkout of a workspace; the branch is the one that a CI system names where git knows none.
 ///
-/// Where git cannot tell, that is said, and a run does without.
+/// Where git cannot tell, a warning says so, and the run is stored without commit and branch.
 pub(in crate::app) fn git_state(
     context: &Context,
     world: &mut World<'_>,

@@ -20,7 +20,7 @@ pub struct BenchmarkStatistics<'a> {
     pub measurement: &'a Measurement,
     /// Its description; `None` without samples.
     pub record: Option<BenchmarkRecord>,
-    /// What each launch shows, over resampled launches; `None` without samples.
+    /// The statistics of launches, over all launches; `None` without samples.
     pub over_launches: Option<LaunchStatistics>,
     /// The verdict of the run, if it has one.
     pub verdict: Option<Verdict>,
@@ -59,7 +59,7 @@ pub(crate) struct BenchmarkStatisticsMessage<'a> {
     instructions: Option<InstructionSummary>,
     /// What single operations took; null where they were not timed one by one or none succeeded.
     latencies: Option<&'a LatencySummary>,
-    /// What each launch shows, with percentile bootstrap intervals over launches, bounded by whole indices; null without samples.
+    /// The statistics of launches over all launches, with percentile bootstrap intervals, bounded by whole indices; null without samples.
     over_launches: Option<&'a LaunchStatistics>,
     /// How latencies went; null without latencies.
     course: Option<&'a LatencyCourse>,

@@ -35,7 +35,7 @@ impl Checkout {
                 GitError::Start(_) if !is_below_repository(directory) => {
                     GitError::NotARepository(directory.to_owned())
                 }
-                other => other.of_directory(directory),
+                other => other.about_directory(directory),
             })
         };
         let all = ask(&PATHS)?;
@@ -214,7 +214,7 @@ pub(super) fn run(
     if said.is_empty() {
         said = output.status.to_string();
     }
-    if GitError::is_of_unknown_option(&said) {
+    if GitError::mentions_unknown_option(&said) {
         let version = supervisor.output(git_command(directory).arg("--version"))?;
         return Err(GitError::TooOld {
             command,

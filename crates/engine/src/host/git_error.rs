@@ -89,7 +89,7 @@ pub enum GitError {
         path = path.display()
     )]
     MissingSubmoduleCommit {
-        /// Where it lies in the checkout.
+        /// Its path in the checkout.
         path: PathBuf,
         /// The commit that is wanted.
         commit: String,
@@ -170,7 +170,7 @@ impl GitError {
     }
 
     /// Whether git wrote that it does not know an option.
-    pub(super) fn is_of_unknown_option(said: &str) -> bool {
+    pub(super) fn mentions_unknown_option(said: &str) -> bool {
         [
             "unknown option",
             "unknown switch",
@@ -182,7 +182,7 @@ impl GitError {
     }
 
     /// Turns a general failure into [`Self::Unusable`]: the question was only whether git works in `directory`.
-    pub(super) fn of_directory(self, directory: &Path) -> Self {
+    pub(super) fn about_directory(self, directory: &Path) -> Self {
         match self {
             Self::Failed { said, .. } | Self::NotWritten { said } => Self::Unusable {
                 directory: directory.to_owned(),

@@ -21,7 +21,6 @@ impl Campaign<'_> {
         let began = Instant::now();
         if let Err(error) = layouts.link(round) {
             let bench = &target.executables.candidate;
-            let is_interrupted = matches!(error, LinkError::Interrupted);
             let message = format!(
                 "{}/{}: from this round on it runs as it was built: {error}",
                 bench.package, bench.target
@@ -30,7 +29,7 @@ impl Campaign<'_> {
             target.executables = target.built.clone();
             target.layout = None;
             target.link_time = Duration::ZERO;
-            if !is_interrupted {
+            if !matches!(error, LinkError::Interrupted) {
                 self.launcher.observer.observe(&Event::Warning(&message));
             }
             return;

@@ -6,8 +6,7 @@ use super::driver::TimesTold;
 use super::lengths::SampleLengths;
 use super::schedule::{FlatSchedule, LaunchLayout};
 use crate::child::{USUAL_MEASUREMENT, USUAL_WARM_UP, in_whole_seconds};
-use perfcheck_analysis::compare::ProcessSampling;
-use perfcheck_analysis::compare::Standing;
+use perfcheck_analysis::compare::{ProcessSampling, Standing};
 use perfcheck_analysis::model::{
     Benchmark, BySide, Extras, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings, Side,
     Turns,

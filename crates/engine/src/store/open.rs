@@ -214,8 +214,8 @@ impl Store {
         }
     }
 
-    /// Lets other processes know, until this value is dropped or the process ends, that a run is measured into the store: they hold the same lock of the
-    /// directory that it lies in. Where there are no such locks, nobody knows.
+    /// Tells other processes that a run is measured into the store, by a shared lock of the store's directory that is held until this value is dropped
+    /// or the process ends. Where there are no such locks, nobody is told.
     pub(super) fn hold_for_measuring(&mut self) {
         if self.measuring.is_none() {
             let directory = self.directory();

@@ -4,7 +4,6 @@
 //! whole store with unused room in it.
 
 use std::collections::{BTreeMap, BTreeSet};
-
 use std::io;
 
 use rusqlite::params;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rules::{ExtrasRules, LaunchPairing};
-use crate::compare::estimate::{ChangeInterval, Estimate, interval_method};
+use crate::compare::estimate::{ChangeInterval, Estimate};
 use crate::compare::question::{Question, Rules};
 use crate::compare::uncertainty::{Uncertainty, drift};
 use crate::model::{LaunchSeries, Measurement, Thresholds, Verdict};
@@ -203,12 +203,7 @@ impl LaunchPercentiles {
     fn interval(&self, quantile: f64, seed: u64, rules: &ExtrasRules) -> Option<Estimate> {
         let level = rules.confidence_level;
         let fewer = self.base.len().min(self.candidate.len());
-        // As BenchForge has it, which resamples launches.
-        let thresholds = Thresholds {
-            bootstrap_min_launches: FEWEST_FOR_BOOTSTRAP as f64,
-            ..Thresholds::default()
-        };
-        if interval_method(fewer, &thresholds) == IntervalMethod::StudentT {
+        if IntervalMethod::for_clusters(fewer) == IntervalMethod::StudentT {
             let found = match self.pairing {
                 LaunchPairing::Independent => mean_ratio(&self.candidate, &self.base, level),
                 LaunchPairing::ByRound => paired_mean_ratio(&self.candidate, &self.base, level),
@@ -228,7 +223,11 @@ impl LaunchPercentiles {
             level,
             resampling,
             smoothness: Smoothness::Smooth,
-            thresholds: &thresholds,
+            // BenchForge resamples so few launches, too.
+            thresholds: &Thresholds {
+                bootstrap_min_launches: FEWEST_FOR_BOOTSTRAP as f64,
+                ..Thresholds::default()
+            },
         };
         let (candidate, base) = (single(&self.candidate), single(&self.base));
         match self.pairing {

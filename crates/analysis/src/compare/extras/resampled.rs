@@ -54,7 +54,7 @@ pub enum LaunchObservations {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaunchPercentile {
-    /// Which percentile it is, as a fraction; 1 is the longest.
+    /// The quantile, a fraction; 1 is the longest time.
     pub quantile: f64,
     /// The percentile of a launch, by nearest rank, over the launches.
     #[serde(flatten)]
