@@ -283,3 +283,96 @@ impl Extent {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::grounds::{Directions, FamilyTest, Prediction, SlowPathGrounds};
+    use perfcheck_stats::Correction;
+
+    /// Ten rounds, decided at a one-sided level of 2.5 %, with the interval of the change between these bounds.
+    fn looked_at(lower: f64, estimate: f64, upper: f64, standard_error: f64) -> Comparison {
+        let both = |number| Directions {
+            slower: number,
+            faster: number,
+        };
+        let test = FamilyTest {
+            family: 1,
+            family_level: 0.025,
+            p: both(0.5),
+            rule: Correction::Holm,
+            adjusted: both(0.5),
+            step_level: both(0.025),
+        };
+        let extent = Extent::InTurn {
+            rounds: 10,
+            stopped_early: false,
+            layouts: 0,
+        };
+        Comparison {
+            change: Some(Estimate {
+                estimate,
+                lower,
+                upper,
+            }),
+            basis: Basis::Look(LookGrounds {
+                location: Location::LowQuantile,
+                share: 1.0,
+                test,
+                standard_error,
+                slow_path: SlowPathGrounds {
+                    test,
+                    p: 0.5,
+                    suspicion: 0.05,
+                    share_candidate: 0.0,
+                    share_base: 0.0,
+                    side: None,
+                },
+                rounds_needed: None,
+            }),
+            ..Comparison::undecided(0.01, extent)
+        }
+    }
+
+    #[test]
+    fn what_seems_slower_is_beyond_the_threshold_with_bounds_that_leave_out_zero() {
+        let seems = |lower, estimate| looked_at(lower, estimate, 0.05, 0.01).seems_slower();
+        assert!(seems(0.001, 0.02));
+        assert!(!seems(0.0, 0.02) && !seems(-0.001, 0.02));
+        assert!(!seems(0.001, 0.01) && !seems(0.001, 0.009));
+        // Of stored runs the estimate alone, by more than the standard error.
+        let beyond = 0.02_f64.ln_1p() - 0.01_f64.ln_1p();
+        let of_runs = |standard_error| {
+            let mut comparison = looked_at(-0.1, 0.02, 0.1, 0.01);
+            let look = comparison.look().expect("a look");
+            comparison.basis = Basis::Runs(RunGrounds {
+                location: look.location,
+                run_sd: 0.01,
+                test: look.test,
+                prediction: Some(Prediction {
+                    standard_error,
+                    degrees_of_freedom: 4.0,
+                }),
+                t_score: None,
+            });
+            comparison.seems_slower()
+        };
+        assert!(of_runs(0.9 * beyond) && !of_runs(beyond) && !of_runs(1.1 * beyond));
+    }
+
+    #[test]
+    fn the_standard_error_is_that_of_the_farther_bound_and_at_least_what_the_look_found() {
+        let error = |lower: f64, upper: f64, of_look| {
+            looked_at(lower.exp_m1(), 0.0, upper.exp_m1(), of_look).standard_error()
+        };
+        // 1.96 of them lie between the estimate and a bound at 2.5 %.
+        let z = 1.959_963_984_540_054;
+        for (lower, upper) in [(-0.01 * z, 0.002), (-0.002, 0.01 * z)] {
+            let found = error(lower, upper, 0.001).expect("bounds");
+            assert!((found - 0.01).abs() < 1e-9, "{found}");
+            assert_eq!(error(lower, upper, 0.03), Some(0.03));
+        }
+        assert_eq!(error(0.0, 0.0, 0.0), None, "no error is none that weighs");
+        assert_eq!(error(f64::NEG_INFINITY, f64::INFINITY, 0.01), None);
+    }
+}

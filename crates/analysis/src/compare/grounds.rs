@@ -274,4 +274,17 @@ mod tests {
             Basis::Untested { location: None }
         );
     }
+
+    #[test]
+    fn a_slowdown_can_be_called_that_is_beyond_the_threshold_by_the_margin_of_the_interval() {
+        for test in [Test::BootstrapT, Test::TScore] {
+            for comparison in compared(&[0.97, 1.001, 1.05], test) {
+                let change = comparison.change.expect("tested");
+                let margin = change.estimate.ln_1p() - change.lower.ln_1p();
+                let expected = (0.02_f64.ln_1p() + margin).exp_m1();
+                let smallest = comparison.smallest_callable.expect("tested");
+                assert!((smallest - expected).abs() < 1e-9, "{comparison:?}");
+            }
+        }
+    }
 }

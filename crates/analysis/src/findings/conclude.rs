@@ -244,4 +244,49 @@ mod tests {
         let concluded = conclude(rows, basis, Terms::of_verdicts(&[]));
         assert_eq!(concluded.verdicts.remarks, of("p", "measured"));
     }
+
+    #[test]
+    fn any_one_thing_that_was_not_measured_is_a_failure() {
+        let status = |terms: Terms<'_>| {
+            let rows = vec![Row::unmeasured(
+                BenchmarkKey {
+                    package: "p".to_owned(),
+                    target: "t".to_owned(),
+                    id: "id".to_owned(),
+                },
+                Verdict::Unchanged,
+                None,
+            )];
+            let basis = Verdicts::of(
+                String::new(),
+                Method::Paired,
+                DecisionSettings::default(),
+                HostClass::Dedicated,
+            );
+            conclude(rows, basis, terms).exit_code
+        };
+        let terms = || Terms::of_verdicts(&[]);
+        assert_eq!(status(terms()), ExitCode::Clean);
+        let failed_target = FailedTarget {
+            package: "p".to_owned(),
+            target: "u".to_owned(),
+            message: "it died".to_owned(),
+        };
+        for incomplete in [
+            Terms {
+                coverage: Coverage::Gaps,
+                ..terms()
+            },
+            Terms {
+                failed_targets: vec![failed_target],
+                ..terms()
+            },
+            Terms {
+                measured_nothing: true,
+                ..terms()
+            },
+        ] {
+            assert_eq!(status(incomplete), ExitCode::BenchmarkFailed);
+        }
+    }
 }

@@ -224,3 +224,45 @@ fn launches_if_too_few(measurement: &Measurement) -> Option<usize> {
     let few = launches < MIN_LAUNCHES.min(wanted) && measurement.failures.is_empty();
     few.then_some(launches)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::HostClass;
+    use crate::compare::fixtures::measurement;
+
+    #[test]
+    fn a_benchmark_that_should_be_there_again_is_missing_only_where_the_run_does_not_have_it() {
+        let here = measurement(Vec::new());
+        let key = |target: &str| BenchmarkKey {
+            target: target.to_owned(),
+            ..here.benchmark.key.clone()
+        };
+        let evidence = StoredEvidence {
+            expected: &[here.benchmark.key.clone(), key("gone"), key("died")],
+            measurements: std::slice::from_ref(&here),
+            references: &References {
+                chosen: BTreeMap::new(),
+                expected: None,
+                words: String::new(),
+            },
+            past: &BTreeMap::new(),
+            rules: &Rules {
+                decision: DecisionSettings::default(),
+                host: HostClass::Shared,
+                seed: 7,
+            },
+            noise_threshold: &|_| 0.02,
+            failed_targets: &[("p".to_owned(), "died".to_owned())].into(),
+            had_time_budget: false,
+        };
+        let rows = evidence.missing().map(|row| (row.key, row.verdict));
+        assert_eq!(
+            rows.collect::<Vec<_>>(),
+            [
+                (key("gone"), Some(Verdict::Missing)),
+                (key("died"), Some(Verdict::Failed)),
+            ]
+        );
+    }
+}

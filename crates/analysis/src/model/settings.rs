@@ -169,3 +169,28 @@ impl Default for DecisionSettings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whose_turn_it_was_is_stored_where_there_were_two_executables() {
+        let stored = |turns| {
+            let settings = SamplingSettings {
+                turns,
+                ..SamplingSettings::default()
+            };
+            let value = ciborium::Value::serialized(&settings).expect("a value");
+            assert_eq!(
+                value.deserialized::<SamplingSettings>().ok(),
+                Some(settings)
+            );
+            let fields = value.as_map().expect("a map").iter();
+            let mut names = fields.filter_map(|(name, _)| name.as_text());
+            names.any(|name| name == "turns")
+        };
+        assert!(stored(Turns::Samples) && stored(Turns::Launches));
+        assert!(!stored(Turns::None));
+    }
+}

@@ -324,4 +324,39 @@ mod tests {
             Verdict::Inconclusive
         );
     }
+
+    #[test]
+    fn without_a_threshold_ranks_alone_decide_and_with_one_the_interval() {
+        let said = |delta, threshold, said| {
+            let found = finding(0.01, Some((-0.1, 0.3)), Some(delta));
+            verdict(&found, said, threshold)
+        };
+        let significant = Significance::Significant;
+        assert_eq!(said(0.5, 0.0, significant), Verdict::Regressed);
+        assert_eq!(said(-0.5, 0.0, significant), Verdict::Improved);
+        let not = Significance::NotSignificant;
+        assert_eq!(said(0.5, 0.0, not), Verdict::Inconclusive);
+        assert_eq!(said(0.5, 0.01, significant), Verdict::Inconclusive);
+        assert_eq!(said(0.5, 0.4, significant), Verdict::Unchanged);
+    }
+
+    #[test]
+    fn a_significant_difference_that_is_no_change_is_said_to_lie_within_noise() {
+        let setting = Setting {
+            decision: &crate::model::DecisionSettings::default(),
+            analysis: &Analysis::default(),
+            thresholds: &crate::model::Thresholds::default(),
+            level: 0.05,
+            resamples: 1_000,
+        };
+        let remark_of = |verdict| {
+            let found = finding(0.01, Some((0.002, 0.03)), Some(0.5));
+            let said = Significance::Significant;
+            remark(&found, said, Some(0.01), verdict, 0.02, &setting)
+        };
+        assert_eq!(remark_of(Verdict::Unchanged), Some(Note::WithinNoise));
+        assert_eq!(remark_of(Verdict::Inconclusive), Some(Note::WithinNoise));
+        assert_eq!(remark_of(Verdict::Regressed), None);
+        assert_eq!(remark_of(Verdict::Improved), None);
+    }
 }

@@ -98,3 +98,36 @@ fn shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
         None => Estimate::unbounded(estimate),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_change_of_pairs_has_students_bounds_as_fractions() {
+        let found = paired_change(&[110.0, 121.0], &[100.0, 100.0], 0.95).unwrap();
+        // Logarithms of one and of two times ln 1.1: a mean of 1.5 with an error of .5. Student's t with one degree of freedom is Cauchy's distribution.
+        let (step, t) = (1.1_f64.ln(), (0.475 * std::f64::consts::PI).tan());
+        let fraction = |steps: f64| (steps * step).exp() - 1.0;
+        for (found, expected) in [
+            (found.estimate, fraction(1.5)),
+            (found.lower, fraction(1.5 - 0.5 * t)),
+            (found.upper, fraction(1.5 + 0.5 * t)),
+        ] {
+            assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn the_shift_of_more_than_ten_thousand_pairs_has_bounds_by_the_normal_distribution() {
+        // All differences from -1999.5 to 8004.5 by ones.
+        let base: Vec<f64> = (0..2001).map(f64::from).collect();
+        let candidate: Vec<f64> = (0..5).map(|at| f64::from(at) * 2001.0 + 0.5).collect();
+        let found = shift(&candidate, &base, 0.95).unwrap();
+        // The lower rank is the whole part of 10,005 / 2 - 1.96 sqrt(10,005 (5 + 2001 + 1) / 12), which is 2467.
+        assert_eq!(
+            (found.lower, found.estimate, found.upper),
+            (466.5, 3002.5, 5538.5)
+        );
+    }
+}

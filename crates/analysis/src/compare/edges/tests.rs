@@ -2,7 +2,7 @@
 
 use super::fit::NodeGroups;
 use super::levels::{LEVEL_P, Search};
-use super::network::Component;
+use super::network::{Component, Weighted};
 use super::*;
 use crate::compare::course::CourseRules;
 use perfcheck_stats::{Draws, Stream};
@@ -293,11 +293,44 @@ fn a_reduced_network_is_solved_as_the_whole_one_by_brute_force() {
 }
 
 #[test]
+fn a_trend_grows_evenly_from_the_first_place_of_its_level_to_the_last() {
+    let groups = NodeGroups::between(&[false, false, false, true, false], 6);
+    let grows = |level: usize, a: usize, b: usize| {
+        let (difference, weight) = (0.0, 1.0);
+        groups.trend_factor(
+            level,
+            &Weighted {
+                a,
+                b,
+                difference,
+                weight,
+            },
+        )
+    };
+    assert_eq!((grows(0, 0, 1), grows(0, 0, 2)), (0.5, 1.0));
+    assert_eq!((grows(1, 3, 4), grows(1, 2, 4)), (1.0, 1.0));
+    // Back, into another level, and to a node without a place.
+    assert_eq!(
+        (grows(0, 2, 1), grows(0, 1, 3), grows(0, 2, 5)),
+        (-0.5, -0.5, -1.0)
+    );
+}
+
+#[test]
 fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
-    for seed in 1..6 {
-        let edges = random(seed, 30, 12, 120);
+    // With more than twice as many nodes as places at the end: nodes with many neighbours stay.
+    for (seed, others, count) in [
+        (1, 12, 120),
+        (2, 12, 120),
+        (3, 12, 120),
+        (4, 12, 120),
+        (5, 12, 120),
+        (6, 40, 700),
+    ] {
+        let edges = random(seed, 30, others, count);
         let network = network(30, &edges);
         let component = &Component::all(&network, |_| true)[0];
+        assert_eq!(component.nodes > 60, others == 40, "{}", component.nodes);
         let mut begin = vec![false; 30];
         (begin[9], begin[10], begin[22]) = (true, true, true);
         let groups = NodeGroups::between(&begin, component.nodes);
@@ -305,6 +338,10 @@ fn what_a_sweep_says_of_a_place_is_what_another_level_there_gives() {
         let search = Search::new(component, &RULES);
         let candidates = search.candidates(&groups, &fit, 0..30);
         assert_eq!(candidates.len(), 30 - 4);
+        // Of the level between places 10 and 22 alone, as where a place moves between its neighbors.
+        let of_level = search.candidates(&groups, &fit, 10..22);
+        let places = of_level.iter().map(|one| one.place);
+        assert!(places.eq((11..22).rev()), "{of_level:?}");
         for candidate in candidates {
             let mut with = begin.clone();
             with[candidate.place] = true;
@@ -384,6 +421,37 @@ fn classes_that_agree_are_together_and_those_that_do_not_are_apart() {
     let opposite = measured(0.04, 0.03);
     assert_eq!(opposite.disagreement.clone().unwrap().place, Some(30));
     assert_eq!(begins(&opposite, 41), [20, 30]);
+}
+
+#[test]
+fn the_step_that_classes_disagree_about_most_is_told_as_each_of_them_measured_it() {
+    // Cochran's Q of two classes of the same error is their squared distance over twice the variance: 200 at place 1; 12.5 at place 2, where errors are
+    // smallest and the steps largest; 50 at place 3, where the steps are furthest apart.
+    let steps = [
+        (0, [0.10, 0.02], 0.004),
+        (1, [0.50, 0.49], 0.002),
+        (2, [0.30, 0.10], 0.02),
+    ];
+    let edges: Vec<Edge> = (steps.iter())
+        .flat_map(|(at, of_classes, error)| {
+            let classes = of_classes.iter().enumerate();
+            classes.map(move |(class, step)| Edge {
+                class,
+                ..edge(*at, at + 1, *step, *error)
+            })
+        })
+        .collect();
+    let placement = Placement::of(&network(4, &edges), 0, &RULES);
+    let disagreement = placement.disagreement.unwrap();
+    assert_eq!(disagreement.place, Some(1));
+    let half = 1.959_963_984_540_054 * 0.004;
+    for (found, (class, step)) in disagreement.changes.iter().zip([(0, 0.10), (1, 0.02)]) {
+        assert_eq!(found.class, class);
+        close(found.change.lower.ln_1p(), step - half);
+        close(found.change.estimate.ln_1p(), step);
+        close(found.change.upper.ln_1p(), step + half);
+    }
+    assert_eq!(disagreement.changes.len(), 2);
 }
 
 #[test]

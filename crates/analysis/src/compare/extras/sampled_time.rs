@@ -204,4 +204,22 @@ mod tests {
         };
         assert_eq!(compared(&sampled, &amount), None);
     }
+
+    #[test]
+    fn what_a_side_with_few_functions_does_not_have_it_never_ran() {
+        let ns = BySide {
+            base: 100.0,
+            candidate: 100.0,
+        };
+        let base = run(5000, &[("scan", 4900), ("hash", 100)]);
+        let candidate = run(5000, &[("scan", 4800), ("hash", 100), ("new", 100)]);
+        let costs = |base, candidate| {
+            let found = SampledTime::of(&[base], candidate, ns).expect("sampled");
+            let new = found.functions.into_iter().find(|one| one.name == "new");
+            new.map(|one| (one.cost.base, one.cost.candidate))
+        };
+        // 100 of 5,000 samples of 100 ns.
+        assert_eq!(costs(&base, &candidate), Some((0.0, 2.0)));
+        assert_eq!(costs(&candidate, &base), Some((2.0, 0.0)));
+    }
 }

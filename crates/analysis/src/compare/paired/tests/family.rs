@@ -50,6 +50,7 @@ fn what_passes_only_the_level_of_a_single_benchmark_is_suspect() {
     let suspect = of_family(50);
     assert_eq!(suspect.verdict, Verdict::Suspect);
     assert!(suspect.change.unwrap().lower < 0.01);
+    assert_eq!(suspect.slow_side(), None);
     assert!(suspect.p_value.unwrap() > 0.008);
 }
 

@@ -217,6 +217,31 @@ fn inconclusive_says_what_could_have_been_called_and_how_long_would_settle_it() 
 }
 
 #[test]
+fn more_rounds_are_advised_by_the_square_of_the_margin_over_the_distance_from_the_threshold() {
+    for factor in [1.005, 1.013] {
+        let mut noise = Noise::new(4);
+        let mut process = 0.0;
+        let rounds = rounds_of(20, |_, side, i| {
+            if i == 0 {
+                process = 0.01 * noise.normal();
+            }
+            let cost = if side == Side::Candidate { factor } else { 1.0 };
+            100.0 * cost * (1.0 + process + 0.0005 * noise.exponential())
+        });
+        let comparison = judged(&rounds);
+        assert_eq!(comparison.verdict, Verdict::Inconclusive, "{factor}");
+        let threshold = 0.01_f64.ln_1p();
+        let margin = comparison.smallest_callable.unwrap().ln_1p() - threshold;
+        let size = comparison.change.unwrap().estimate.ln_1p().abs();
+        assert_eq!(size > threshold, factor > 1.01, "{size}");
+        // An error falls with the root of the number of rounds.
+        let expected = (20.0 * (margin / (size - threshold)).powi(2)).ceil() as u64;
+        let needed = comparison.look().unwrap().rounds_needed;
+        assert_eq!(needed, Some(expected), "{factor}");
+    }
+}
+
+#[test]
 fn a_benchmark_that_was_given_up_is_not_advised_to_have_rounds_that_it_could_have_had() {
     let plan = plan(&[10, 20, 30, 60, 100, 200]);
     let mut given_up = 0;
@@ -333,6 +358,28 @@ fn halves_that_disagree_are_not_named_where_both_show_the_verdict() {
         "{:?}",
         comparison.notes
     );
+}
+
+#[test]
+fn halves_that_are_faster_by_unlike_amounts_are_named_only_where_one_of_them_is_not_faster() {
+    let faster = |second: f64| {
+        let mut noise = Noise::new(5);
+        let rounds = rounds_of(40, |round, side, _| {
+            let cost = match side {
+                Side::Candidate if round < 24 => 1.0 / 2.4,
+                Side::Candidate => second,
+                Side::Base => 1.0,
+            };
+            100.0 * cost * (1.0 + 0.002 * noise.exponential())
+        });
+        judged(&rounds)
+    };
+    for (second, drifts) in [(1.0 / 2.2, false), (0.995, true)] {
+        let comparison = faster(second);
+        assert_eq!(comparison.verdict, Verdict::Improved, "{second}");
+        let named = has(&comparison, |note| matches!(note, Note::ChangeDrifts));
+        assert_eq!(named, drifts, "{second}: {:?}", comparison.notes);
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Slowdowns of some samples only.
 
+use super::super::series::{Neighbours, UsableRounds};
+use super::super::slow_path::SlowPathTest;
 use super::*;
 
 /// `share` of the samples of a side are 40 % slower.
@@ -85,4 +87,54 @@ fn a_suspicion_keeps_unchanged_from_being_said() {
     let comparison = judged(&rounds);
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
     assert!(has(&comparison, |note| *note == Note::SlowPathSuspected));
+}
+
+#[test]
+fn a_slow_path_that_only_a_benchmark_alone_would_show_is_named_as_what_is_suspected() {
+    // One slow sample in each of ten rounds: 2 / 2^10 is within .002 and not within a fiftieth of that.
+    let mut noise = Noise::new(12);
+    let rounds = rounds_of(30, |round, side, i| {
+        let slow = side == Side::Candidate && round % 3 == 0 && i == 3;
+        100.0 * if slow { 1.4 } else { 1.0 } * (1.0 + 0.003 * noise.exponential())
+    });
+    let of_family = |planned| {
+        let plan = Plan {
+            planned,
+            ..plan(&[30])
+        };
+        judge_one(&rounds, 0.01, &plan)
+    };
+    for (planned, verdict) in [(1, Verdict::Regressed), (50, Verdict::Suspect)] {
+        let comparison = of_family(planned);
+        assert_eq!(comparison.verdict, verdict, "{planned}");
+        assert_eq!(comparison.slow_side(), Some(Side::Candidate), "{planned}");
+    }
+}
+
+#[test]
+fn a_round_counts_by_the_balance_of_its_neighbors_over_their_number_and_one() {
+    let round = |(slower, faster): (usize, usize)| {
+        let mut candidate = vec![0.0; SAMPLES];
+        candidate[..slower].fill(1.0);
+        candidate[slower..slower + faster].fill(-1.0);
+        Neighbours {
+            base: vec![0.0; SAMPLES],
+            candidate,
+        }
+    };
+    let p = |rounds: &[(usize, usize)]| {
+        let usable = UsableRounds {
+            rounds: rounds.iter().copied().map(round).collect(),
+            left_out: 0,
+            too_short: None,
+        };
+        // It is the better of two excesses.
+        SlowPathTest::of(&usable, 0.01).p_slower / 2.0
+    };
+    // Balances of 1/2 and -4/15: two patterns of signs have such a sum or more.
+    let disturbed = [(1, 0), (1, 0), (1, 0), (1, 0), (1, 0), (5, 9)];
+    assert_eq!(p(&disturbed), 2.0 / 64.0);
+    // Of 1/2, 2/3 and -3/4: the sum stays or grows where at most 3/4 is negative, which is one balance or none.
+    let few = [(1, 0), (1, 0), (1, 0), (2, 0), (0, 3)];
+    assert_eq!(p(&few), 6.0 / 32.0);
 }
