@@ -291,8 +291,7 @@ pub(super) fn resolve_run(
         store.latest_run(workspace)?
     } else if let Some(commit) = word.strip_prefix('@') {
         store.run_of_commit(workspace, commit)?
-    } else if let Ok(number) = word.parse() {
-        let run = RunId(number);
+    } else if let Ok(run) = word.parse() {
         // The number of another workspace's run stands for nothing here.
         store
             .run_summary(run)

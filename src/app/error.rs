@@ -215,7 +215,7 @@ fn of_store(error: &StoreError) -> ExitCode {
 /// What there is in place of a run that is not there.
 fn there_is(name: &str, existing: &[String]) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number || name == "latest" || name.starts_with('@') {
+    if is_number || name.parse::<RunId>().is_ok() || name == "latest" || name.starts_with('@') {
         "\n  help: `cargo perfcheck store runs` lists the stored runs".to_owned()
     } else if existing.is_empty() {
         "; no baseline has been saved yet\n  help: `cargo perfcheck --save-baseline NAME` saves one"

@@ -92,7 +92,13 @@ struct RunArguments {
     /// Compare with this baseline, run number, `latest` or `@commit`
     ///
     /// Without it a run is compared with the last accepted run.
-    #[arg(short, long, value_name = "NAME", conflicts_with = "against-what")]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        conflicts_with = "against-what",
+        allow_negative_numbers = true
+    )]
     baseline: Option<String>,
     /// Save this run as the baseline NAME
     #[arg(short, long, value_name = "NAME")]

@@ -34,7 +34,7 @@ pub(super) enum BaselineCommand {
         /// Give this name
         name: String,
         /// Save this run: a number, baseline, `latest` or `@commit`
-        #[arg(default_value = "latest")]
+        #[arg(default_value = "latest", allow_negative_numbers = true)]
         run: String,
         #[command(flatten)]
         stored: StoredArguments,

@@ -54,7 +54,7 @@ pub(super) enum StoreCommand {
     #[command(after_long_help = AFTER_REMOVE)]
     Remove {
         /// Run numbers, `latest` or `@commit`
-        #[arg(value_name = "RUN", required = true)]
+        #[arg(value_name = "RUN", required = true, allow_negative_numbers = true)]
         runs: Vec<String>,
         #[command(flatten)]
         stored: StoredArguments,

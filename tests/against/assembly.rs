@@ -55,14 +55,14 @@ fn a_function_that_changed_is_shown_side_by_side_with_its_differences_marked() {
     let project = changed(&machine);
     let summary = project.perfcheck(&["explain", "cost"]).run().expect_code(0);
     assert!(summary.stdout.contains("\nwhere "), "{summary}");
-    let more = "\nMachine code: cargo perfcheck explain cost --run 2 --asm FUNCTION";
+    let more = "\nMachine code: cargo perfcheck explain cost --run 1 --asm FUNCTION";
     assert!(summary.stdout.contains(more), "{summary}");
 
     let text = asm(&project, "nanoseconds", &[]).expect_code(0);
     for said in [
         "planted/costs cost: planted::nanoseconds\n",
-        "base: run 1, ",
-        "candidate: run 2, ",
+        "base: run 1/base, ",
+        "candidate: run 1, ",
     ] {
         assert!(text.stdout.contains(said), "{text}");
     }
@@ -79,7 +79,7 @@ fn a_function_that_changed_is_shown_side_by_side_with_its_differences_marked() {
     let code = &told.messages("machine-code")[0];
     expect_valid(code);
     assert_eq!(code["function"], "planted::nanoseconds", "{told}");
-    assert_eq!((&code["base_run"], &code["run"]), (&json!(1), &json!(2)));
+    assert_eq!((&code["base_run"], &code["run"]), (&json!(-1), &json!(1)));
     let rows = code["pairs"][0]["rows"].as_array().expect("rows");
     let differing: Vec<&Value> = rows.iter().filter(|row| row["differs"] == true).collect();
     let [row] = differing[..] else {
@@ -157,7 +157,7 @@ fn executables_that_are_not_kept_or_have_no_symbols_say_what_to_do() {
     fs::remove_dir_all(machine.cache()).expect("removed");
     let gone = asm(&project, "nanoseconds", &[]).expect_code(6);
     for said in [
-        "no executable of the bench target `costs` is kept of run 1\n",
+        "no executable of the bench target `costs` is kept of run 1/base\n",
         &format!("`cargo perfcheck --against {}` builds", &head[..10]),
     ] {
         assert!(gone.stderr.contains(said), "{gone}");

@@ -88,10 +88,10 @@ fn a_plain_run_is_measured_in_turn_with_the_last_accepted_one() {
     project.takes(200);
     let slower = project.measure(&[]).run().expect_code(1);
     // The run before was accepted, as it had found nothing.
-    expect_in_turn(&slower, "run 3");
+    expect_in_turn(&slower, "run 2");
     // What was found slower is no reference by itself; what the user accepts is.
     let again = project.measure(&[]).run().expect_code(1);
-    expect_in_turn(&again, "run 3");
+    expect_in_turn(&again, "run 2");
     let run = finish(&again)["run"].to_string();
     project.perfcheck(&["accept", &run]).run().expect_code(0);
     let meant = project.measure(&[]).run().expect_code(0);
@@ -139,7 +139,7 @@ fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     assert_eq!(verdict(&all, "cost"), "regressed", "{all}");
     assert_eq!(verdict(&all, "third"), "regressed", "{all}");
     assert_eq!(verdict(&all, "constant"), "unchanged", "{all}");
-    let words = "run 3 (with uncommitted changes), run 1";
+    let words = "run 2 (with uncommitted changes), run 1";
     assert_eq!(finish(&all)["reference"], words, "{all}");
     // A level that was accepted alone is the reference of that benchmark alone.
     let run = finish(&all)["run"].to_string();
@@ -156,7 +156,7 @@ fn a_run_with_a_filter_is_the_reference_of_what_it_was_about() {
     assert!(explained.stdout.contains(&from), "{explained}");
     let shown = project.perfcheck(&QUICK).arg("--offline").run();
     for said in [
-        format!("Run 1 is the reference of `third`; run 3 of `constant`; run {run} of `cost`."),
+        format!("Run 1 is the reference of `third`; run 2 of `constant`; run {run} of `cost`."),
         from,
         "differs from that of run 1 in ".to_owned(),
     ] {
@@ -269,7 +269,7 @@ fn a_run_that_measured_nothing_misses_nothing() {
     let project = with_run(&machine, &[]);
     project.measure(&[]).run().expect_code(0);
     project
-        .perfcheck(&["compare", "2", "3"])
+        .perfcheck(&["compare", "2/base", "2"])
         .run()
         .expect_code(0);
     project.measure(&QUICK).arg("--no-rerun").run();
@@ -322,7 +322,7 @@ fn a_named_baseline_differs_in_which_run_it_names_and_in_nothing_else() {
     let run = project.measure(&["--baseline", "kept"]).run();
     expect_in_turn(&run.expect_code(1), "`kept` (run 1)");
     // Comparing the two later tells what the run told, and measures nothing.
-    let stored = project.perfcheck(&["compare", "kept", "3", "--message-format", "json"]);
+    let stored = project.perfcheck(&["compare", "kept", "2", "--message-format", "json"]);
     let stored = stored.run().expect_code(1);
     expect_in_turn(&stored, "run 1");
     // A run in turn can have a name, and its build is what later ones are measured beside.
@@ -330,7 +330,7 @@ fn a_named_baseline_differs_in_which_run_it_names_and_in_nothing_else() {
     project.measure(&words).run().expect_code(1);
     project.takes(400);
     let run = project.measure(&["--baseline", "slow"]).run();
-    expect_in_turn(&run.expect_code(1), "`slow` (run 5)");
+    expect_in_turn(&run.expect_code(1), "`slow` (run 3)");
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn both_sides_of_a_pair_are_exported_and_the_import_tells_the_same_of_them() {
     let file = machine.home().join("pair.jsonl");
     let at = |words: &[&str]| machine.perfcheck().args(words).current_dir(project.root());
     // The candidate is named; its base comes along.
-    at(&["store", "export", "2"])
+    at(&["store", "export", "1"])
         .arg("--output")
         .arg(&file)
         .run()
@@ -24,7 +24,10 @@ fn both_sides_of_a_pair_are_exported_and_the_import_tells_the_same_of_them() {
         .run()
         .expect_code(0);
     assert_eq!(imported.messages("run-imported").len(), 2, "{imported}");
-    for words in [&["compare", "1", "2"], &["explain", "cost", "--run=2"]] {
+    for words in [
+        &["compare", "1/base", "1"][..],
+        &["explain", "cost", "--run=1"],
+    ] {
         let (first, second) = (at(words).run(), there(words).run());
         // The commands that are printed name the other store.
         let place = format!(" --store {}", store.display());
@@ -33,7 +36,7 @@ fn both_sides_of_a_pair_are_exported_and_the_import_tells_the_same_of_them() {
         assert!(first.stdout.contains("cost"), "{first}");
     }
     let back = machine.home().join("back.jsonl");
-    there(&["store", "export", "1"])
+    there(&["store", "export", "1/base"])
         .arg("--output")
         .arg(&back)
         .run()

@@ -28,7 +28,7 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     let told = explain(&project, &["cost"]);
     assert_eq!(
         (&told["run"], &told["verdict"]),
-        (&2.into(), &"regressed".into())
+        (&1.into(), &"regressed".into())
     );
     assert_eq!(told["decided_by"], "paired");
     let interval = about(&told, "interval")["numbers"].clone();
@@ -45,7 +45,7 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     says(
         &told,
         "measured",
-        &["measured side by side", "run 1 of ", "run 2 of "],
+        &["measured side by side", "run 1/base of ", "run 1 of "],
     );
     says(&told, "decision", &["lower bound", "So it is regressed"]);
     says(&told, "slow-path", &["The slow-path test"]);
@@ -54,9 +54,9 @@ fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
     assert_eq!(same["verdict"], "unchanged");
     says(&same, "decision", &["no slow path is suspected"]);
     // The base has no verdict of its own: that of the pair is meant.
-    assert_eq!(explain(&project, &["cost", "--run", "1"]), told);
+    assert_eq!(explain(&project, &["cost", "--run", "1/base"]), told);
     let shown = project
-        .perfcheck(&["show", "2", "--stats"])
+        .perfcheck(&["show", "1", "--stats"])
         .args(JSON)
         .run();
     let statistics = shown.messages("benchmark-statistics");

@@ -126,7 +126,7 @@ fn a_counted_warm_up_is_that_of_both_sides_in_every_round() {
         .run()
         .expect_code(0);
     assert_eq!(compared(&run, "cost")["decided_by"], "paired");
-    for side in ["1", "2"] {
+    for side in ["1/base", "1"] {
         let shown = project.perfcheck(&["show", side, "--message-format", "json"]);
         let shown = shown.run().expect_code(0);
         for message in shown.messages("benchmark-measured") {

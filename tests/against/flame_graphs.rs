@@ -70,7 +70,7 @@ fn both_builds_are_drawn_from_where_the_benchmark_begins() {
     expect_valid(message);
     assert_eq!(
         (&message["base_run"], &message["run"]),
-        (&json!(1), &json!(2))
+        (&json!(-1), &json!(1))
     );
     assert_eq!(message["path"], json!(file(&project)));
     // What the run has counted in other processes.
@@ -157,7 +157,7 @@ fn a_harness_whose_iterations_nobody_can_set_is_named_with_what_to_do() {
     run.expect_code(0);
     let refused = draw(&project, "work", &[]).expect_code(4);
     for said in [
-        "the instructions of `work` in the build of run 1 cannot be counted: benches of libtest do not tell how often they iterate",
+        "the instructions of `work` in the build of run 1/base cannot be counted: benches of libtest do not tell how often they iterate",
         "\n  help: ",
     ] {
         assert!(refused.stderr.contains(said), "{refused}");
@@ -193,7 +193,7 @@ fn without_valgrind_or_builds_the_error_says_what_to_do_and_nothing_is_written()
     fs::remove_dir_all(machine.cache()).expect("removed");
     let gone = draw(path).expect_code(6);
     for said in [
-        "no executable of the bench target `costs` is kept of run 1\n  help: ",
+        "no executable of the bench target `costs` is kept of run 1/base\n  help: ",
         "`cargo perfcheck --against ",
     ] {
         assert!(gone.stderr.contains(said), "{gone}");

@@ -175,7 +175,7 @@ fn a_benchmark_of_one_thread_is_bound_to_a_processor_after_its_first_round_and_o
         let launches = measured.into_iter().flat_map(|found| found.launches);
         launches.map(|launch| launch.extras.led).collect()
     };
-    let (of_base, of_candidate) = (led(1), led(2));
+    let (of_base, of_candidate) = (led(-1), led(1));
     assert!(of_base.iter().all(|quads| !quads.is_empty()));
     let exchanged = of_candidate
         .iter()

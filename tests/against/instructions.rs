@@ -255,8 +255,8 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
     // What was counted is stored: another question has the same answer, and so has another store.
     let stored = [
         "compare",
+        "1/base",
         "1",
-        "2",
         "--limit",
         "instructions:5%",
         "--message-format",
@@ -269,7 +269,7 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
         "{again}"
     );
     for depth in [&["--full"][..], &[]] {
-        let words = ["explain", "work", "--run", "2"];
+        let words = ["explain", "work", "--run", "1"];
         let text = project.perfcheck(&words).args(depth).run().expect_code(0);
         assert!(text.stdout.contains("planted::work +"), "{text}");
         assert_eq!(text.stdout.contains("\nwhere "), depth.is_empty(), "{text}");
@@ -278,7 +278,7 @@ fn a_verdict_about_instructions_is_exact_and_names_the_function_that_has_more() 
     let file = project.root().join("runs.jsonl");
     let file = file.to_str().expect("a path");
     project
-        .perfcheck(&["store", "export", "1", "2", "--output", file])
+        .perfcheck(&["store", "export", "1", "--output", file])
         .run()
         .expect_code(0);
     let elsewhere = Machine::new();

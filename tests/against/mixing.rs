@@ -12,28 +12,30 @@ fn a_base_is_no_reference_and_a_side_is_marked_beside_a_run_measured_alone() {
     project.commit();
     project.takes(200);
     project.measure(&["--against", "HEAD"]).run().expect_code(1);
-    // Run 2 is the base, run 3 the candidate.
-    for words in [&["accept", "2"][..], &["accept", "cost", "--run", "2"]] {
+    for words in [
+        &["accept", "2/base"][..],
+        &["accept", "cost", "--run", "2/base"],
+    ] {
         project
             .perfcheck(words)
             .run()
             .expect_code(2)
-            .expect_stderr(&["run 2 measured an earlier build again"]);
+            .expect_stderr(&["run 2/base measured an earlier build again"]);
     }
-    let compared = project.perfcheck(&["compare", "1", "3"]).run();
+    let compared = project.perfcheck(&["compare", "1", "2"]).run();
     assert!(
         compared
             .stdout
-            .contains("warning: run 3 was measured side by side with another build"),
+            .contains("warning: run 2 was measured side by side with another build"),
         "{compared}"
     );
-    let in_turn = project.perfcheck(&["compare", "2", "3"]).run();
+    let in_turn = project.perfcheck(&["compare", "2/base", "2"]).run();
     assert!(
         !in_turn.stdout.contains("was measured side by side"),
         "{in_turn}"
     );
     let runs = project.perfcheck(&["store", "runs"]).run().expect_code(0);
-    assert!(runs.stdout.contains("base of 3"), "{runs}");
+    assert!(runs.stdout.contains("2/base"), "{runs}");
     assert!(!runs.stdout.contains("detached"), "{runs}");
     // Its samples are not those of run 1, whose scale the values have.
     let history = ["history", "cost", "--message-format", "json"];

@@ -128,7 +128,7 @@ fn eight_jobs_merged_decide_about_every_benchmark_once_and_fail_as_one_run() {
     assert_eq!(runs.messages("run").len(), 2, "{runs}");
 
     // It is a run as any other.
-    let shown = at(&project, "whole", &["compare", "1", "2"])
+    let shown = at(&project, "whole", &["compare", "1/base", "1"])
         .run()
         .expect_code(1);
     assert!(shown.stdout.contains("cost/10"), "{shown}");
@@ -175,7 +175,7 @@ fn a_missing_part_makes_the_run_incomplete_and_other_faults_store_nothing() {
     let shown = at(
         &project,
         "broken",
-        &["show", "2", "--message-format", "json"],
+        &["show", "1", "--message-format", "json"],
     )
     .run();
     let count = shown.messages("benchmark-measured").len();
@@ -223,7 +223,7 @@ fn a_missing_part_makes_the_run_incomplete_and_other_faults_store_nothing() {
     )
     .run()
     .expect_code(0);
-    at(&project, "whole", &["store", "export", "2", "4"])
+    at(&project, "whole", &["store", "export", "1", "2"])
         .arg("--output")
         .arg(&several)
         .run()
@@ -252,7 +252,7 @@ fn a_part_moves_between_stores_and_is_one_there() {
     at(&project, "other", &["accept", "latest"])
         .run()
         .expect_code(2)
-        .expect_stderr(&["run 2 is part 4/8"]);
+        .expect_stderr(&["run 1 is part 4/8"]);
     at(
         &project,
         "third",

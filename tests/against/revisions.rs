@@ -96,7 +96,7 @@ fn a_slower_work_tree_has_regressed_and_the_stored_runs_say_it_again_byte_for_by
         .perfcheck(&["compare", &new, &base])
         .run()
         .expect_code(2)
-        .expect_stderr(&[&format!("compare {base} {new}")]);
+        .expect_stderr(&[&format!("compare {new}/base {new}")]);
     let runs = project
         .perfcheck(&["store", "runs", "--message-format", "json"])
         .run()

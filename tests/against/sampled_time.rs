@@ -166,11 +166,11 @@ fn the_function_that_takes_more_time_is_named_first_and_kept_with_the_run() {
     let found = names_what_has_grown(&run);
     assert_eq!(compared(&run, "same")["sampled_time"], Value::Null);
 
-    let stored = ["compare", "1", "2", "--message-format", "json"];
+    let stored = ["compare", "1/base", "1", "--message-format", "json"];
     let again = project.perfcheck(&stored).run().expect_code(1);
     assert_eq!(compared(&again, "work")["sampled_time"], found, "{again}");
     for depth in [&["--full"][..], &[]] {
-        let words = ["explain", "work", "--run", "2"];
+        let words = ["explain", "work", "--run", "1"];
         let text = project.perfcheck(&words).args(depth).run().expect_code(0);
         assert!(text.stdout.contains("planted::grown"), "{text}");
         assert!(text.stdout.contains("samples"), "{text}");
@@ -180,7 +180,7 @@ fn the_function_that_takes_more_time_is_named_first_and_kept_with_the_run() {
     let file = project.root().join("runs.jsonl");
     let file = file.to_str().expect("a path");
     project
-        .perfcheck(&["store", "export", "1", "2", "--output", file])
+        .perfcheck(&["store", "export", "1", "--output", file])
         .run()
         .expect_code(0);
     let elsewhere = Machine::new();

@@ -29,10 +29,14 @@ Exit status: 0, 2 usage or no such benchmark, 5 store unusable, 6 no such run.";
 #[command(after_long_help = AFTER_ACCEPT)]
 pub struct AcceptOptions {
     /// Runs (number, baseline, `latest` or `@commit`), or benchmarks: ids, or parts of ids of those that were regressed or suspect
-    #[arg(value_name = "RUN|BENCH", required = true)]
+    #[arg(
+        value_name = "RUN|BENCH",
+        required = true,
+        allow_negative_numbers = true
+    )]
     pub what: Vec<String>,
     /// The run whose level of these benchmarks is meant [default: the newest]
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", allow_negative_numbers = true)]
     pub run: Option<String>,
     /// Take it back
     #[arg(long)]
@@ -162,7 +166,7 @@ fn meant(
 }
 
 fn is_run_word(word: &str) -> bool {
-    word == "latest" || word.starts_with('@') || word.bytes().all(|byte| byte.is_ascii_digit())
+    word == "latest" || word.starts_with('@') || word.parse::<RunId>().is_ok()
 }
 
 /// A baseline and a benchmark may have one name.

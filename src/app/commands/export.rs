@@ -63,7 +63,11 @@ Exit status: 0, 2 usage, 5 store unusable, or a file that cannot be written, 6 n
 #[command(after_long_help = AFTER_HELP)]
 pub struct ExportOptions {
     /// Export these runs: numbers, baselines, `latest` or `@commit`
-    #[arg(value_name = "RUN", default_value = "latest")]
+    #[arg(
+        value_name = "RUN",
+        default_value = "latest",
+        allow_negative_numbers = true
+    )]
     pub runs: Vec<String>,
     /// Write this format
     #[arg(long, value_name = "FMT", default_value = "jsonl")]

@@ -49,7 +49,7 @@ Exit status: 0 whatever the verdicts are, 2 usage, 4 nothing to compare, 5 store
 #[command(after_long_help = AFTER_REPORT)]
 pub struct PageOptions {
     /// Report this run (default: latest), or compare two: the reference, then the run to report. Numbers, baselines, `latest` or `@commit`
-    #[arg(value_name = "RUN", num_args = 0..=2)]
+    #[arg(value_name = "RUN", num_args = 0..=2, allow_negative_numbers = true)]
     pub runs: Vec<String>,
     /// Report the newest 50 runs of the branch: a page for each in the directory of `--report html=DIR/`, and an index of them
     #[arg(long, conflicts_with = "runs")]

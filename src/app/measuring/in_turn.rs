@@ -348,10 +348,10 @@ impl<'a> InTurn<'a> {
     }
 }
 
-/// What an interrupted pair of runs leaves behind.
+/// Says what an interrupted pair of runs leaves behind.
 pub(in crate::app) fn pair_left_incomplete(runs: &BySide<RunId>) -> String {
-    let BySide { base, candidate } = runs;
-    format!("; runs {base} and {candidate} are stored as incomplete with the rounds that had ended")
+    let run = runs.candidate;
+    format!("; run {run} is stored as incomplete with the rounds that had ended")
 }
 
 /// Ends both runs of a pair. The candidate may be accepted, the base is measured again for its sake alone.

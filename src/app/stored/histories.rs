@@ -3,7 +3,9 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::subject::HistorySubject;
+use rayon::prelude::*;
+
+use super::subject::{HistorySubject, NeedsUnshownRun, UnshownRun};
 use crate::app::error::AppError;
 use crate::report::BenchmarkHistory;
 use perfcheck_analysis::compare::Fact;
@@ -16,7 +18,7 @@ use perfcheck_engine::store::{
 /// So many runs of a benchmark are followed back.
 const MOST_LINKS: usize = 1_000;
 /// Series of so many benchmarks are in memory at once.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 64;
 
 /// Which part of the history is wanted.
 #[derive(Debug, Clone, Copy)]
@@ -64,28 +66,57 @@ pub(in crate::app) fn histories(
             let found = found.into_iter();
             measured.extend(found.map(|one| ((run, one.benchmark.key.clone()), one)));
         }
-        for key in keys {
+        let pasts = keys.iter().map(|key| {
             let past = chronological(key, &history, request.since);
-            let runs: Vec<Option<&Measurement>> = past
-                .iter()
+            let runs = past.iter();
+            let runs: Vec<Option<&Measurement>> = runs
                 .map(|past| measured.get(&(past.run, key.clone())))
                 .collect();
-            let named = baselines.iter().map(|one| (one.name.as_str(), one.run));
-            let subject = HistorySubject {
+            (past, runs)
+        });
+        let pasts: Vec<_> = pasts.collect();
+        let subjects = keys
+            .iter()
+            .zip(&pasts)
+            .map(|(key, (past, runs))| HistorySubject {
                 key,
-                past: &past,
-                runs: &runs,
+                past,
+                runs,
                 links: &links[key],
                 history: &history,
-                store,
                 branch: request.branch,
                 allowed: request.allowed,
                 has_medians: request.medians,
-            };
-            found.extend(subject.history(named)?);
+            });
+        let subjects: Vec<HistorySubject<'_>> = subjects.collect();
+        let named = || baselines.iter().map(|one| (one.name.as_str(), one.run));
+        let histories = subjects.par_iter();
+        let histories = histories.map(|subject| subject.history(named(), UnshownRun::Unread));
+        for (subject, history) in subjects.iter().zip(histories.collect::<Vec<_>>()) {
+            let history = history.or_else(|NeedsUnshownRun(runs)| {
+                let outside = first_measured(store, subject.key, runs)?;
+                let outside = UnshownRun::Read(outside.as_ref());
+                Ok::<_, StoreError>(subject.history(named(), outside).ok().flatten())
+            });
+            found.extend(history?);
         }
     }
     Ok(found)
+}
+
+/// Reads the first of these runs that measured anything of the benchmark.
+fn first_measured(
+    store: &Store,
+    key: &BenchmarkKey,
+    runs: Vec<RunId>,
+) -> Result<Option<(RunId, Measurement)>, StoreError> {
+    for run in runs {
+        let found = store.measurements(run, Some(std::slice::from_ref(key)))?;
+        if let Some(measured) = found.into_iter().find(|one| !one.launches.is_empty()) {
+            return Ok(Some((run, measured)));
+        }
+    }
+    Ok(None)
 }
 
 /// The runs of a benchmark, oldest first: imported ones may be older than their numbers say.

@@ -127,7 +127,7 @@ impl Chooser<'_> {
         Ok(References {
             chosen,
             expected: Some(run),
-            words: if name.parse() == Ok(run.0) {
+            words: if name.parse() == Ok(run) {
                 format!("run {run}")
             } else {
                 format!("`{name}` (run {run})")

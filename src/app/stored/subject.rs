@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::placing::{PlacedRuns, PlacingRules};
-use crate::app::error::AppError;
 use crate::escape::shell_command;
 use crate::report::{
     BenchmarkHistory, HistoryPoint, LeftOut, LeftOutReason, ProcessorChange, Processors,
@@ -17,7 +16,7 @@ use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Environment, Measurement, Run, RunId, Verdict,
 };
 use perfcheck_engine::host;
-use perfcheck_engine::store::{BranchFilter, History, PastMeasurement, RunLinks, Store};
+use perfcheck_engine::store::{BranchFilter, History, PastMeasurement, RunLinks};
 
 /// So many runs that are not shown are asked for what they measured.
 const MOST_LOOKED_AT: usize = 100;
@@ -34,7 +33,6 @@ pub(super) struct HistorySubject<'a> {
     pub(super) runs: &'a [Option<&'a Measurement>],
     pub(super) links: &'a RunLinks,
     pub(super) history: &'a History,
-    pub(super) store: &'a Store,
     pub(super) branch: BranchFilter<'a>,
     /// Facts that may differ.
     pub(super) allowed: &'a [Fact],
@@ -42,12 +40,25 @@ pub(super) struct HistorySubject<'a> {
     pub(super) has_medians: bool,
 }
 
+/// What a run measured that is not shown, of the part that the newest run hangs in.
+#[derive(Clone, Copy)]
+pub(super) enum UnshownRun<'a> {
+    /// Nobody has read it.
+    Unread,
+    /// Read, if there is any.
+    Read(Option<&'a (RunId, Measurement)>),
+}
+
+/// A history needs what the first of these runs measured that measured anything: none of the part that the newest run hangs in is shown.
+pub(super) struct NeedsUnshownRun(pub(super) Vec<RunId>);
+
 impl HistorySubject<'_> {
     /// Its history; `None` without runs.
     pub(super) fn history<'n>(
         &self,
         baselines: impl Iterator<Item = (&'n str, RunId)>,
-    ) -> Result<Option<BenchmarkHistory>, AppError> {
+        outside: UnshownRun<'_>,
+    ) -> Result<Option<BenchmarkHistory>, NeedsUnshownRun> {
         let (key, past) = (self.key, self.past);
         let Some(newest) = past.last() else {
             return Ok(None);
@@ -75,7 +86,7 @@ impl HistorySubject<'_> {
                 newest: newest.run,
             },
         );
-        let series = self.series(&placed, &differing)?;
+        let series = self.series(&placed, &differing, outside)?;
         let is_elsewhere = elsewhere(&heads, self.branch);
         let counted: Vec<usize> = (0..past.len())
             .filter(|place| series.values[*place].is_some() && !is_elsewhere[*place])
@@ -171,7 +182,8 @@ impl HistorySubject<'_> {
         &self,
         placed: &PlacedRuns,
         differing: &[Vec<Difference>],
-    ) -> Result<RunSeries, AppError> {
+        outside: UnshownRun<'_>,
+    ) -> Result<RunSeries, NeedsUnshownRun> {
         let (past, runs) = (self.past, self.runs);
         let count = past.len();
         let is_ok = |at: &usize| past[*at].verdict != Some(Verdict::Failed);
@@ -199,9 +211,14 @@ impl HistorySubject<'_> {
             let chosen = choices.into_iter().find(|choice| !choice.is_empty());
             anchors.extend(chosen.map(|chosen| (*of, chosen)));
         }
-        let outside = match of_newest.filter(|of| !anchors.contains_key(of)) {
-            Some(part) => self.outside(placed, part)?,
-            None => None,
+        let outside = match (of_newest.filter(|of| !anchors.contains_key(of)), outside) {
+            (None, _) => None,
+            (Some(_), UnshownRun::Read(found)) => found,
+            (Some(part), UnshownRun::Unread) => {
+                return Err(NeedsUnshownRun(
+                    placed.runs_of(part).take(MOST_LOOKED_AT).collect(),
+                ));
+            }
         };
         // The anchors of the newest run decide how values are taken, or few samples there would leave out all that hangs from them.
         let mut measured: Vec<usize> = alone
@@ -215,7 +232,7 @@ impl HistorySubject<'_> {
         let all: Vec<Option<&Measurement>> = measured
             .iter()
             .map(|at| runs[*at])
-            .chain(outside.as_ref().map(|(_, measured)| Some(measured)))
+            .chain(outside.map(|(_, measured)| Some(measured)))
             .collect();
         let of_all = RunSeries::of(&all);
         let known: BTreeMap<usize, f64> = measured
@@ -233,7 +250,7 @@ impl HistorySubject<'_> {
             })
             .collect();
         if let (Some(part), Some((run, _)), Some(Some(value))) =
-            (of_newest, &outside, of_all.values.last())
+            (of_newest, outside, of_all.values.last())
         {
             scales.extend(placed.place(*run).map(|(_, placed)| (part, value - placed)));
         }
@@ -250,23 +267,6 @@ impl HistorySubject<'_> {
                 .map(|at| value(at).filter(|_| is_ok(&at)))
                 .collect(),
         })
-    }
-
-    /// What a run of a part measured that is not shown; the newest that measured anything.
-    fn outside(
-        &self,
-        placed: &PlacedRuns,
-        part: usize,
-    ) -> Result<Option<(RunId, Measurement)>, AppError> {
-        for run in placed.runs_of(part).take(MOST_LOOKED_AT) {
-            let found = self
-                .store
-                .measurements(run, Some(std::slice::from_ref(self.key)))?;
-            if let Some(measured) = found.into_iter().find(|one| !one.launches.is_empty()) {
-                return Ok(Some((run, measured)));
-            }
-        }
-        Ok(None)
     }
 
     /// The points of the course: those runs that count.

@@ -217,7 +217,7 @@ fn state(line: &RunLine, columns: usize) -> String {
     };
     let base = line.run.pair.filter(|pair| pair.side == Side::Base);
     let own = match (base, line.run.status) {
-        (Some(pair), RunStatus::Complete) => format!("base of {}", pair.partner),
+        (Some(_), RunStatus::Complete) => "base".to_owned(),
         (None, RunStatus::Complete) if let Some(found) = &line.run.begun.partition => {
             format!("part {}", found.part)
         }

@@ -284,6 +284,9 @@ fn decide_by_runs(
         }
         _ => {}
     }
+    if tests.is_of_lone_launches {
+        verdict = Verdict::Inconclusive;
+    }
     Decision {
         verdict,
         bounds,

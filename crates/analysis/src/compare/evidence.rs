@@ -21,6 +21,8 @@ pub(super) struct Tests {
     pub description: ChangeDescription,
     /// All launch values of both sides are one and the same.
     pub identical: bool,
+    /// One launch a side is all there is, and its clock may have been disturbed throughout.
+    pub is_of_lone_launches: bool,
 }
 
 /// One question after its samples have been looked at.
@@ -178,6 +180,10 @@ impl Sides {
             .iter()
             .chain(&candidate.launches)
             .all(|value| *value == base[0]);
+        let is_of_lone_launches = self.has_lone_launches();
+        if is_of_lone_launches {
+            notes.push(Note::LoneLaunches);
+        }
         let random = Random::of(question, rules);
         let units = if candidate.launches.len() < 2 || base.len() < 2 {
             notes.push(Note::SamplesAsUnits);
@@ -205,7 +211,22 @@ impl Sides {
             t_score_base: mean(&units.1).unwrap_or(f64::NAN),
             description: ChangeDescription::of_stored(question, rules),
             identical,
+            is_of_lone_launches,
         })
+    }
+
+    /// Whether a launch a side is all there is to tell how launches differ, and a clock timed them.
+    fn has_lone_launches(&self) -> bool {
+        let others = self.spread.iter().filter_map(|run| match run {
+            Spread::Averaged(_) => None,
+            Spread::Other(run) => Some(run),
+        });
+        let runs = self
+            .compared()
+            .chain(others)
+            .chain(self.earlier.iter().flatten());
+        let launches: Vec<&LaunchTimes> = runs.flat_map(|run| &run.launches).collect();
+        launches.len() == 2 && launches.iter().all(|launch| launch.quantum_ns > 0.0)
     }
 
     /// The runs whose values are compared.

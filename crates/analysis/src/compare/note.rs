@@ -55,6 +55,8 @@ pub enum Note {
         /// How many launches it has.
         launches: usize,
     },
+    /// Each side has one launch, and there are no other runs: a launch that was disturbed looks like a change.
+    LoneLaunches,
     /// A side has one launch, so the t-score compares samples, as if they were independent.
     SamplesAsUnits,
     /// A side has fewer samples than the low quantile needs, so medians were compared.
@@ -382,6 +384,9 @@ impl fmt::Display for Note {
             Self::FewLaunches { side, launches } => {
                 write!(f, "{side} has only {launches} launches")
             }
+            Self::LoneLaunches => f.write_str(
+                "one launch a side cannot tell a change from a launch that was disturbed: measure at least two",
+            ),
             Self::SamplesAsUnits => f.write_str(
                 "with one launch the t-score compares samples as if they were independent: it alarms too often",
             ),

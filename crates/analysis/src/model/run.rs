@@ -1,5 +1,10 @@
 //! A run: all launches of one invocation.
 
+use std::cmp::Ordering;
+use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -7,15 +12,57 @@ use super::{
     Extras, GitState, Nanos, Partition, SamplingSettings, Series, Side, Source, Verdict,
 };
 
-/// Number of a run in its store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// Number of a run in its store. An A/B measurement has one number: its base is -N where its candidate is N, and is written `N/base`.
+///
+/// Runs are ordered by number, a base just before its candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct RunId(pub i64);
 
-impl std::fmt::Display for RunId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)
+/// What follows the number of a pair where its base is meant.
+const BASE_SUFFIX: &str = "/base";
+
+impl RunId {
+    /// The base of an A/B measurement that has this run as its candidate.
+    #[must_use]
+    pub const fn base(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl Ord for RunId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let place = |run: &Self| (run.0.unsigned_abs(), run.0);
+        place(self).cmp(&place(other))
+    }
+}
+
+impl PartialOrd for RunId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let suffix = if self.0 < 0 { BASE_SUFFIX } else { "" };
+        write!(f, "{}{suffix}", self.0.unsigned_abs())
+    }
+}
+
+impl FromStr for RunId {
+    type Err = ParseIntError;
+
+    fn from_str(word: &str) -> Result<Self, ParseIntError> {
+        let base = word
+            .strip_suffix(BASE_SUFFIX)
+            .or_else(|| word.strip_prefix('-'));
+        // Another sign is no part of a number.
+        let digits = base.unwrap_or(word);
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let run = Self(if is_number { digits } else { "" }.parse()?);
+        Ok(if base.is_some() { run.base() } else { run })
     }
 }
 
@@ -274,4 +321,37 @@ pub struct RunPoint {
     pub low_quantile: Option<f64>,
     /// The same from medians.
     pub median: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunId;
+
+    #[test]
+    fn a_pair_has_one_number_and_its_base_stands_just_before_its_candidate() {
+        let (one, two) = (RunId(1), RunId(2));
+        let mut runs = [two, one, two.base(), one.base()];
+        runs.sort();
+        assert_eq!(runs, [one.base(), one, two.base(), two]);
+        assert_eq!(
+            runs.map(|run| run.to_string()),
+            ["1/base", "1", "2/base", "2"]
+        );
+        for run in runs {
+            assert_eq!(run.to_string().parse(), Ok(run));
+        }
+        assert_eq!("-2".parse(), Ok(two.base()), "as JSON has it");
+        for word in [
+            "",
+            "+2",
+            "--2",
+            "-2/base",
+            "/base",
+            "2/candidate",
+            "v2",
+            "99999999999999999999",
+        ] {
+            assert!(word.parse::<RunId>().is_err(), "{word}");
+        }
+    }
 }

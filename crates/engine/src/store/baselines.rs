@@ -38,6 +38,8 @@ pub fn check_baseline_name(name: &str) -> Result<(), StoreError> {
         "it is longer than 100 characters"
     } else if name.bytes().all(|byte| byte.is_ascii_digit()) {
         "a number means the run of that number"
+    } else if name.parse::<RunId>().is_ok() {
+        "it means the base of the run of that number"
     } else if name.starts_with('@') {
         "`@` means a commit"
     } else if name.starts_with('-') {

@@ -99,7 +99,7 @@ impl Store {
                     .is_none_or(|wanted| wanted.contains(&found.run))
                 {
                     let month = if is_file {
-                        found.run.0 / RUNS_OF_A_FILE
+                        found.run.0.abs() / RUNS_OF_A_FILE
                     } else {
                         found.first >> BITS_BELOW_MONTH
                     };

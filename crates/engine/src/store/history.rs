@@ -390,7 +390,7 @@ pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilte
          FROM runs r INDEXED BY {index}
          CROSS JOIN run_benchmarks rb ON rb.benchmark = {benchmark} AND rb.run = r.id
          WHERE r.workspace = ?1 AND r.id < ?2
-           AND r.id >= (SELECT min(run) FROM run_benchmarks WHERE benchmark = {benchmark})
+           AND r.id >= (SELECT min(run) FROM run_benchmarks WHERE benchmark = {benchmark} AND run > 0)
            {branch} {accepted}
          ORDER BY r.id DESC LIMIT ?3"
     )

@@ -7,7 +7,7 @@ use rusqlite::params;
 use super::access::Survives;
 use super::columns::WordColumn;
 use super::error::Attempt;
-use super::runs::{end_run, insert_run};
+use super::runs::{end_run, insert_base, insert_run};
 use super::sql::Sql;
 use super::{Store, StoreError, WorkspaceId};
 use perfcheck_analysis::model::{NewRun, Purpose, RunEnd, RunId, Side};
@@ -26,9 +26,8 @@ impl Store {
     ) -> Result<(RunId, RunId), StoreError> {
         self.hold_for_measuring();
         self.write(Survives::Kill, |sql| {
-            // The candidate gets the higher number: lists take the newest run of a benchmark by it.
-            let base = insert_run(sql, workspace, base)?;
             let candidate = insert_run(sql, workspace, candidate)?;
+            let base = insert_base(sql, workspace, base, candidate)?;
             for (run, partner, side) in [
                 (base, candidate, Side::Base),
                 (candidate, base, Side::Candidate),

@@ -65,7 +65,7 @@ impl Store {
             sql.all(
                 "SELECT r.id, r.started, r.status, r.acceptance, r.git_branch, r.git_commit, r.partner,
                         (SELECT count(*) FROM run_benchmarks WHERE run = r.id)
-                 FROM runs r WHERE r.workspace = ?1 ORDER BY r.id DESC",
+                 FROM runs r WHERE r.workspace = ?1 ORDER BY abs(r.id) DESC, r.id DESC",
                 params![workspace.0],
                 |row| {
                     let run = RunId(row.get(0)?);

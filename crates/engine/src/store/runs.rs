@@ -68,7 +68,7 @@ impl Store {
         self.read(|sql| {
             summaries(
                 sql,
-                "r.workspace = ?1 ORDER BY r.id DESC LIMIT ?2",
+                "r.workspace = ?1 ORDER BY abs(r.id) DESC, r.id DESC LIMIT ?2",
                 workspace.0,
                 limit,
             )
@@ -116,7 +116,7 @@ impl Store {
             };
             sql.first(
                 "SELECT id FROM runs WHERE workspace = ?1 AND git_commit = ?2 AND status = 'complete' AND part IS NULL
-                 ORDER BY git_dirty, partner IS NOT NULL, id DESC LIMIT 1",
+                 ORDER BY git_dirty, partner IS NOT NULL, abs(id) DESC, id DESC LIMIT 1",
                 params![workspace.0, commit],
                 |row| row.get(0).map(RunId),
             )
@@ -148,8 +148,27 @@ impl Store {
     }
 }
 
-/// Inserts a run that has just begun.
+/// Inserts a run that has just begun, and gives it the next number.
 pub(super) fn insert_run(sql: Sql<'_>, workspace: WorkspaceId, run: &NewRun) -> Attempt<RunId> {
+    insert(sql, workspace, run, None)
+}
+
+/// Inserts the base of a pair, which has the number of its candidate.
+pub(super) fn insert_base(
+    sql: Sql<'_>,
+    workspace: WorkspaceId,
+    run: &NewRun,
+    candidate: RunId,
+) -> Attempt<RunId> {
+    insert(sql, workspace, run, Some(candidate.base()))
+}
+
+fn insert(
+    sql: Sql<'_>,
+    workspace: WorkspaceId,
+    run: &NewRun,
+    number: Option<RunId>,
+) -> Attempt<RunId> {
     let decision = &run.decision;
     let levels = [
         decision.noise_threshold,
@@ -161,10 +180,15 @@ pub(super) fn insert_run(sql: Sql<'_>, workspace: WorkspaceId, run: &NewRun) -> 
     }
     let environment = intern_json(sql, "environments", &run.environment)?;
     let git = run.git.as_ref();
+    // Left out, the number is the next one of the database.
+    let (column, value) =
+        number.map_or_else(Default::default, |run| ("id, ", format!("{}, ", run.0)));
     sql.one(
-        "INSERT INTO runs (workspace, environment, started, git_commit, git_branch, git_dirty,
-                           load, seed, decision, tool_version, build, part, purpose)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING id",
+        &format!(
+            "INSERT INTO runs ({column}workspace, environment, started, git_commit, git_branch, git_dirty,
+                               load, seed, decision, tool_version, build, part, purpose)
+             VALUES ({value}?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING id"
+        ),
         params![
             workspace.0,
             environment,

@@ -274,8 +274,8 @@ fn the_database_refuses_a_purpose_without_a_partner_and_one_that_there_is_not() 
         .execute_batch(
             "PRAGMA foreign_keys = 1; BEGIN; PRAGMA defer_foreign_keys = 1;
              INSERT INTO runs (id, workspace, environment, started, seed, decision, tool_version, partner, role, purpose)
-             SELECT 2, workspace, environment, started, seed, decision, tool_version, 3, 'base', 'search' FROM runs WHERE id = 1 UNION ALL
-             SELECT 3, workspace, environment, started, seed, decision, tool_version, 2, 'candidate', 'search' FROM runs WHERE id = 1;
+             SELECT -2, workspace, environment, started, seed, decision, tool_version, 2, 'base', 'search' FROM runs WHERE id = 1 UNION ALL
+             SELECT 2, workspace, environment, started, seed, decision, tool_version, -2, 'candidate', 'search' FROM runs WHERE id = 1;
              COMMIT;",
         )
         .expect("fills");
@@ -283,9 +283,11 @@ fn the_database_refuses_a_purpose_without_a_partner_and_one_that_there_is_not() 
     let store = Store::open(&path).expect("opens");
     for broken in [
         "UPDATE runs SET purpose = 'control' WHERE id = 1",
-        "UPDATE runs SET purpose = NULL WHERE id = 2",
-        "UPDATE runs SET purpose = 'pastime' WHERE id = 2",
-        "UPDATE runs SET acceptance = 'automatic' WHERE id = 2",
+        "UPDATE runs SET purpose = NULL WHERE id = -2",
+        "UPDATE runs SET purpose = 'pastime' WHERE id = -2",
+        "UPDATE runs SET acceptance = 'automatic' WHERE id = -2",
+        "UPDATE runs SET partner = 1 WHERE id = 2",
+        "UPDATE runs SET role = 'base' WHERE id = 2",
         "UPDATE runs SET purpose = 'part' WHERE id = 1",
         "UPDATE runs SET part = '{}' WHERE id = 1",
         "UPDATE runs SET part = '{}', purpose = 'part', acceptance = 'automatic' WHERE id = 1",

@@ -1,5 +1,7 @@
 //! Whole runs out of one store and into another: everything but kept executables, in one transaction.
 
+use std::collections::BTreeMap;
+
 use rusqlite::params;
 
 use super::access::Survives;
@@ -12,7 +14,7 @@ use super::error::{Attempt, Fault};
 use super::extras::{allocations_of, latencies_of};
 use super::launches::insert_launch;
 use super::pairs::join;
-use super::runs::{end_run, insert_run, key_at};
+use super::runs::{end_run, insert_base, insert_run, key_at};
 use super::sql::Sql;
 use super::steps::accept_levels;
 use super::{Store, StoreError, WorkspaceId};
@@ -44,6 +46,19 @@ pub struct TransferredRun {
     pub baselines: Vec<String>,
 }
 
+impl TransferredRun {
+    /// Of a base, the place of its candidate among the runs that are taken over together.
+    fn candidate(&self) -> Option<usize> {
+        let base = self.pair.as_ref().filter(|pair| pair.side == Side::Base);
+        base.map(|pair| pair.partner)
+    }
+
+    /// Whether it is the base of an A/B measurement.
+    pub(super) fn is_base(&self) -> bool {
+        self.candidate().is_some()
+    }
+}
+
 /// One side of an A/B measurement.
 #[derive(Debug, Clone)]
 pub struct TransferredPair {
@@ -69,7 +84,7 @@ pub enum KnownRun {
 }
 
 impl Store {
-    /// Takes over runs with everything that belongs to them: all or none. A base must come before its candidate. Tells their numbers.
+    /// Takes over runs with everything that belongs to them: all or none. Tells their numbers.
     pub fn take_over(
         &mut self,
         workspace: WorkspaceId,
@@ -90,9 +105,10 @@ impl Store {
                 }
                 return Ok(ended.into_iter().map(|(id, _)| id).collect());
             }
-            let ids: Vec<RunId> = (runs.iter())
-                .map(|run| insert_run(sql, workspace, &run.head))
-                .collect::<Result<_, _>>()?;
+            let ids = number_runs(runs, |run, candidate| match candidate {
+                None => insert_run(sql, workspace, &run.head),
+                Some(candidate) => insert_base(sql, workspace, &run.head, candidate),
+            })?;
             let mut done = 0;
             for (run, id) in runs.iter().zip(&ids) {
                 insert(sql, workspace, *id, run, &ids, &mut || {
@@ -171,6 +187,22 @@ impl Store {
                 .collect()
         })
     }
+}
+
+/// Numbers runs that are taken over together, in their order. `number` is handed a run, and of a base the candidate, which is numbered before it.
+pub(super) fn number_runs(
+    runs: &[TransferredRun],
+    mut number: impl FnMut(&TransferredRun, Option<RunId>) -> Attempt<RunId>,
+) -> Attempt<Vec<RunId>> {
+    let mut numbers: BTreeMap<usize, RunId> = BTreeMap::new();
+    let (bases, others): (Vec<usize>, Vec<usize>) =
+        (0..runs.len()).partition(|place| runs[*place].candidate().is_some());
+    for place in others.into_iter().chain(bases) {
+        let run = &runs[place];
+        let candidate = run.candidate().and_then(|place| numbers.get(&place));
+        numbers.insert(place, number(run, candidate.copied())?);
+    }
+    Ok(numbers.into_values().collect())
 }
 
 fn runs_begun(

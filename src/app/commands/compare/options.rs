@@ -53,10 +53,10 @@ const LATEST: &str = "latest";
 )]
 pub struct CompareOptions {
     /// The reference: a baseline, a run number, `latest` or `@commit`
-    #[arg(required_unless_present_any = ["pivot", "group_by"], value_name = "BASE")]
+    #[arg(required_unless_present_any = ["pivot", "group_by"], value_name = "BASE", allow_negative_numbers = true)]
     base: Option<String>,
     /// Compare these runs with it, each by itself [default: latest]
-    #[arg(value_name = "CANDIDATE")]
+    #[arg(value_name = "CANDIDATE", allow_negative_numbers = true)]
     candidates: Vec<String>,
     /// Compare only benchmarks whose id contains one of these words
     #[arg(long = "filter", value_name = "FILTER")]

@@ -52,7 +52,7 @@ pub struct ExplainOptions {
     /// The benchmark: its id, the name of a bench target that has no other, or a part of the id
     pub bench: String,
     /// The run whose verdict is meant: a number, baseline, `latest` or `@commit` [default: the newest with a verdict]
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", allow_negative_numbers = true)]
     pub run: Option<String>,
     /// Print the whole derivation of the verdict
     #[arg(long)]

@@ -107,7 +107,7 @@ fn called(run: &Run, name: Option<&str>, own: Option<&str>) -> String {
     let first = is_first.then(|| "before the first commit".to_owned());
     let forgotten: Vec<String> = branch.into_iter().chain(changes).chain(first).collect();
     let number = match name {
-        Some(name) if name.parse() != Ok(run.id.0) => {
+        Some(name) if name.parse() != Ok(run.id) => {
             return format!("`{name}` (run {})", run.id);
         }
         _ => format!("run {}", run.id),

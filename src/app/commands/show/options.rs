@@ -25,7 +25,7 @@ Exit status: 0, 2 usage or no such benchmark, 5 store or file unusable, 6 no suc
 #[command(after_long_help = AFTER_SHOW)]
 pub struct ShowOptions {
     /// Show this run: a number, baseline, `latest` or `@commit`
-    #[arg(default_value = "latest")]
+    #[arg(default_value = "latest", allow_negative_numbers = true)]
     pub(super) run: String,
     /// Show only this benchmark: its id, the name of a bench target that has no other, or a part of the id
     pub(super) bench: Option<String>,

@@ -264,3 +264,26 @@ fn one_or_two_launches_by_choice_are_allowed_and_noted() {
         assert!(comparison.description.mean.is_some() && comparison.description.median.is_some());
     }
 }
+
+#[test]
+fn one_launch_a_side_and_no_other_run_is_no_verdict_where_a_clock_may_have_been_disturbed() {
+    let lone = |floor| floors(&[floor], 40);
+    let is_noted = |comparison: &Comparison| has(comparison, |note| *note == Note::LoneLaunches);
+    // A bench process that a busy host slowed from its first sample to its last looks like this.
+    for (candidate, base) in [(166.0, 100.0), (100.0, 166.0), (100.0, 100.1)] {
+        let comparison = dedicated(&lone(candidate), &lone(base));
+        assert_eq!(comparison.verdict, Verdict::Inconclusive, "{candidate}");
+        assert!(comparison.change.is_some() && is_noted(&comparison));
+    }
+    let slower = dedicated(&floors(&[166.0, 166.2], 40), &lone(100.0));
+    assert_eq!(slower.verdict, Verdict::Regressed);
+    assert!(!is_noted(&slower));
+    let without_clock = |floor| {
+        let mut one = lone(floor);
+        one.launches[0].quantum = Nanos(0);
+        one
+    };
+    let imported = dedicated(&without_clock(166.0), &without_clock(100.0));
+    assert_eq!(imported.verdict, Verdict::Regressed);
+    assert!(!is_noted(&imported));
+}

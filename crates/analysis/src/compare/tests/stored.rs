@@ -185,6 +185,7 @@ fn notes(x: f64, count: usize) -> Vec<Note> {
             side,
             launches: count,
         },
+        Note::LoneLaunches,
         Note::SamplesAsUnits,
         Note::TooFewResamples { needed: u64::MAX },
         Note::LoneFloor { side, gap: x },

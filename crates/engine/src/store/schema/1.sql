@@ -13,7 +13,8 @@ CREATE TABLE environments (
     facts TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- AUTOINCREMENT: the number of a deleted run is never given to another one. Both runs of an A/B measurement name each other, and go together.
+-- AUTOINCREMENT: the number of a deleted run is never given to another one. An A/B measurement has one number: N of its candidate, -N of its base, and both
+-- go together.
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     workspace INTEGER NOT NULL REFERENCES workspaces,
@@ -30,7 +31,7 @@ CREATE TABLE runs (
     seed INTEGER NOT NULL,
     decision TEXT NOT NULL,
     tool_version TEXT NOT NULL,
-    partner INTEGER REFERENCES runs ON DELETE CASCADE CHECK (partner <> id),
+    partner INTEGER REFERENCES runs ON DELETE CASCADE,
     role TEXT CHECK (role IN ('base', 'candidate')),
     purpose TEXT CHECK (purpose IN ('comparison', 'search', 'control', 'part')),
     plan TEXT,
@@ -48,7 +49,9 @@ CREATE TABLE runs (
     CHECK (purpose IS 'part' OR (purpose IS NULL) = (partner IS NULL)),
     CHECK ((part IS NULL) = (purpose IS NOT 'part')),
     CHECK (part IS NULL OR acceptance = 'pending'),
-    CHECK (role IS NOT 'base' OR acceptance = 'pending')
+    CHECK (role IS NOT 'base' OR acceptance = 'pending'),
+    CHECK (partner IS NULL OR partner = -id),
+    CHECK (id < 0 OR role IS NOT 'base')
 ) STRICT;
 CREATE INDEX runs_by_workspace ON runs (workspace);
 CREATE INDEX runs_by_branch ON runs (workspace, git_branch);

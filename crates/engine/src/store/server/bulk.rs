@@ -14,7 +14,7 @@ use crate::store::conditions::Conditions;
 use crate::store::counts::rows_of;
 use crate::store::error::{Attempt, Fault};
 use crate::store::extras::{AllocationsColumn, LatenciesColumn};
-use crate::store::transfer::{KnownRun, TransferredRun};
+use crate::store::transfer::{KnownRun, TransferredRun, number_runs};
 use crate::store::{StoreError, WorkspaceId};
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, LaunchOutcome, RunEnd, RunId, RunStatus, RunVerdict, Side, Timestamp,
@@ -166,7 +166,7 @@ impl TeamSession {
         told: &Work<'_>,
     ) -> Attempt<Vec<(RunId, Timestamp)>> {
         let mut shared = Shared::of(runs)?;
-        let numbers = self.begin_transfer(workspace, runs.len(), &mut shared, runs)?;
+        let numbers = self.begin_transfer(workspace, &mut shared, runs)?;
         let ids: Vec<RunId> = (0..runs.len()).map(|at| RunId(numbers.run(at))).collect();
         let ends: Vec<RunEnd> = runs.iter().map(|run| (run.end)(&ids)).collect();
         self.insert_heads(workspace, runs, &shared, &numbers, (&ids, &ends))?;
@@ -217,7 +217,6 @@ impl TeamSession {
     fn begin_transfer(
         &self,
         workspace: WorkspaceId,
-        new_runs: usize,
         shared: &mut Shared,
         runs: &[TransferredRun],
     ) -> Attempt<GivenNumbers> {
@@ -235,8 +234,10 @@ impl TeamSession {
         let launches: Vec<i64> = (runs.iter())
             .flat_map(|run| run.launches.iter().map(|_| run.head.started.0))
             .collect();
-        let counts = [new_runs, shared.run_benchmarks.1.len()];
-        let [runs, run_benchmarks] = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let bases = runs.iter().filter(|run| run.is_base()).count();
+        let counts = [runs.len() - bases, shared.run_benchmarks.1.len()];
+        let [new_runs, run_benchmarks] =
+            counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let (packages, targets) = (column(|key| &key.package), column(|key| &key.target));
         let names = column(|key| &key.id);
         let rows = self.rows(
@@ -248,7 +249,7 @@ impl TeamSession {
                 (&packages, Type::TEXT_ARRAY),
                 (&targets, Type::TEXT_ARRAY),
                 (&names, Type::TEXT_ARRAY),
-                (&runs, Type::INT8),
+                (&new_runs, Type::INT8),
                 (&run_benchmarks, Type::INT8),
                 (&launches, Type::INT8_ARRAY),
             ],
@@ -278,6 +279,12 @@ impl TeamSession {
                 "it did not give every number that was asked for".into(),
             ));
         }
+        let mut given = std::mem::take(&mut numbers[3]).into_iter().map(RunId);
+        let run_numbers = number_runs(runs, |_, candidate| {
+            let number = candidate.map(RunId::base).or_else(|| given.next());
+            number.ok_or_else(|| Fault::Content("it gave too few numbers of runs".into()))
+        })?;
+        numbers[3] = run_numbers.into_iter().map(|run| run.0).collect();
         Ok(GivenNumbers(numbers))
     }
 
@@ -291,8 +298,6 @@ impl TeamSession {
     ) -> Attempt<()> {
         let pairs = || runs.iter().map(|run| run.pair.as_ref());
         let git = || runs.iter().map(|run| run.head.git.as_ref());
-        let is_base =
-            |run: &TransferredRun| (run.pair.as_ref()).is_some_and(|pair| pair.side == Side::Base);
         let mut columns = Columns::default();
         columns.numbers(ids.iter().map(|run| run.0));
         columns.numbers(runs.iter().map(|_| workspace.0));
@@ -304,7 +309,7 @@ impl TeamSession {
         columns.numbers(environments);
         columns.texts(runs.iter().map(|_| word(RunStatus::Complete)));
         columns.texts(runs.iter().zip(ends).map(|(run, end)| {
-            let acceptance = if is_base(run) {
+            let acceptance = if run.is_base() {
                 Acceptance::Pending
             } else {
                 end.acceptance

@@ -38,7 +38,7 @@ CREATE TABLE runs (
     seed BIGINT NOT NULL,
     decision TEXT COLLATE "C" NOT NULL,
     tool_version TEXT COLLATE "C" NOT NULL,
-    partner BIGINT REFERENCES runs ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED CHECK (partner <> id),
+    partner BIGINT REFERENCES runs ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     role TEXT COLLATE "C" CHECK (role IN ('base', 'candidate')),
     purpose TEXT COLLATE "C" CHECK (purpose IN ('comparison', 'search', 'control')),
     plan TEXT COLLATE "C",
@@ -52,7 +52,9 @@ CREATE TABLE runs (
     CHECK ((finished IS NULL) = (status = 'incomplete')),
     CHECK ((role IS NULL) = (partner IS NULL)),
     CHECK ((purpose IS NULL) = (partner IS NULL)),
-    CHECK (role IS DISTINCT FROM 'base' OR acceptance = 'pending')
+    CHECK (role IS DISTINCT FROM 'base' OR acceptance = 'pending'),
+    CHECK (partner IS NULL OR partner = -id),
+    CHECK (id < 0 OR role IS DISTINCT FROM 'base')
 );
 ALTER TABLE runs ALTER COLUMN conclusion SET STORAGE EXTERNAL;
 -- What a run is known by everywhere: no run is there twice, however often it is sent.
