@@ -435,4 +435,13 @@ mod tests {
         assert_eq!(found.exceeded.len(), 1);
         assert_eq!(found.exceeded[0].shared_level, None);
     }
+
+    #[test]
+    fn a_value_in_which_all_launches_agree_takes_no_share_of_the_level() {
+        let launch = |k| flat_launch(k, ITERATIONS, &[100.0; 9]);
+        let constant = measurement((0..5).map(launch).collect());
+        let takes = |run: &Measurement| Number::Value(run, Statistic::Median).is_uncertain(0.95);
+        assert!(!takes(&constant));
+        assert!(takes(&measured("b", 1.0)));
+    }
 }

@@ -196,9 +196,10 @@ impl<'a> Findings<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::HostClass;
+    use crate::compare::{Estimate, HostClass};
     use crate::findings::code::CodeChange;
-    use crate::model::{BenchmarkKey, DecisionSettings};
+    use crate::findings::limit::{Ceiling, Exceeded};
+    use crate::model::{BenchmarkKey, DecisionSettings, Statistic};
 
     #[test]
     fn remarks_name_the_builds_of_no_bench_target_that_was_not_measured() {
@@ -288,5 +289,37 @@ mod tests {
         ] {
             assert_eq!(status(incomplete), ExitCode::BenchmarkFailed);
         }
+    }
+
+    #[test]
+    fn a_conclusion_with_an_infinite_bound_is_read_as_it_was_written() {
+        let key = BenchmarkKey {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            id: "id".to_owned(),
+        };
+        let basis = Verdicts::of(
+            "run 3".to_owned(),
+            Method::Paired,
+            DecisionSettings::default(),
+            HostClass::Shared,
+        );
+        let rows = vec![Row::unmeasured(key.clone(), Verdict::Missing, None)];
+        let mut concluded = conclude(rows, basis, Terms::of_verdicts(&[]));
+        concluded.verdicts.limits.exceeded.push(Exceeded {
+            key,
+            text: "mean:5%".to_owned(),
+            statistic: Statistic::Mean,
+            ceiling: Ceiling::Change(0.05),
+            found: Estimate {
+                estimate: 0.2,
+                lower: 0.1,
+                upper: f64::INFINITY,
+            },
+            shared_level: None,
+        });
+        let read = Conclusion::from_bytes(&concluded.to_bytes());
+        assert_eq!(read, Ok(concluded));
+        assert!(Conclusion::from_bytes(&[1]).is_err());
     }
 }

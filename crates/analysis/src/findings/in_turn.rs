@@ -241,3 +241,137 @@ impl Row<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::model::{Failure, Nanos};
+
+    const PLAN: Plan = Plan {
+        looks: Vec::new(),
+        significance_level: 0.01,
+        planned: 1,
+        confidence_level: 0.95,
+        resamples: 100,
+        seed: 3,
+        seeds: BTreeMap::new(),
+        noise: BTreeMap::new(),
+    };
+
+    /// Twenty rounds of processes that differ by up to 2 %, in an order of their own on each side.
+    fn side(factor: f64, order: u32) -> Measurement {
+        let launch = |k: u32| {
+            let process = f64::from(k * order % 20) * 0.001;
+            let times: Vec<f64> = (0..30)
+                .map(|i| 100.0 * factor * (1.0 + process + 1e-5 * f64::from(i)))
+                .collect();
+            flat_launch(k, ITERATIONS, &times)
+        };
+        measurement((0..20).map(launch).collect())
+    }
+
+    #[test]
+    fn what_more_rounds_would_take_is_told_at_the_pace_of_those_before() {
+        let (base, candidate) = ([side(1.0, 7)], [side(1.007, 3)]);
+        let key = &candidate[0].benchmark.key;
+        let cost = RoundsCost {
+            seconds: 60.0,
+            ran_out_of_time: true,
+        };
+        let evidence = RoundsEvidence {
+            runs: BySide {
+                base: RunId(1),
+                candidate: RunId(2),
+            },
+            earlier: &BTreeMap::new(),
+            base: &base,
+            candidate: &candidate,
+            plan: &Plan {
+                looks: vec![20],
+                ..PLAN
+            },
+            decision: &DecisionSettings {
+                resamples: 1_000,
+                ..DecisionSettings::default()
+            },
+            noise_threshold: Some(0.01),
+            settled: &[],
+            cost: Some(&[(key.clone(), cost)].into()),
+        };
+        let rows = evidence.rows();
+        assert_eq!(rows[0].verdict, Some(Verdict::Inconclusive));
+        assert_eq!(rows[0].seconds, Some(60.0));
+        let comparison = rows[0].comparison.as_ref().expect("both were measured");
+        let needed = comparison.look().expect("a look").rounds_needed;
+        let remark = Remark::Undecided {
+            rounds: needed,
+            // Twenty rounds took a minute.
+            seconds: Some(needed.expect("a number") as f64 * 3.0),
+            ran_out_of_time: true,
+            noise_threshold: comparison.sufficient_threshold(),
+        };
+        assert_eq!(rows[0].remarks, [remark]);
+    }
+
+    #[test]
+    fn processes_that_are_not_bound_use_several_processors_from_a_third_more_on() {
+        // Nanoseconds on processors, of ten in which it worked; and whether it was bound to one.
+        let processors = |of_launches: &[(u64, bool)]| {
+            let launches = (0..).zip(of_launches).map(|(k, (cpu, is_bound))| {
+                let mut launch = flat_launch(k, ITERATIONS, &[100.0]);
+                launch.conduct = Some(Conduct {
+                    threads: 1,
+                    cpu: Nanos(*cpu),
+                    asked: Nanos(10),
+                    involuntary_switches: 0,
+                    stolen: None,
+                    processor: is_bound.then_some(0),
+                    control: None,
+                });
+                launch
+            });
+            match several_processors(&measurement(launches.collect())) {
+                Some(Note::SeveralProcessors { processors }) => Some(processors),
+                _ => None,
+            }
+        };
+        assert_eq!(processors(&[(20, false), (40, false)]), Some(3.0));
+        assert_eq!(processors(&[(13, false)]), Some(1.3));
+        assert_eq!(processors(&[(12, false)]), None);
+        assert_eq!(processors(&[(20, false), (10, true)]), None);
+        assert_eq!(
+            processors(&[(20, false), (10, true), (20, false)]),
+            Some(2.0)
+        );
+        assert_eq!(processors(&[]), None);
+    }
+
+    #[test]
+    fn only_failures_of_the_base_alone_leave_a_benchmark_new() {
+        let failed = |messages: &[&str]| {
+            let failures = messages.iter().map(|message| Failure {
+                launch: 0,
+                message: (*message).to_owned(),
+            });
+            base_failed(&Measurement {
+                failures: failures.collect(),
+                ..measurement(Vec::new())
+            })
+        };
+        let of_base = format!("{BASE_FAILED}it died");
+        assert!(failed(&[&of_base]) && failed(&[&of_base, &of_base]));
+        assert!(!failed(&[]) && !failed(&[&of_base, "it died"]));
+    }
+
+    #[test]
+    fn a_row_looks_slower_that_is_called_or_suspected_so() {
+        let looks = |verdict| {
+            let key = measurement(Vec::new()).benchmark.key;
+            Row::unmeasured(key, verdict, None).looks_slower()
+        };
+        assert!(looks(Verdict::Regressed) && looks(Verdict::Suspect));
+        assert!(!looks(Verdict::Improved) && !looks(Verdict::Unchanged));
+        assert!(!looks(Verdict::Inconclusive), "nothing was compared");
+    }
+}

@@ -82,3 +82,87 @@ fn of_run(remark: &mut RunRemark, again: &mut dyn FnMut(&mut Option<RunId>)) -> 
         | RunRemark::ConcludedElsewhere => Some(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::HostClass;
+    use crate::exit_code::ExitCode;
+    use crate::findings::row::{Method, Row, Verdicts};
+    use crate::model::{BenchmarkKey, DecisionSettings, Verdict};
+
+    fn concluded(reference: &str, remarks: Vec<RunRemark>) -> Conclusion<'static> {
+        let key = BenchmarkKey {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            id: "b".to_owned(),
+        };
+        Conclusion {
+            rows: vec![Row {
+                reference: vec![Some(RunId(1)), Some(RunId(2)), None],
+                spread: vec![Some(RunId(2)), Some(RunId(1))],
+                ..Row::unmeasured(key, Verdict::Unchanged, None)
+            }],
+            verdicts: Verdicts {
+                remarks,
+                ..Verdicts::of(
+                    reference.to_owned(),
+                    Method::Paired,
+                    DecisionSettings::default(),
+                    HostClass::Dedicated,
+                )
+            },
+            failed_targets: Vec::new(),
+            exit_code: ExitCode::Clean,
+        }
+    }
+
+    #[test]
+    fn runs_get_the_numbers_of_the_other_store_and_remarks_about_an_unknown_run_go() {
+        let incomplete = |run| RunRemark::Incomplete { run: RunId(run) };
+        let unknown = |run: Option<i64>| RunRemark::CodeUnknown {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            reference: run.map(RunId),
+            reason: "stripped".to_owned(),
+        };
+        let sampled = |in_turn, alone| RunRemark::SampledDifferently {
+            in_turn: RunId(in_turn),
+            alone: RunId(alone),
+        };
+        let remarks = vec![
+            incomplete(1),
+            incomplete(2),
+            unknown(Some(1)),
+            unknown(Some(2)),
+            sampled(1, 1),
+            sampled(1, 2),
+            RunRemark::SmallChanges,
+        ];
+        let mut moved = concluded("run 1", remarks);
+        moved.renumber(&mut |run| (run == RunId(1)).then_some(RunId(11)));
+        let other = Some(RunId(11));
+        assert_eq!(moved.rows[0].reference, [other, None, None]);
+        assert_eq!(moved.rows[0].spread, [None, other]);
+        let left = [
+            incomplete(11),
+            unknown(Some(11)),
+            unknown(None),
+            sampled(11, 11),
+            RunRemark::SmallChanges,
+        ];
+        assert_eq!(moved.verdicts.remarks, left);
+    }
+
+    #[test]
+    fn sentences_name_the_runs_that_they_were_written_with() {
+        let alone = RunRemark::StoredAlone {
+            reason: "the build of run 12 is not kept".to_owned(),
+        };
+        let mut found = concluded("run 3 and run 45 (main)", vec![alone.clone()]);
+        assert_eq!(found.in_prose(), [3, 12, 45].map(RunId).into());
+        found.remark(alone.clone());
+        found.remark(RunRemark::Imported);
+        assert_eq!(found.verdicts.remarks, [alone, RunRemark::Imported]);
+    }
+}

@@ -263,3 +263,29 @@ impl Findings<'_> {
         self.rows.iter().filter_map(|row| row.verdict).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::code::Sameness;
+
+    #[test]
+    fn only_what_is_unchanged_because_the_code_is_the_same_runs_the_same_code() {
+        let is_same = |verdict, remarks: &[Remark]| {
+            let key = BenchmarkKey {
+                package: "p".to_owned(),
+                target: "t".to_owned(),
+                id: "b".to_owned(),
+            };
+            let row = Row {
+                remarks: remarks.to_vec(),
+                ..Row::unmeasured(key, verdict, None)
+            };
+            row.is_same_code()
+        };
+        let same = [Remark::Same(Sameness::Reachable)];
+        assert!(is_same(Verdict::Unchanged, &same));
+        assert!(!is_same(Verdict::Unchanged, &[]));
+        assert!(!is_same(Verdict::Failed, &same));
+    }
+}

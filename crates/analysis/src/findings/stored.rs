@@ -228,8 +228,9 @@ fn launches_if_too_few(measurement: &Measurement) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::HostClass;
-    use crate::compare::fixtures::measurement;
+    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::compare::{Difference, HostClass};
+    use crate::model::Failure;
 
     #[test]
     fn a_benchmark_that_should_be_there_again_is_missing_only_where_the_run_does_not_have_it() {
@@ -264,5 +265,29 @@ mod tests {
                 (key("died"), Some(Verdict::Failed)),
             ]
         );
+    }
+
+    #[test]
+    fn a_benchmark_that_is_compared_with_nothing_has_the_reason_as_its_verdict() {
+        let launch = |k| flat_launch(k, ITERATIONS, &[100.0; 3]);
+        let measured = |launches: u32, has_failed: bool| Measurement {
+            failures: Vec::from_iter(has_failed.then(|| Failure {
+                launch: launches,
+                message: "it died".to_owned(),
+            })),
+            ..measurement((0..launches).map(launch).collect())
+        };
+        let verdict = |run: &Measurement, chosen: &Chosen| row(run, None, None, chosen).verdict;
+        let new = |launches, has_failed| verdict(&measured(launches, has_failed), &Chosen::New);
+        assert_eq!(new(1, false), Some(Verdict::New));
+        assert_eq!(new(MIN_LAUNCHES as u32, true), Some(Verdict::New));
+        assert_eq!(new(MIN_LAUNCHES as u32 - 1, true), Some(Verdict::Failed));
+        assert_eq!(new(0, false), Some(Verdict::Failed));
+        let (differs, run) = (Difference::in_turn(), measured(5, false));
+        let incomparable = Chosen::Incomparable(RunId(3), vec![differs.clone()]);
+        let found = row(&run, None, None, &incomparable);
+        assert_eq!(found.verdict, Some(Verdict::Incomparable));
+        assert_eq!(found.reference, [Some(RunId(3))]);
+        assert_eq!(found.blocking, [differs]);
     }
 }

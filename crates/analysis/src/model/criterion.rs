@@ -99,3 +99,42 @@ impl Declared {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn throughputs_that_criterion_knows_are_numbers_and_others_are_none() {
+        let members = |parts: &[(&str, Declared)]| {
+            let parts = parts.iter().cloned();
+            Declared::Members(parts.map(|(name, part)| (name.to_owned(), part)).collect())
+        };
+        let count = Declared::Count;
+        let found = |parts: &[(&str, Declared)]| {
+            let throughput = members(parts).throughput()?;
+            Some((throughput.bytes, throughput.elements))
+        };
+        assert_eq!(found(&[("Bytes", count(10))]), Some((Some(10), None)));
+        assert_eq!(
+            found(&[("BytesDecimal", count(10))]),
+            Some((Some(10), None))
+        );
+        assert_eq!(found(&[("Bits", count(24))]), Some((Some(3), None)));
+        assert_eq!(found(&[("Bits", count(25))]), None);
+        assert_eq!(found(&[("Elements", count(7))]), Some((None, Some(7))));
+        let both = members(&[("elements", count(3)), ("bytes", count(9))]);
+        assert_eq!(
+            found(&[("ElementsAndBytes", both)]),
+            Some((Some(9), Some(3)))
+        );
+        let other = members(&[("elements", count(3)), ("frames", count(9))]);
+        assert_eq!(found(&[("ElementsAndBytes", other)]), None);
+        assert_eq!(found(&[("Frames", count(3))]), None);
+        assert_eq!(
+            found(&[("Bytes", count(10)), ("Elements", count(7))]),
+            None,
+            "a kind is one member"
+        );
+        assert_eq!(count(10).throughput(), None);
+    }
+}

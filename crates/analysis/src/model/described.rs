@@ -126,3 +126,42 @@ pub struct DescribedSamples {
     /// Whether the import stored the first sample of each launch as its warm-up, so that it is none of those that decide.
     pub first_apart: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn a_filter_has_the_fence_of_its_kind_of_outliers_unless_it_says_its_own() {
+        let mut thresholds = Thresholds::default();
+        for (name, value) in [("iqr-fence", 2.0), ("mad-fence", 4.0)] {
+            thresholds.set(name, value).expect("in range");
+        }
+        let fence = |outliers, fence| {
+            let filter = SampleFilter {
+                outliers,
+                fence,
+                ..SampleFilter::default()
+            };
+            filter.at(&thresholds).fence
+        };
+        assert_eq!(fence(Outliers::Iqr, None), Some(2.0));
+        assert_eq!(fence(Outliers::Mad, None), Some(4.0));
+        assert_eq!(fence(Outliers::Iqr, Some(3.0)), Some(3.0));
+        assert_eq!(fence(Outliers::Mad, Some(3.0)), Some(3.0));
+        assert_eq!(fence(Outliers::Keep, Some(3.0)), None);
+    }
+
+    #[test]
+    fn counts_of_samples_add_up() {
+        let counts = |runs_raw, warmup_skipped, outliers_removed, runs| SampleCounts {
+            runs_raw,
+            warmup_skipped,
+            outliers_removed,
+            runs,
+        };
+        let sum: SampleCounts = [counts(10, 1, 2, 7), counts(30, 3, 5, 22)]
+            .into_iter()
+            .sum();
+        assert_eq!(sum, counts(40, 4, 7, 29));
+    }
+}

@@ -92,3 +92,21 @@ impl GitState {
         first_digits(&self.commit, 10)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn a_commit_is_called_by_its_first_ten_digits() {
+        let hash = "59807616e1a2b3c4d5e6f708192a3b4c5d6e7f80";
+        let commit = Commit {
+            hash: hash.to_owned(),
+            ..Commit::default()
+        };
+        let state = GitState {
+            commit: "59807".to_owned(),
+            ..GitState::default()
+        };
+        assert_eq!((commit.short(), state.short()), ("59807616e1", "59807"));
+    }
+}

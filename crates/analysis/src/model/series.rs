@@ -112,3 +112,14 @@ impl Series {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn the_quickest_sample_is_one_that_takes_time() {
+        let samples = [(10, Nanos(0)), (10, Nanos(50)), (4, Nanos(12))].map(Sample::from);
+        assert_eq!(Sample::quickest_ns(&samples), 3.0);
+        assert_eq!(Sample::quickest_ns(&samples[..1]), f64::INFINITY);
+    }
+}

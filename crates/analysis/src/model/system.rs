@@ -97,3 +97,79 @@ impl System {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn the_conventions_of_a_system_are_those_of_the_table_in_the_book() {
+        use Observations::{Filtered, Launches, Samples};
+        use Quantile::{FloorRank, InvertedCdf, Linear};
+        for (system, test, observations, correction, noise_threshold, quantile) in [
+            (
+                System::NBenchmark,
+                Test::MannWhitney,
+                Samples,
+                Correction::Unadjusted,
+                0.0,
+                InvertedCdf,
+            ),
+            (
+                System::Criterion,
+                Test::PooledT,
+                Samples,
+                Correction::Unadjusted,
+                0.01,
+                Linear,
+            ),
+            (
+                System::Mmtests,
+                Test::Welch,
+                Launches,
+                Correction::Unadjusted,
+                0.0,
+                FloorRank,
+            ),
+            (
+                System::BenchForge,
+                Test::P95Ratio,
+                Launches,
+                Correction::Unadjusted,
+                0.0,
+                InvertedCdf,
+            ),
+            (
+                System::Serializer,
+                Test::MannWhitney,
+                Filtered,
+                Correction::Holm,
+                0.0,
+                Linear,
+            ),
+        ] {
+            let decision = system.decision();
+            let analysis = decision.analysis;
+            assert_eq!(
+                (analysis.test, analysis.observations),
+                (test, observations),
+                "{system}"
+            );
+            assert_eq!(analysis.correction, correction, "{system}");
+            assert_eq!(decision.noise_threshold, noise_threshold, "{system}");
+            assert_eq!(analysis.quantile, Some(quantile), "{system}");
+            assert_eq!(decision.significance_level, 0.05, "{system}");
+        }
+        let [ranks, subselections, filtered] =
+            [System::NBenchmark, System::Mmtests, System::Serializer].map(System::decision);
+        assert_eq!(ranks.analysis.p, MannWhitneyMethod::Asymptotic);
+        assert_eq!(ranks.analysis.outliers, Outliers::IqrUnguarded);
+        assert_eq!(ranks.analysis.trimmed_error, TrimmedError::Plain);
+        assert_eq!(subselections.analysis.center, Some(Statistic::Subselection));
+        assert_eq!(filtered.analysis.p, MannWhitneyMethod::AsymptoticCorrected);
+        assert_eq!(filtered.analysis.outliers, Outliers::Iqr);
+        assert!(filtered.analysis.drop_first && filtered.analysis.reports_change_of_means());
+        for decision in [ranks, filtered] {
+            assert_eq!(decision.thresholds.practical_effect, 0.0);
+        }
+    }
+}

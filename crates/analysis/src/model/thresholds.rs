@@ -265,4 +265,12 @@ mod tests {
             Err(("outlier-mild", "outlier-severe"))
         );
     }
+
+    #[test]
+    fn bounds_that_belong_together_may_be_equal() {
+        let mut thresholds = Thresholds::default();
+        thresholds.set("outlier-mild", 3.0).expect("in range");
+        assert_eq!(thresholds.outlier_mild, thresholds.outlier_severe);
+        assert_eq!(thresholds.in_order(), Ok(()));
+    }
 }

@@ -323,3 +323,16 @@ fn squares_by_chance(parameters: usize) -> f64 {
     let tail = LEVEL_P / 2.0 / parameters.max(1) as f64;
     normal::quantile(tail).map_or(f64::INFINITY, |z| z * z)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn places_share_the_level_of_a_change_by_chance() {
+        // Two-sided, .1 % of one place and .001 % of each of a hundred: p is erfc(z / sqrt 2).
+        for (places, z) in [(1, 3.290_526_731_491_9), (100, 4.417_173_413_468_8)] {
+            let found = squares_by_chance(places);
+            assert!((found.sqrt() - z).abs() < 1e-9, "{found}");
+        }
+    }
+}

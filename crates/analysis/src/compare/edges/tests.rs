@@ -293,6 +293,27 @@ fn a_reduced_network_is_solved_as_the_whole_one_by_brute_force() {
 }
 
 #[test]
+fn a_change_called_against_a_node_without_a_place_is_between_no_two_places() {
+    // The tag has so many neighbors that it stays.
+    let edges: Vec<Edge> = (0..9)
+        .flat_map(|at| [edge(at, at + 1, 0.0, 0.01), edge(10, at, 0.2, 0.01)])
+        .map(|edge| Edge {
+            called: true,
+            ..edge
+        })
+        .collect();
+    let component = &Component::all(&network(10, &edges), |_| true)[0];
+    assert_eq!((component.places.len(), component.nodes), (10, 11));
+    let called: Vec<(usize, usize)> = (component.called.iter())
+        .map(|(before, after, _)| (*before, *after))
+        .collect();
+    assert!(
+        called.iter().copied().eq((0..9).map(|at| (at, at + 1))),
+        "{called:?}"
+    );
+}
+
+#[test]
 fn a_trend_grows_evenly_from_the_first_place_of_its_level_to_the_last() {
     let groups = NodeGroups::between(&[false, false, false, true, false], 6);
     let grows = |level: usize, a: usize, b: usize| {

@@ -249,6 +249,17 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
     let known = of(41);
     assert!((known.clock_step_ns.unwrap() - 0.0041).abs() < 1e-12);
     assert!(known.narrower_than_clock);
+    let with_interval = |half: f64| {
+        let mut made = floors(&[100.0; 5], 50);
+        made.launches
+            .iter_mut()
+            .for_each(|launch| launch.quantum = Nanos(2 * ITERATIONS));
+        let mut summary = summarize(&made, 0.95, 1000, 1).expect("samples");
+        (summary.median.lower, summary.median.upper) = (100.0 - half, 100.0 + half);
+        Disturbance::of(&made, &summary).narrower_than_clock
+    };
+    // A step of two nanoseconds.
+    assert!(with_interval(0.5) && !with_interval(1.0) && !with_interval(1.5));
     let unknown = of(0);
     assert_eq!(
         (unknown.clock_step_ns, unknown.narrower_than_clock),
@@ -258,4 +269,22 @@ fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
     wide.launches[0].quantum = Nanos(41);
     let summary = summarize(&wide, 0.95, 1000, 1).expect("samples");
     assert!(!Disturbance::of(&wide, &summary).narrower_than_clock);
+}
+
+#[test]
+fn a_side_without_launches_neither_drifts_nor_is_interrupted() {
+    let (nothing, base) = (measurement(vec![]), run(100.0, 70_000));
+    assert_eq!(interrupted(&nothing), None);
+    let reference = Reference {
+        averaged: vec![&base],
+        spread: vec![],
+        earlier: vec![],
+    };
+    let question = Question {
+        candidate: &nothing,
+        reference: &reference,
+        noise_threshold: 0.02,
+    };
+    let found = compared(&base, &base);
+    assert_eq!(notes(&question, &found, &Thresholds::default()), []);
 }
