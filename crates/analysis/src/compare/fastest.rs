@@ -218,4 +218,13 @@ mod tests {
         let rate = left_out as f64 / f64::from(trials);
         assert!(rate <= 0.05, "{rate}");
     }
+
+    #[test]
+    fn p_of_one_side_and_of_the_other_are_one_together() {
+        let (one, other) = ([4.6, 4.7, 4.8], [4.65, 4.75, 4.9]);
+        let p = |own: &[f64], fastest: &[f64]| super::slower(own, fastest, 1, 0.05).1;
+        let (slower, faster) = (p(&other, &one), p(&one, &other));
+        let (slower, faster) = (slower.expect("tested"), faster.expect("tested"));
+        assert!((slower + faster - 1.0).abs() < 1e-12 && slower < 0.5);
+    }
 }

@@ -195,3 +195,28 @@ pub(super) fn needed_for(measurement: &Measurement) -> f64 {
             .fold(0.0, f64::max),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+
+    #[test]
+    fn three_launches_stand_for_a_run_of_which_others_are_left_out_and_two_do_not() {
+        let of_launches = |good: u32| {
+            let mut launches: Vec<LaunchSeries> = (0..good)
+                .map(|k| flat_launch(k, ITERATIONS, &[100.0; 9]))
+                .collect();
+            // An iteration of 100 ns is far too short for the clock.
+            launches.push(flat_launch(good, 1, &[100.0; 9]));
+            let found = RunTimes::from_measurement(&measurement(launches));
+            (found.launches.len(), found.left_out)
+        };
+        assert_eq!(of_launches(4), (4, 1));
+        assert_eq!(of_launches(3), (3, 1));
+        assert_eq!(of_launches(2), (0, 1));
+        let two = (0..2).map(|k| flat_launch(k, ITERATIONS, &[100.0; 9]));
+        let whole = RunTimes::from_measurement(&measurement(two.collect()));
+        assert_eq!((whole.launches.len(), whole.left_out), (2, 0));
+    }
+}

@@ -56,7 +56,7 @@ fn of_median(median: &ClusterMedian, level: f64) -> Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::compare::fixtures::{flat_launch, measurement, with_ramp};
     use crate::compare::summarize;
 
     #[test]
@@ -84,6 +84,15 @@ mod tests {
         assert_eq!(value_at(&run, Wanted::Slope, 0.95), None);
         assert_eq!(value_at(&run, Wanted::Latency(990), 0.95), None);
         assert_eq!(value_at(&run, Wanted::Latency(123), 0.95), None);
+    }
+
+    #[test]
+    fn the_slope_is_that_of_the_launches_with_a_ramp() {
+        let flat = |k| flat_launch(k, 1_000, &[100.0; 3]);
+        let ramp = |k, ns| with_ramp(flat(k), 10, 20, ns, 0.0);
+        let run = measurement(vec![ramp(0, 90.0), flat(1), ramp(2, 90.0)]);
+        let found = value_at(&run, Wanted::Slope, 0.95).unwrap();
+        assert!((found.estimate - 90.0).abs() < 1e-9, "{found:?}");
     }
 
     #[test]

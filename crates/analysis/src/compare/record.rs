@@ -218,4 +218,23 @@ mod tests {
         assert_eq!((one.cv, one.percentiles), (None, [5.0; 5]));
         assert_eq!(record(vec![]), None);
     }
+
+    #[test]
+    fn the_mean_has_a_bca_interval_from_fifty_launches_on() {
+        let of_launches = |count: u32| {
+            let launch = |k: u32| flat_launch(k, 1000, &[100.0 + f64::from(k * 7 % 11)]);
+            let run = measurement((0..count).map(launch).collect());
+            let times: Vec<Vec<f64>> = (0..count)
+                .map(|k| vec![100.0 + f64::from(k * 7 % 11)])
+                .collect();
+            let decision = DecisionSettings {
+                resamples: 1_000,
+                ..DecisionSettings::default()
+            };
+            mean_bca(&run, &times, &decision, 7)
+        };
+        assert_eq!(of_launches(49), None);
+        let found = of_launches(50).expect("launches enough");
+        assert!(found.lower < found.estimate && found.estimate < found.upper);
+    }
 }

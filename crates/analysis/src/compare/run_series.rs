@@ -181,4 +181,11 @@ mod tests {
         let empty = RunSeries::of(&[None, None]);
         assert_eq!((empty.location, empty.values.len()), (None, 2));
     }
+
+    #[test]
+    fn a_hundred_samples_in_all_launches_together_are_enough_for_a_low_quantile() {
+        let location = |samples| RunSeries::of(&[Some(&floors(&[100.0; 5], samples))]).location;
+        assert_eq!(location(20), Some(Location::LowQuantile));
+        assert_eq!(location(19), Some(Location::Median));
+    }
 }

@@ -379,7 +379,7 @@ fn overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::compare::fixtures::{flat_launch, measurement, with_ramp};
-    use crate::model::System;
+    use crate::model::{DescribedSamples, SampleCounts, SampleFilter, System};
 
     fn summary(launches: Vec<LaunchSeries>) -> Option<Summary> {
         summarize(&measurement(launches), 0.95, 2_000, 7)
@@ -577,5 +577,72 @@ mod tests {
         let summary = summary(launches).unwrap();
         assert_eq!(summary.outliers.high_severe, 3);
         assert_eq!((summary.samples, summary.max), (63, 1000.0));
+    }
+
+    #[test]
+    fn a_first_sample_that_was_stored_apart_comes_first_unless_it_has_no_iterations() {
+        let mut launch = flat_launch(0, 1000, &[5.0, 6.0]);
+        launch.series.warm_up = Sample {
+            iterations: 2,
+            elapsed: crate::model::Nanos(18),
+        };
+        assert_eq!(times_with_first(&launch, true), [9.0, 5.0, 6.0]);
+        assert_eq!(times_with_first(&launch, false), [5.0, 6.0]);
+        launch.series.warm_up.iterations = 0;
+        assert_eq!(times_with_first(&launch, true), [5.0, 6.0]);
+    }
+
+    #[test]
+    fn an_overhead_is_shown_whose_t_interval_over_launches_lies_above_zero() {
+        // Intercepts of 4 to either side of their mean: an error of 4 / sqrt(3), times stats.t.ppf(.975, 2) = 4.302653 are 9.94.
+        let overhead_of = |mean: f64| {
+            let ramp = |intercept: f64| -> Vec<(f64, f64)> {
+                (1..=4)
+                    .map(|x| (f64::from(x), intercept + 3.0 * f64::from(x)))
+                    .collect()
+            };
+            overhead(&[mean - 4.0, mean, mean + 4.0].map(ramp), 0.95)
+        };
+        assert_eq!(overhead_of(9.9), None);
+        let found = overhead_of(10.0).expect("above 0");
+        assert!((found - 10.0).abs() < 1e-9, "{found}");
+    }
+
+    #[test]
+    fn intervals_are_bootstrapped_with_as_many_resamples_as_wanted() {
+        let times: Vec<f64> = (0..40_u32)
+            .map(|i| 100.0 + f64::from(i * 377 % 610) * 0.05)
+            .collect();
+        let run = measurement(vec![flat_launch(0, 1000, &times)]);
+        let decision = DecisionSettings {
+            resamples: 1_000,
+            ..DecisionSettings::default()
+        };
+        let by = summarize_by(&run, &decision, 7).expect("samples").mad;
+        let with = |resamples| summarize(&run, 0.95, resamples, 7).expect("samples").mad;
+        assert_eq!(with(1_000), by);
+        assert_ne!(with(100_000), by);
+    }
+
+    #[test]
+    fn only_an_import_stores_first_samples_apart() {
+        let is_apart = |first_apart: Option<bool>| {
+            let described = first_apart.map(|first_apart| DescribedSamples {
+                left_out: LeftOutSamples {
+                    filter: SampleFilter::default(),
+                    counts: SampleCounts::default(),
+                },
+                launches: Vec::new(),
+                first_apart,
+            });
+            is_first_apart(&Measurement {
+                described,
+                ..measurement(Vec::new())
+            })
+        };
+        assert_eq!(
+            [None, Some(false), Some(true)].map(is_apart),
+            [false, false, true]
+        );
     }
 }

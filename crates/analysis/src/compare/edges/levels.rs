@@ -335,4 +335,59 @@ mod tests {
             assert!((found.sqrt() - z).abs() < 1e-9, "{found}");
         }
     }
+
+    /// What edges between these places of five, each with its step, hang together.
+    fn component(edges: &[(usize, usize, f64)]) -> Component {
+        let edges: Vec<Edge> = (edges.iter())
+            .map(|(from, to, log_ratio)| Edge {
+                from: *from,
+                to: *to,
+                log_ratio: *log_ratio,
+                standard_error: 0.01,
+                called: false,
+                class: 0,
+            })
+            .collect();
+        let network = Network {
+            places: 5,
+            nodes: 5,
+            edges: &edges,
+        };
+        Component::all(&network, |_| true).remove(0)
+    }
+
+    const RULES: CourseRules = CourseRules {
+        noise_threshold: 0.01,
+        confidence_level: 0.95,
+        seed: 0,
+    };
+
+    #[test]
+    fn a_place_moves_to_the_largest_step_between_its_neighbors_and_stays_there() {
+        let edges = [(0, 1, 0.0), (1, 2, 0.0), (2, 3, 0.0), (3, 4, 0.1)];
+        let component = component(&edges);
+        let search = Search::new(&component, &RULES);
+        let mut begins = [false, true, false, false, false];
+        let moved = search.move_places(&mut begins, &[false; 5], &[1]);
+        let last = [false, false, false, false, true];
+        assert_eq!((moved, begins), (Some(true), last));
+        let moved = search.move_places(&mut begins, &[false; 5], &[4]);
+        assert_eq!((moved, begins), (Some(false), last));
+    }
+
+    #[test]
+    fn a_called_change_keeps_the_one_step_that_lies_between_its_places() {
+        let chain = [(0, 1, 0.0), (1, 2, 0.1), (2, 3, 0.0), (3, 4, 0.1)];
+        let called_steps = |called: (usize, usize)| {
+            let mut component = component(&chain);
+            component.called = vec![(called.0, called.1, true)];
+            let search = Search::new(&component, &RULES);
+            let groups = NodeGroups::between(&[false, false, true, false, true], 5);
+            [2, 4].map(|place| search.is_called(&groups, place))
+        };
+        assert_eq!(called_steps((0, 1)), [false, false]);
+        assert_eq!(called_steps((1, 2)), [true, false]);
+        assert_eq!(called_steps((3, 4)), [false, true]);
+        assert_eq!(called_steps((0, 4)), [false, false], "it could be either");
+    }
 }

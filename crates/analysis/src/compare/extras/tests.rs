@@ -5,8 +5,8 @@ use super::*;
 use crate::compare::fixtures::{flat_launch, measurement};
 use crate::compare::{Estimate, HostClass, Question, Reference, Rules, compare};
 use crate::model::{
-    Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Nanos,
-    Verdict,
+    Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Metric,
+    Nanos, Verdict,
 };
 use perfcheck_stats::HdrPrecision;
 
@@ -465,4 +465,37 @@ fn n36_mean_allocated_bytes_are_those_of_launches_that_weigh_alike() {
             .exact
     );
     assert_eq!(AllocationSummary::of(&counted(&[])), None);
+}
+
+#[test]
+fn a_change_of_just_the_threshold_is_none_however_sure_it_is() {
+    use super::allocations::CountChange;
+    let changed = |noise_threshold| {
+        let rules = ExtrasRules {
+            noise_threshold,
+            ..RULES
+        };
+        let sure = |_: &[f64], _: &[f64]| Some(1e-6);
+        let found = CountChange::of_launches(&[8.0; 5], &[9.0; 5], false, sure, &rules);
+        found.expect("counts").verdict
+    };
+    // An eighth more.
+    assert_eq!(changed(0.125), Verdict::Unchanged);
+    assert_eq!(changed(0.124), Verdict::Regressed);
+}
+
+#[test]
+fn operations_a_second_are_a_billion_over_their_nanoseconds_and_amounts_have_none() {
+    let launch = |(k, ns): (u32, f64)| flat_launch(k, 1_000, &[ns; 4]);
+    let mut run = measurement((0..).zip([100.0, 200.0]).map(launch).collect());
+    let rate = |run: &Measurement| {
+        let found = LaunchStatistics::of(run, 0.95, 7).expect("samples");
+        found.per_second.map(|rate| rate.mean)
+    };
+    // Ten and five millions.
+    assert_eq!(rate(&run), Some(7.5e6));
+    run.benchmark.metric = Metric::Amount {
+        unit: "pages".to_owned(),
+    };
+    assert_eq!(rate(&run), None);
 }

@@ -219,3 +219,18 @@ fn clock_step(samples: &ClusterLowQuantile) -> f64 {
     let step = steps().filter(|step| *step > 0.0).reduce(f64::min);
     step.unwrap_or(0.0) / 2.0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_step_of_a_coarse_clock_counts_by_its_half_and_that_of_a_fine_one_by_nothing() {
+        let step = |samples: &[f64]| clock_step(&ClusterLowQuantile::new(&[samples], 0.5, 1));
+        let coarse: Vec<f64> = (0..40).map(|i| f64::from(i / 20) * 0.5).collect();
+        assert_eq!(step(&coarse), 0.25);
+        let fine: Vec<f64> = (0..40).map(f64::from).collect();
+        assert_eq!(step(&fine), 0.0);
+        assert_eq!(step(&[1.0; 40]), 0.0);
+    }
+}

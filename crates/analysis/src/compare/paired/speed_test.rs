@@ -149,3 +149,38 @@ impl SpeedTest {
         self.floor.is_constant()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::series::Neighbours;
+    use super::*;
+
+    #[test]
+    fn tests_contradict_each_other_at_the_level_that_they_do_so_and_at_that_of_the_look() {
+        // The base reaches 0 in one sample of thirty, else it takes .15 more; the candidate always .05.
+        let round = |k: u32| {
+            let jitter = |i: u32| 1e-4 * f64::from((k * 7 + i * 3) % 11);
+            let base = (0..30).map(|i| jitter(i) + if i == 7 { 0.0 } else { 0.15 });
+            Neighbours {
+                base: base.collect(),
+                candidate: (0..30).map(|i| jitter(i + 5) + 0.05).collect(),
+            }
+        };
+        let usable = UsableRounds {
+            rounds: (0..20).map(round).collect(),
+            left_out: 0,
+            too_short: None,
+        };
+        let look_at = |level| {
+            let method = PairedMethod::default();
+            SpeedTest::of(&usable, 0.01, level, &method, 7).expect("rounds enough")
+        };
+        // Neither of the tests has bounds at a millionth of a millionth.
+        let (large, small) = (0.01, 1e-12);
+        let test = look_at(large);
+        assert!(test.contradicts(large) && test.contradicts(small));
+        assert!(test.p_slower() > 0.5 && test.p_faster() > 0.5);
+        let test = look_at(small);
+        assert!(test.contradicts(large) && !test.contradicts(small));
+    }
+}

@@ -62,6 +62,24 @@ fn processes_that_differ_are_named_with_their_standard_deviation() {
 }
 
 #[test]
+fn processes_are_named_though_samples_differ_as_much_because_a_round_has_many_of_them() {
+    let mut noise = Noise::new(6);
+    let mut process = 0.0;
+    let rounds = rounds_of(60, |_, _, i| {
+        if i == 0 {
+            process = 0.03 * noise.normal();
+        }
+        100.0 * (process + 0.03 * noise.normal()).exp()
+    });
+    let comparison = judged(&rounds);
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    let (of_processes, of_samples) = what_differs(&comparison);
+    let by = of_processes.expect("named");
+    assert!((0.02..0.045).contains(&by), "{by}");
+    assert_eq!(of_samples, None);
+}
+
+#[test]
 fn samples_that_differ_are_named_with_their_standard_deviation() {
     let mut noise = Noise::new(5);
     let rounds = rounds_of(40, |_, _, _| 100.0 * (0.1 * noise.normal()).exp());

@@ -1,5 +1,6 @@
 //! When a benchmark stops, and at which level.
 
+use super::super::look::Look;
 use super::*;
 
 const LOOKS: [u32; 3] = [10, 20, 30];
@@ -81,6 +82,37 @@ fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() 
         standing_at(&rounds[..30], &plan),
         Standing::Settled(Verdict::Inconclusive)
     );
+}
+
+#[test]
+fn what_a_benchmark_alone_could_still_settle_is_given_up_in_a_large_family() {
+    let is_given_up_in_a_family_alone = |seed: &u64| {
+        let mut noise = Noise::new(*seed);
+        let mut process = 0.0;
+        let rounds = rounds_of(20, |_, side, i| {
+            if i == 0 {
+                process = 0.01 * noise.normal();
+            }
+            let cost = if side == Side::Candidate { 1.015 } else { 1.0 };
+            100.0 * cost * (1.0 + process + 0.002 * noise.exponential())
+        });
+        let key = key("b");
+        let series = PairedSeries {
+            key: &key,
+            metric: &Metric::Time,
+            rounds: &rounds,
+            noise_threshold: 0.01,
+        };
+        let alone = plan(&[20, 40]);
+        let family = Plan {
+            planned: 1000,
+            ..alone.clone()
+        };
+        let look = Look::interim(&series, &alone, &PairedMethod::default()).expect("a look");
+        let [alone, in_family] = [alone, family].map(|plan| look.standing(&plan));
+        alone == Standing::Open && in_family == Standing::Settled(Verdict::Inconclusive)
+    };
+    assert!((0..20).any(|seed| is_given_up_in_a_family_alone(&seed)));
 }
 
 #[test]
