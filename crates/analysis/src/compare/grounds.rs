@@ -287,4 +287,38 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_samples_of_a_single_launch_stand_for_launches() {
+        let [base, candidate] = [1.0, 1.2].map(|factor| {
+            let mut run = measured(factor);
+            run.launches.truncate(1);
+            run
+        });
+        let reference = Reference {
+            averaged: vec![&base],
+            spread: vec![&base],
+            earlier: vec![],
+        };
+        let question = Question {
+            candidate: &candidate,
+            reference: &reference,
+            noise_threshold: 0.02,
+        };
+        let rules = Rules {
+            decision: DecisionSettings {
+                resamples: 2_000,
+                analysis: Test::TScore.into(),
+                ..DecisionSettings::default()
+            },
+            host: HostClass::Dedicated,
+            seed: 7,
+        };
+        let found = compare(&[question], &rules).remove(0);
+        let change = found.change.expect("tested").estimate;
+        assert!((change - 0.2).abs() < 1e-6, "{change}");
+        // Forty samples, evenly from 100 to 100.06 ns.
+        let base = found.compared.expect("tested").base;
+        assert!((base - 100.03).abs() < 0.005, "{base}");
+    }
 }

@@ -499,3 +499,18 @@ fn operations_a_second_are_a_billion_over_their_nanoseconds_and_amounts_have_non
     };
     assert_eq!(rate(&run), None);
 }
+
+#[test]
+fn each_launch_weighs_by_its_operations_in_the_distribution_of_all() {
+    let drawn = |operations: u64, values: &[u64]| Latencies {
+        reservoir: values.iter().map(|ns| Nanos(*ns)).collect(),
+        ..latencies((0..operations).map(|_| 100))
+    };
+    let all = [drawn(10, &[100, 300]), drawn(30, &[200])];
+    let run = launches(all.into_iter().map(|found| (vec![], Some(found))));
+    let summary = LatencySummary::of(&run, 0.95).expect("operations");
+    let distribution = summary.course.distribution.expect("values");
+    // Of forty operations five are like either value of the first launch.
+    let steps = [(100.0, 0.125), (200.0, 0.875), (300.0, 1.0)];
+    assert_eq!(distribution.steps(), steps);
+}
