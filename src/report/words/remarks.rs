@@ -8,18 +8,19 @@ use perfcheck_analysis::model::{MIN_LAUNCHES, RunId, SuitePart};
 
 /// Whether somebody who knows this would do something else: the others say how a number came about.
 pub(crate) fn asks_to_act(note: &Note) -> bool {
-    !matches!(
-        note,
-        Note::SamplesAsUnits
-            | Note::MedianOfFewSamples { .. }
-            | Note::MedianOfRamp
-            | Note::NoVariance
-            | Note::NoTScore
-            | Note::FewerResamples { .. }
-            | Note::LoneFloor { .. }
-            | Note::FasterByTScoreOnly
-            | Note::SecondFastestOfFewSamples { .. }
-    )
+    note.withholds_changes()
+        || !matches!(
+            note,
+            Note::SamplesAsUnits
+                | Note::MedianOfFewSamples { .. }
+                | Note::MedianOfRamp
+                | Note::NoVariance
+                | Note::NoTScore
+                | Note::FewerResamples { .. }
+                | Note::LoneFloor { .. }
+                | Note::FasterByTScoreOnly
+                | Note::SecondFastestOfFewSamples { .. }
+        )
 }
 
 /// The remarks on a benchmark, a sentence each.

@@ -284,7 +284,8 @@ fn decide_by_runs(
         }
         _ => {}
     }
-    if tests.is_of_lone_launches {
+    let is_change = matches!(verdict, Verdict::Regressed | Verdict::Improved);
+    if tests.is_of_lone_launches || tests.is_disturbed && is_change {
         verdict = Verdict::Inconclusive;
     }
     Decision {

@@ -2,12 +2,13 @@
 
 use super::comparison::Extent;
 use super::description::ChangeDescription;
+use super::floor_gap::floor_without_company;
 use super::launch_values::{
     LaunchTimes, Location, MIN_SAMPLES_FOR_LOW_QUANTILE, RunTimes, first, has_samples, needed_for,
 };
 use super::note::Note;
 use super::question::{Question, Rules};
-use super::run_level::{RunLevel, RunValues};
+use super::run_level::{RunLevel, RunValue, RunValues};
 use crate::model::{MIN_LAUNCHES, Measurement, Side, Verdict};
 use perfcheck_stats::{Resampling, Stream, TScore, derived_seed, mean, median};
 
@@ -23,6 +24,8 @@ pub(super) struct Tests {
     pub identical: bool,
     /// One launch a side is all there is, and its clock may have been disturbed throughout.
     pub is_of_lone_launches: bool,
+    /// The floor of a side is an accident.
+    pub is_disturbed: bool,
 }
 
 /// One question after its samples have been looked at.
@@ -169,13 +172,19 @@ impl Sides {
             .collect();
         let kind = location.run_value();
         let run_level = RunLevel::of(&candidate, &averaged, &spread, &earlier, kind, rules.host)?;
-        if let Some(floor) = run_level.lone_floor {
-            notes.push(Note::LoneFloor {
-                side: floor.side,
-                gap: floor.gap.exp_m1(),
-            });
-        }
         let base: Vec<f64> = averaged.into_iter().flat_map(|run| run.launches).collect();
+        let sides = [(Side::Candidate, &candidate.launches), (Side::Base, &base)];
+        let accident = sides
+            .iter()
+            .filter(|_| kind == RunValue::Floor)
+            .find_map(|(side, launches)| floor_without_company(*side, launches));
+        let uncertain = run_level.lone_floor.map(|floor| Note::LoneFloor {
+            side: floor.side,
+            gap: floor.gap.exp_m1(),
+        });
+        let floor = accident.or(uncertain);
+        let is_disturbed = floor.as_ref().is_some_and(Note::withholds_changes);
+        notes.extend(floor);
         let identical = base
             .iter()
             .chain(&candidate.launches)
@@ -212,6 +221,7 @@ impl Sides {
             description: ChangeDescription::of_stored(question, rules),
             identical,
             is_of_lone_launches,
+            is_disturbed,
         })
     }
 

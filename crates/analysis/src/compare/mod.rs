@@ -21,6 +21,7 @@ mod evidence;
 mod extras;
 mod fastest;
 mod filter;
+mod floor_gap;
 mod grounds;
 mod host_note;
 mod launch_values;

@@ -6,6 +6,9 @@ use std::fmt;
 use super::host_note::HostNote;
 use crate::model::{Side, Statistic};
 
+/// A floor that few launches come as near to as this, a fraction, is an accident of a disturbed host.
+const MOST_APART: f64 = 0.2;
+
 /// A remark on a comparison. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -85,11 +88,11 @@ pub enum Note {
         /// How many resamples were drawn.
         drawn: u64,
     },
-    /// One launch alone came near the floor of a side, so the floor is uncertain.
+    /// Few launches came near the floor of a side, so it is uncertain; above 20 % no change is called.
     LoneFloor {
         /// The side that this is about.
         side: Side,
-        /// How much slower the next launch is, a fraction.
+        /// How much slower the next launch is, or of many the last of the fastest tenth, a fraction.
         gap: f64,
     },
     /// The t-score says slower, but the fastest launches of both sides are alike.
@@ -230,6 +233,11 @@ pub enum Note {
 }
 
 impl Note {
+    /// Whether no change is called because of what it says.
+    pub fn withholds_changes(&self) -> bool {
+        matches!(self, Self::LoneFloor { gap, .. } if *gap > MOST_APART)
+    }
+
     /// Words the notes of `--test` and `--metric`.
     fn of_another_system(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -411,11 +419,15 @@ impl fmt::Display for Note {
                 "there are too many samples for the resamples asked for: the p is of {drawn}, and none below {:.1e} can be found",
                 1.0 / (*drawn as f64 + 1.0)
             ),
-            Self::LoneFloor { side, gap } => write!(
-                f,
-                "the fastest launch of {side} has the next {:.1} % above it: what one launch alone reached is uncertain (more launches help)",
-                gap * 100.0
-            ),
+            Self::LoneFloor { side, gap } => {
+                let percent = gap * 100.0;
+                write!(f, "the fastest launches of {side} differ by {percent:.1} %")?;
+                f.write_str(if self.withholds_changes() {
+                    ", so no change is called: measure again when the host is quieter"
+                } else {
+                    ": what one launch alone reached is uncertain (more launches help)"
+                })
+            }
             Self::SlowerButForTheFastest { change } => write!(
                 f,
                 "the launches are {:.1} % slower on average, the fastest of them are not: the host was disturbed, or only some launches became slower",

@@ -245,6 +245,10 @@ impl Answer<'_> {
             (self.speed_test, self.slow_path_test, self.look.threshold);
         let slower = lower > threshold || slow_path.shows_slower();
         let faster = upper < -threshold || slow_path.shows_faster();
+        if let (true, Some(note)) = (slower || faster, &self.look.disturbed) {
+            notes.push(note.clone());
+            return Verdict::Inconclusive;
+        }
         if slower {
             return Verdict::Regressed;
         }

@@ -47,6 +47,8 @@ pub(super) struct Look {
     pub noise: Option<HostNoise>,
     /// Whether controls raised the threshold so far that nothing is called unchanged.
     pub is_too_noisy: bool,
+    /// Says so where the floor of a side is an accident.
+    pub disturbed: Option<Note>,
 }
 
 impl Look {
@@ -76,6 +78,7 @@ impl Look {
             refused,
             speed,
             slow_path: SlowPathTest::of(&usable, threshold),
+            disturbed: usable.disturbed_side(),
             usable,
             threshold,
             noise,
@@ -131,13 +134,14 @@ impl Look {
         let slow = plan.slow_path_level() * self.share / family;
         let level = plan.floor_level() * self.share / family;
         let (lower, upper) = (speed.lower(level), speed.upper(level));
-        if lower > self.threshold || self.slow_path.p_slower <= slow {
+        let is_callable = self.disturbed.is_none();
+        if is_callable && (lower > self.threshold || self.slow_path.p_slower <= slow) {
             return Standing::Settled(Verdict::Regressed);
         }
         if self.slow_path.p_slower <= slow_path::SUSPICION {
             return Standing::Open;
         }
-        if upper < -self.threshold || self.slow_path.p_faster <= slow {
+        if is_callable && (upper < -self.threshold || self.slow_path.p_faster <= slow) {
             return Standing::Settled(Verdict::Improved);
         }
         // Where it is too noisy, what more rounds could still show is a change.

@@ -1,5 +1,7 @@
 //! What was measured of one benchmark, and what of it can be compared.
 
+use crate::compare::floor_gap::floor_without_company;
+use crate::compare::note::Note;
 use crate::compare::sample_length::{ASSUMED_CLOCK_STEP_NS, ProcessSampling, typical_iteration_ns};
 use crate::model::{BenchmarkKey, Metric, Round, Sample, Side};
 
@@ -24,6 +26,13 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
+    fn side(&self, side: Side) -> &[f64] {
+        match side {
+            Side::Candidate => &self.candidate,
+            Side::Base => &self.base,
+        }
+    }
+
     /// Cut to the common number of samples; a pair of which one has no time or no iterations is left out.
     fn of(round: &Round) -> Self {
         let logarithm = |sample: &Sample| {
@@ -51,6 +60,16 @@ pub(super) struct UsableRounds {
 }
 
 impl UsableRounds {
+    /// Notes a side whose fastest processes do not agree, by the fastest sample of each.
+    pub(super) fn disturbed_side(&self) -> Option<Note> {
+        let fastest = |samples: &[f64]| samples.iter().copied().min_by(f64::total_cmp);
+        [Side::Candidate, Side::Base].into_iter().find_map(|side| {
+            let processes = self.rounds.iter();
+            let processes = processes.filter_map(|round| fastest(round.side(side)));
+            floor_without_company(side, &processes.collect::<Vec<_>>())
+        })
+    }
+
     /// Reads the first `count` rounds. A round counts as a whole, if the samples of both sides are long enough at the time that is typical of
     /// all processes of their side.
     pub(super) fn of(series: &PairedSeries<'_>, count: usize) -> Self {

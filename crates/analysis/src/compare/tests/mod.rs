@@ -325,7 +325,7 @@ fn every_note_reads_as_a_sentence_without_braces() {
         texts[1],
         "the samples of the reference are too short to test; they need 100 us each (more iterations per sample)"
     );
-    assert!(texts[5].starts_with("the fastest launch of the new run has the next 23.5 % above it"));
+    assert!(texts[5].starts_with("the fastest launches of the new run differ by 23.5 %"));
     assert_eq!(
         texts[7],
         "not tested: this test needs 5 observations on each side, and one has 1 (more `--rounds`, or `--observations samples`)"

@@ -1,0 +1,43 @@
+//! Whether the fastest launches of a side agree. Where they do not, the floor is an accident of a disturbed host, and no change is called.
+
+use super::note::Note;
+use crate::model::Side;
+
+/// Notes that the fastest tenth of the launches of a side, and at least the second one, lie too far above the fastest. `launches` are logarithms of the time
+/// of an iteration, one a launch.
+pub(super) fn floor_without_company(side: Side, launches: &[f64]) -> Option<Note> {
+    let mut sorted = launches.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let next = sorted.get((sorted.len().saturating_sub(1) / 10).max(1))?;
+    let gap = (next - sorted[0]).exp_m1();
+    let note = Note::LoneFloor { side, gap };
+    note.withholds_changes().then_some(note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gap(times: &[f64]) -> Option<f64> {
+        let logarithms: Vec<f64> = times.iter().map(|time| time.ln()).collect();
+        match floor_without_company(Side::Base, &logarithms)? {
+            Note::LoneFloor { gap, .. } => Some(gap),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_floor_is_an_accident_where_no_tenth_of_the_launches_comes_near_it() {
+        let found = gap(&[500.0, 125.0, 100.0, 99_000.0]);
+        assert!((found.unwrap() - 0.25).abs() < 1e-9, "{found:?}");
+        // However slow the others are.
+        assert_eq!(gap(&[100.0, 119.0, 500.0, 900.0, 99_000.0]), None);
+        assert_eq!(gap(&[100.0]), None);
+        // Two of twenty-one launches may be fast by accident, three of them are a floor.
+        let mut many = vec![160.0; 21];
+        many[..2].fill(100.0);
+        assert!(gap(&many).is_some());
+        many[..3].fill(100.0);
+        assert_eq!(gap(&many), None);
+    }
+}
