@@ -78,11 +78,11 @@ fn runs() -> Vec<RunLine> {
         },
         of_pair(
             line(1203, Some(git(Some("main"), true)), Acceptance::Automatic),
-            1202,
+            -1203,
             Side::Candidate,
         ),
         of_pair(
-            line(1202, Some(git(None, false)), Acceptance::Automatic),
+            line(-1203, Some(git(None, false)), Acceptance::Automatic),
             1203,
             Side::Base,
         ),

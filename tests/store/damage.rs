@@ -25,7 +25,7 @@ fn read_all(store: &Store, workspace: WorkspaceId, run: RunId) -> Result<(), Sto
     store.baselines(workspace)?;
     let query = HistoryQuery {
         branch: BranchFilter::Any,
-        runs: RunFilter::Any,
+        runs: RunFilter::Own,
         before: None,
         limit: 10,
     };

@@ -22,7 +22,7 @@ fn runs_of(store: &Store, workspace: WorkspaceId, id: &str, query: HistoryQuery<
 
 const ALL: HistoryQuery<'_> = HistoryQuery {
     branch: BranchFilter::Any,
-    runs: RunFilter::Any,
+    runs: RunFilter::Own,
     before: None,
     limit: usize::MAX,
 };
@@ -85,9 +85,9 @@ fn the_history_of_a_benchmark_is_filtered_by_branch_acceptance_age_and_number() 
         ..reference
     };
     let expected: [(&str, HistoryQuery<'_>, &[RunId]); 9] = [
-        ("a", ALL, &[unfinished, bare, last, slow, side, first]),
+        ("a", ALL, &[bare, last, slow, side, first]),
         ("a", accepted, &[bare, last, side, first]),
-        ("a", main, &[unfinished, last, slow, first]),
+        ("a", main, &[last, slow, first]),
         ("a", reference, &[last, first]),
         ("a", detached, &[bare]),
         ("a", older, &[first]),

@@ -149,7 +149,7 @@ fn runs_table(lines: &[RunLine], columns: usize) -> Table {
     // In a narrow terminal they are left out before anything takes several lines.
     let soon = |dispensable: u8| dispensable + if columns < WIDE { 2 } else { 0 };
     Table::new(vec![
-        Column::number("run", cells(&|line| line.run.id.to_string())),
+        Column::fact("run", cells(&|line| line.run.id.to_string())),
         Column::fact(
             "when",
             cells(&|line| when(&line.started, &line.ago, columns)),

@@ -140,7 +140,7 @@ fn fates(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
         Some(_) => format!("stays: baseline {}", line.baselines.join(", ")),
     };
     Table::new(vec![
-        Column::number("run", cells(&|line| line.run.to_string())),
+        Column::fact("run", cells(&|line| line.run.to_string())),
         Column::fact(
             "when",
             cells(&|line| line.started.get(..10).unwrap_or(&line.started).to_owned()),

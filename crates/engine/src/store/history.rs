@@ -29,8 +29,6 @@ pub enum BranchFilter<'a> {
 /// Runs in which state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunFilter {
-    /// All of them.
-    Any,
     /// Those that levels are known from: accepted, as a whole or for this benchmark.
     Accepted,
     /// Complete ones that a user asked for; of two builds that were measured in turn the candidate.
@@ -371,14 +369,13 @@ pub(super) const LIST: &str = "
 pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilter) -> String {
     // Left alone, SQLite prefers the general indexes to the partial ones.
     let index = match (branch, runs) {
-        (BranchFilter::Any, RunFilter::Any | RunFilter::Own) => "runs_by_workspace",
+        (BranchFilter::Any, RunFilter::Own) => "runs_by_workspace",
         (BranchFilter::Any, RunFilter::Accepted) => "accepted_runs",
-        (BranchFilter::Only(_), RunFilter::Any | RunFilter::Own) => "runs_by_branch",
+        (BranchFilter::Only(_), RunFilter::Own) => "runs_by_branch",
         (BranchFilter::Only(_), RunFilter::Accepted) => "accepted_runs_by_branch",
     };
     let branch = branch_sql(branch);
     let accepted = match runs {
-        RunFilter::Any => "",
         RunFilter::Own => {
             "AND r.status = 'complete' AND r.role IS DISTINCT FROM 'base' AND coalesce(r.purpose, 'comparison') = 'comparison'"
         }
