@@ -40,16 +40,16 @@ pub(super) struct HistorySubject<'a> {
     pub(super) has_medians: bool,
 }
 
-/// What a run measured that is not shown, of the part that the newest run hangs in.
+/// A run that is not shown, of the part that the newest run belongs to, with its measurement.
 #[derive(Clone, Copy)]
 pub(super) enum UnshownRun<'a> {
-    /// Nobody has read it.
+    /// It has not been looked for.
     Unread,
-    /// Read, if there is any.
+    /// It has been read, if there is one.
     Read(Option<&'a (RunId, Measurement)>),
 }
 
-/// A history needs what the first of these runs measured that measured anything: none of the part that the newest run hangs in is shown.
+/// A history needs one of these runs, the first that measured the benchmark: none that is shown did, of the part that the newest run belongs to.
 pub(super) struct NeedsUnshownRun(pub(super) Vec<RunId>);
 
 impl HistorySubject<'_> {

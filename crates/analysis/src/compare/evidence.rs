@@ -22,9 +22,9 @@ pub(super) struct Tests {
     pub description: ChangeDescription,
     /// All launch values of both sides are one and the same.
     pub identical: bool,
-    /// One launch a side is all there is, and its clock may have been disturbed throughout.
+    /// Each side has one launch that a clock timed, and no other run tells how launches differ.
     pub is_of_lone_launches: bool,
-    /// The floor of a side is an accident.
+    /// The fastest launches of a side do not agree.
     pub is_disturbed: bool,
 }
 
@@ -225,7 +225,7 @@ impl Sides {
         })
     }
 
-    /// Whether a launch a side is all there is to tell how launches differ, and a clock timed them.
+    /// Whether each side has one launch that a clock timed, and no other run tells how launches differ.
     fn has_lone_launches(&self) -> bool {
         let others = self.spread.iter().filter_map(|run| match run {
             Spread::Averaged(_) => None,

@@ -6,7 +6,7 @@ use std::fmt;
 use super::host_note::HostNote;
 use crate::model::{Side, Statistic};
 
-/// A floor that few launches come as near to as this, a fraction, is an accident of a disturbed host.
+/// From this gap on, a fraction, a floor is an accident of a disturbed host.
 const MOST_APART: f64 = 0.2;
 
 /// A remark on a comparison. `Display` gives a sentence without a full stop.
@@ -233,7 +233,7 @@ pub enum Note {
 }
 
 impl Note {
-    /// Whether no change is called because of what it says.
+    /// Whether the note keeps a change from being called.
     pub fn withholds_changes(&self) -> bool {
         matches!(self, Self::LoneFloor { gap, .. } if *gap > MOST_APART)
     }

@@ -20,7 +20,7 @@ use super::{
 #[serde(transparent)]
 pub struct RunId(pub i64);
 
-/// What follows the number of a pair where its base is meant.
+/// Ends the name of a base, after the number of its pair.
 const BASE_SUFFIX: &str = "/base";
 
 impl RunId {

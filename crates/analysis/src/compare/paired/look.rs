@@ -47,7 +47,7 @@ pub(super) struct Look {
     pub noise: Option<HostNoise>,
     /// Whether controls raised the threshold so far that nothing is called unchanged.
     pub is_too_noisy: bool,
-    /// Says so where the floor of a side is an accident.
+    /// The note on a side whose fastest processes do not agree.
     pub disturbed: Option<Note>,
 }
 
