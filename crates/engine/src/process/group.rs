@@ -99,6 +99,11 @@ impl Supervisor {
                 }
             }
         }
+        if let (Leftovers::Leave, Some(reaper)) = (leftovers, &mut shared.reaper) {
+            let mark = Mark::fresh();
+            mark.put_on(command);
+            reaper.announce(&mark);
+        }
         let child = command.process_group(0).spawn()?;
         let id = Pid::from_child(&child);
         known.push(child.id());

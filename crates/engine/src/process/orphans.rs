@@ -6,7 +6,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::process::Command;
 
-/// A variable in the environment of every bench that we start, and so of what it starts, that nobody else's has.
+/// A variable in the environment of every program that we start, and so of what it starts, that nobody else's has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark(String);
 

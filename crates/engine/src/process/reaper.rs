@@ -2,13 +2,15 @@
 //!
 //! It is our own executable, started with [`REAPER_ARGUMENT`] in a group of its own. It reads a `=MARK` line, then
 //! `+GROUP` and `-GROUP` lines from a pipe whose other end only we hold; at end of file, unless a `.` came before, it
-//! kills every group still listed and every process that bears the mark. Groups work on every Unix, where the
+//! kills every group still listed and every process that bears the mark. A group that is being started has no number yet: a `?MARK` line before its
+//! `+GROUP` line says what its processes bear. Groups work on every Unix, where the
 //! parent-death signal is Linux's alone and does not reach grandchildren.
 
 #![expect(clippy::disallowed_methods, reason = "starts itself as the reaper")]
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -50,18 +52,23 @@ impl Reaper {
         self.process.id()
     }
 
+    /// Announces a group whose processes will bear `mark`, until it is watched.
+    pub(super) fn announce(&mut self, mark: &Mark) {
+        self.tell('?', mark.word());
+    }
+
     pub(super) fn watch(&mut self, group: Pid) {
-        self.tell('+', group);
+        self.tell('+', group.as_raw_nonzero());
     }
 
     pub(super) fn forget(&mut self, group: Pid) {
-        self.tell('-', group);
+        self.tell('-', group.as_raw_nonzero());
     }
 
     /// A reaper that is gone cannot help any more; that is no reason to stop measuring.
-    fn tell(&mut self, sign: char, group: Pid) {
+    fn tell(&mut self, sign: char, word: impl Display) {
         if let Some(list) = &mut self.list {
-            let _ = writeln!(list, "{sign}{}", group.as_raw_nonzero());
+            let _ = writeln!(list, "{sign}{word}");
         }
     }
 }
@@ -79,17 +86,19 @@ impl Drop for Reaper {
 pub fn reap(list: impl BufRead) {
     // The terminal's signals go to its own group, a `kill` of everything by name does not spare it: then nothing is left to do.
     let mut groups = BTreeSet::new();
-    let mut mark = None;
+    let (mut mark, mut announced) = (None, None);
     for line in list.lines().map_while(Result::ok) {
         let (sign, rest) = line.split_at(line.len().min(1));
         match (sign, rest.parse::<i32>()) {
             ("+", Ok(group)) => {
                 groups.insert(group);
+                announced = None;
             }
             ("-", Ok(group)) => {
                 groups.remove(&group);
             }
             ("=", _) => mark = Some(Mark::from_word(rest)),
+            ("?", _) => announced = Some(Mark::from_word(rest)),
             (".", _) => return,
             _ => {}
         }
@@ -97,7 +106,34 @@ pub fn reap(list: impl BufRead) {
     for group in groups.into_iter().filter_map(Pid::from_raw) {
         let _ = kill_process_group(group, Signal::KILL);
     }
-    if let Some(mark) = mark {
+    for mark in [mark, announced].into_iter().flatten() {
         kill_marked(&mark);
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_that_was_announced_ends_though_its_number_was_never_told() {
+        let start = |mark: &Mark| {
+            let mut command = Command::new("sleep");
+            mark.put_on(&mut command);
+            command.arg("900").spawn().expect("starts")
+        };
+        let (announced, watched) = (Mark::fresh(), Mark::fresh());
+        let (mut lost, mut known) = (start(&announced), start(&watched));
+        let list = format!(
+            "=none\n?{}\n+2147483647\n?{}\n",
+            watched.word(),
+            announced.word()
+        );
+        reap(list.as_bytes());
+        assert!(!lost.wait().expect("waited for").success());
+        // An announcement holds until its group is watched.
+        assert_eq!(known.try_wait().expect("asked"), None);
+        known.kill().expect("killed");
+        known.wait().expect("waited for");
     }
 }

@@ -47,15 +47,10 @@ pub struct TransferredRun {
 }
 
 impl TransferredRun {
-    /// Of a base, the place of its candidate among the runs that are taken over together.
-    fn candidate(&self) -> Option<usize> {
+    /// The place of the candidate among the runs that are taken over together; `None` of a run that is no base.
+    pub(super) fn candidate(&self) -> Option<usize> {
         let base = self.pair.as_ref().filter(|pair| pair.side == Side::Base);
         base.map(|pair| pair.partner)
-    }
-
-    /// Whether it is the base of an A/B measurement.
-    pub(super) fn is_base(&self) -> bool {
-        self.candidate().is_some()
     }
 }
 

@@ -234,7 +234,7 @@ impl TeamSession {
         let launches: Vec<i64> = (runs.iter())
             .flat_map(|run| run.launches.iter().map(|_| run.head.started.0))
             .collect();
-        let bases = runs.iter().filter(|run| run.is_base()).count();
+        let bases = runs.iter().filter_map(TransferredRun::candidate).count();
         let counts = [runs.len() - bases, shared.run_benchmarks.1.len()];
         let [new_runs, run_benchmarks] =
             counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
@@ -309,7 +309,7 @@ impl TeamSession {
         columns.numbers(environments);
         columns.texts(runs.iter().map(|_| word(RunStatus::Complete)));
         columns.texts(runs.iter().zip(ends).map(|(run, end)| {
-            let acceptance = if run.is_base() {
+            let acceptance = if run.candidate().is_some() {
                 Acceptance::Pending
             } else {
                 end.acceptance
