@@ -257,6 +257,15 @@ mod tests {
     }
 
     #[test]
+    fn the_error_of_means_is_that_of_both_sides_by_their_numbers_of_launches() {
+        let (candidate, base) = (run(&[0.0, 0.2]), [run(&[1.0, 1.4]), run(&[1.0, 1.4])]);
+        let host = HostClass::Dedicated;
+        let found = RunLevel::of(&candidate, &base, &base, &[], RunValue::Mean, host).unwrap();
+        // Variances of .02 and .08, over two launches and four.
+        close(found.standard_error, 0.03_f64.sqrt());
+    }
+
+    #[test]
     fn a_single_reference_run_leaves_the_prior_with_four_degrees_of_freedom() {
         let base = [run(&[1.0; 5])];
         let level = floors(&run(&[1.1; 5]), &base, &base, HostClass::Shared);
