@@ -90,15 +90,20 @@ pub(in crate::app) fn histories(
             });
         let subjects: Vec<HistorySubject<'_>> = subjects.collect();
         let named = || baselines.iter().map(|one| (one.name.as_str(), one.run));
-        let histories = subjects.par_iter();
-        let histories = histories.map(|subject| subject.history(named(), UnshownRun::Unread));
-        for (subject, history) in subjects.iter().zip(histories.collect::<Vec<_>>()) {
-            let history = history.or_else(|NeedsUnshownRun(runs)| {
-                let outside = first_measured(store, subject.key, runs)?;
-                let outside = UnshownRun::Read(outside.as_ref());
-                Ok::<_, StoreError>(subject.history(named(), outside).ok().flatten())
-            });
-            found.extend(history?);
+        let attempts: Vec<_> = subjects
+            .par_iter()
+            .map(|subject| subject.history(named(), UnshownRun::Unread))
+            .collect();
+        for (subject, attempt) in subjects.iter().zip(attempts) {
+            let history = match attempt {
+                Ok(history) => history,
+                Err(NeedsUnshownRun(runs)) => {
+                    let measured = first_measured(store, subject.key, runs)?;
+                    let unshown = UnshownRun::Read(measured.as_ref());
+                    subject.history(named(), unshown).ok().flatten()
+                }
+            };
+            found.extend(history);
         }
     }
     Ok(found)

@@ -2,7 +2,7 @@
 
 use super::comparison::Extent;
 use super::description::ChangeDescription;
-use super::floor_gap::floor_without_company;
+use super::floor_gap::note_lone_floor;
 use super::launch_values::{
     LaunchTimes, Location, MIN_SAMPLES_FOR_LOW_QUANTILE, RunTimes, first, has_samples, needed_for,
 };
@@ -174,17 +174,16 @@ impl Sides {
         let run_level = RunLevel::of(&candidate, &averaged, &spread, &earlier, kind, rules.host)?;
         let base: Vec<f64> = averaged.into_iter().flat_map(|run| run.launches).collect();
         let sides = [(Side::Candidate, &candidate.launches), (Side::Base, &base)];
-        let accident = sides
+        let withholding = sides
             .iter()
             .filter(|_| kind == RunValue::Floor)
-            .find_map(|(side, launches)| floor_without_company(*side, launches));
-        let uncertain = run_level.lone_floor.map(|floor| Note::LoneFloor {
+            .find_map(|(side, launches)| note_lone_floor(*side, launches));
+        let lone_floor = withholding.or(run_level.lone_floor.map(|floor| Note::LoneFloor {
             side: floor.side,
             gap: floor.gap.exp_m1(),
-        });
-        let floor = accident.or(uncertain);
-        let is_disturbed = floor.as_ref().is_some_and(Note::withholds_changes);
-        notes.extend(floor);
+        }));
+        let is_disturbed = lone_floor.as_ref().is_some_and(Note::withholds_changes);
+        notes.extend(lone_floor);
         let identical = base
             .iter()
             .chain(&candidate.launches)

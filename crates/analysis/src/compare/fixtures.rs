@@ -1,5 +1,6 @@
 //! Measurements made up for tests.
 
+use super::{Comparison, Question, Reference, Rules, compare};
 use crate::model::{
     AuthorSettings, Benchmark, BenchmarkKey, CountsOfBenchmark, Extras, LaunchSeries, Measurement,
     Metric, Nanos, Sample, SamplingSettings, Series, TargetFacts, Throughput,
@@ -94,4 +95,23 @@ pub(super) fn floors(floors: &[f64], samples: u32) -> Measurement {
         })
         .collect();
     measurement(launches)
+}
+
+/// A run compared with one other run, at a threshold of 2 %.
+pub(super) fn compare_two(
+    candidate: &Measurement,
+    base: &Measurement,
+    rules: &Rules,
+) -> Comparison {
+    let reference = Reference {
+        averaged: vec![base],
+        spread: vec![base],
+        earlier: vec![],
+    };
+    let question = Question {
+        candidate,
+        reference: &reference,
+        noise_threshold: 0.02,
+    };
+    compare(&[question], rules).remove(0)
 }

@@ -3,9 +3,9 @@
 use super::note::Note;
 use crate::model::Side;
 
-/// Notes that the fastest tenth of the launches of a side, and at least the second one, lie too far above the fastest. `launches` are logarithms of the time
-/// of an iteration, one a launch.
-pub(super) fn floor_without_company(side: Side, launches: &[f64]) -> Option<Note> {
+/// Notes a floor that the fastest tenth of the launches of a side, or the second of few, does not come near enough to call a change. `launches` are
+/// logarithms of the time of an iteration, one a launch.
+pub(super) fn note_lone_floor(side: Side, launches: &[f64]) -> Option<Note> {
     let mut sorted = launches.to_vec();
     sorted.sort_by(f64::total_cmp);
     let next = sorted.get((sorted.len().saturating_sub(1) / 10).max(1))?;
@@ -20,7 +20,7 @@ mod tests {
 
     fn gap(times: &[f64]) -> Option<f64> {
         let logarithms: Vec<f64> = times.iter().map(|time| time.ln()).collect();
-        match floor_without_company(Side::Base, &logarithms)? {
+        match note_lone_floor(Side::Base, &logarithms)? {
             Note::LoneFloor { gap, .. } => Some(gap),
             _ => None,
         }

@@ -185,7 +185,7 @@ impl SlowPathGrounds {
 
 #[cfg(test)]
 mod tests {
-    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::compare::fixtures::{ITERATIONS, compare_two, flat_launch, measurement};
     use crate::compare::{Basis, Comparison, HostClass, Question, Reference, Rules, compare};
     use crate::model::{DecisionSettings, Measurement, Test, Verdict};
 
@@ -295,16 +295,6 @@ mod tests {
             run.launches.truncate(1);
             run
         });
-        let reference = Reference {
-            averaged: vec![&base],
-            spread: vec![&base],
-            earlier: vec![],
-        };
-        let question = Question {
-            candidate: &candidate,
-            reference: &reference,
-            noise_threshold: 0.02,
-        };
         let rules = Rules {
             decision: DecisionSettings {
                 resamples: 2_000,
@@ -314,7 +304,7 @@ mod tests {
             host: HostClass::Dedicated,
             seed: 7,
         };
-        let found = compare(&[question], &rules).remove(0);
+        let found = compare_two(&candidate, &base, &rules);
         let change = found.change.expect("tested").estimate;
         assert!((change - 0.2).abs() < 1e-6, "{change}");
         // Forty samples, evenly from 100 to 100.06 ns.

@@ -6,7 +6,7 @@ use std::fmt;
 use super::host_note::HostNote;
 use crate::model::{Side, Statistic};
 
-/// From this gap on, a fraction, a floor is an accident of a disturbed host.
+/// Beyond this gap, a fraction, a floor is an accident of a disturbed host.
 const MOST_APART: f64 = 0.2;
 
 /// A remark on a comparison. `Display` gives a sentence without a full stop.

@@ -28,11 +28,8 @@ impl Store {
         self.write(Survives::Kill, |sql| {
             let candidate = insert_run(sql, workspace, candidate)?;
             let base = insert_base(sql, workspace, base, candidate)?;
-            for (run, partner, side) in [
-                (base, candidate, Side::Base),
-                (candidate, base, Side::Candidate),
-            ] {
-                join(sql, run, partner, (side, plan, purpose))?;
+            for (run, side) in [(base, Side::Base), (candidate, Side::Candidate)] {
+                join(sql, run, (side, plan, purpose))?;
             }
             Ok((base, candidate))
         })
@@ -56,18 +53,11 @@ impl Store {
 pub(super) fn join(
     sql: Sql<'_>,
     run: RunId,
-    partner: RunId,
     (side, plan, purpose): (Side, &str, Purpose),
 ) -> Attempt<()> {
     sql.run(
-        "UPDATE runs SET partner = ?2, role = ?3, plan = ?4, purpose = ?5 WHERE id = ?1",
-        params![
-            run.0,
-            partner.0,
-            WordColumn(side),
-            plan,
-            WordColumn(purpose)
-        ],
+        "UPDATE runs SET partner = -id, role = ?2, plan = ?3, purpose = ?4 WHERE id = ?1",
+        params![run.0, WordColumn(side), plan, WordColumn(purpose)],
     )?;
     Ok(())
 }

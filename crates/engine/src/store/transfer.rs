@@ -235,12 +235,7 @@ fn insert(
         )?;
     }
     if let Some(pair) = &run.pair {
-        join(
-            sql,
-            id,
-            ids[pair.partner],
-            (pair.side, &pair.plan, pair.purpose),
-        )?;
+        join(sql, id, (pair.side, &pair.plan, pair.purpose))?;
     }
     for launch in &run.launches {
         insert_launch(sql, workspace, id, launch, stored)?;

@@ -274,20 +274,34 @@ mod tests {
         assert_eq!(significant(0.002, 0.008), Verdict::Unchanged);
     }
 
-    #[test]
-    fn a_large_change_that_is_not_significant_says_why() {
-        let setting = Setting {
+    /// At a level of 5 %, everything else as usual.
+    fn with_usual_setting<T>(work: impl FnOnce(&Setting<'_>) -> T) -> T {
+        work(&Setting {
             decision: &crate::model::DecisionSettings::default(),
             analysis: &Analysis::default(),
             thresholds: &crate::model::Thresholds::default(),
             level: 0.05,
             resamples: 1_000,
-        };
+        })
+    }
+
+    /// The remark at a threshold of 2 %.
+    fn usual_remark(
+        found: &TestFinding,
+        said: Significance,
+        adjusted: f64,
+        verdict: Verdict,
+    ) -> Option<Note> {
+        with_usual_setting(|setting| remark(found, said, Some(adjusted), verdict, 0.02, setting))
+    }
+
+    #[test]
+    fn a_large_change_that_is_not_significant_says_why() {
         let remark_of = |lower, upper| {
             let found = finding(0.0079, Some((lower, upper)), Some(1.0));
             let said = Significance::NotSignificant;
             let verdict = Verdict::Inconclusive;
-            remark(&found, said, Some(0.0635), verdict, 0.02, &setting)
+            usual_remark(&found, said, 0.0635, verdict)
         };
         let why = Note::NotSignificant {
             p: 0.0079,
@@ -301,15 +315,8 @@ mod tests {
 
     #[test]
     fn n32_only_a_p_strictly_below_the_level_counts() {
-        let setting = Setting {
-            decision: &crate::model::DecisionSettings::default(),
-            analysis: &Analysis::default(),
-            thresholds: &crate::model::Thresholds::default(),
-            level: 0.05,
-            resamples: 1_000,
-        };
         let found = finding(0.05, None, None);
-        let said = |p| significance(&found, Some(p), &setting);
+        let said = |p| with_usual_setting(|setting| significance(&found, Some(p), setting));
         assert_eq!(said(0.05), Significance::NotSignificant);
         assert_eq!(said(0.049_999), Significance::Significant);
     }
@@ -342,17 +349,10 @@ mod tests {
 
     #[test]
     fn a_significant_difference_that_is_no_change_is_said_to_lie_within_noise() {
-        let setting = Setting {
-            decision: &crate::model::DecisionSettings::default(),
-            analysis: &Analysis::default(),
-            thresholds: &crate::model::Thresholds::default(),
-            level: 0.05,
-            resamples: 1_000,
-        };
         let remark_of = |verdict| {
             let found = finding(0.01, Some((0.002, 0.03)), Some(0.5));
             let said = Significance::Significant;
-            remark(&found, said, Some(0.01), verdict, 0.02, &setting)
+            usual_remark(&found, said, 0.01, verdict)
         };
         assert_eq!(remark_of(Verdict::Unchanged), Some(Note::WithinNoise));
         assert_eq!(remark_of(Verdict::Inconclusive), Some(Note::WithinNoise));

@@ -2,8 +2,8 @@
 
 use super::rules::{ExtrasRules, LaunchPairing};
 use super::*;
-use crate::compare::fixtures::{flat_launch, measurement};
-use crate::compare::{Estimate, HostClass, Question, Reference, Rules, compare};
+use crate::compare::fixtures::{compare_two, flat_launch, measurement};
+use crate::compare::{Estimate, HostClass, Rules};
 use crate::model::{
     Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Metric,
     Nanos, Verdict,
@@ -336,22 +336,12 @@ fn a_comparison_of_stored_runs_carries_both() {
             ];
         }
     }
-    let reference = Reference {
-        averaged: vec![&base],
-        spread: vec![&base],
-        earlier: vec![],
-    };
-    let question = Question {
-        candidate: &candidate,
-        reference: &reference,
-        noise_threshold: 0.02,
-    };
     let rules = Rules {
         decision: DecisionSettings::default(),
         host: HostClass::Dedicated,
         seed: 1,
     };
-    let found = compare(&[question], &rules).remove(0);
+    let found = compare_two(&candidate, &base, &rules);
     assert_eq!(found.allocations.unwrap().count.verdict, Verdict::Regressed);
     assert_eq!(
         found.latencies.unwrap().at(0.99).unwrap().verdict,

@@ -1,6 +1,6 @@
 //! What was measured of one benchmark, and what of it can be compared.
 
-use crate::compare::floor_gap::floor_without_company;
+use crate::compare::floor_gap::note_lone_floor;
 use crate::compare::note::Note;
 use crate::compare::sample_length::{ASSUMED_CLOCK_STEP_NS, ProcessSampling, typical_iteration_ns};
 use crate::model::{BenchmarkKey, Metric, Round, Sample, Side};
@@ -64,9 +64,9 @@ impl UsableRounds {
     pub(super) fn disturbed_side(&self) -> Option<Note> {
         let fastest = |samples: &[f64]| samples.iter().copied().min_by(f64::total_cmp);
         [Side::Candidate, Side::Base].into_iter().find_map(|side| {
-            let processes = self.rounds.iter();
-            let processes = processes.filter_map(|round| fastest(round.side(side)));
-            floor_without_company(side, &processes.collect::<Vec<_>>())
+            let rounds = self.rounds.iter();
+            let of_processes = rounds.filter_map(|round| fastest(round.side(side)));
+            note_lone_floor(side, &of_processes.collect::<Vec<_>>())
         })
     }
 

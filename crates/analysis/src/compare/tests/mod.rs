@@ -6,7 +6,9 @@ mod floor;
 mod laws;
 mod stored;
 
-use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement, with_ramp};
+use crate::compare::fixtures::{
+    ITERATIONS, compare_two, flat_launch, floors, measurement, with_ramp,
+};
 use crate::compare::*;
 use crate::model::{DecisionSettings, Measurement, Side, Test, Verdict};
 
@@ -28,17 +30,7 @@ const SCREEN: Test = Test::TScore;
 
 /// Compares one pair with a threshold of 2 %.
 fn pair(candidate: &Measurement, base: &Measurement, test: Test, host: HostClass) -> Comparison {
-    let reference = Reference {
-        averaged: vec![base],
-        spread: vec![base],
-        earlier: vec![],
-    };
-    let question = Question {
-        candidate,
-        reference: &reference,
-        noise_threshold: 0.02,
-    };
-    compare(&[question], &rules(test, host)).remove(0)
+    compare_two(candidate, base, &rules(test, host))
 }
 
 fn dedicated(candidate: &Measurement, base: &Measurement) -> Comparison {

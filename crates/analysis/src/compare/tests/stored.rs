@@ -61,19 +61,9 @@ fn with_all(floor: f64) -> Measurement {
 fn decided(analysis: Analysis, factor: f64) -> Comparison {
     let base = with_all(100.0);
     let candidate = with_all(100.0 * factor);
-    let reference = Reference {
-        averaged: vec![&base],
-        spread: vec![&base],
-        earlier: vec![],
-    };
-    let question = Question {
-        candidate: &candidate,
-        reference: &reference,
-        noise_threshold: 0.02,
-    };
     let mut rules = rules(analysis.test, HostClass::Dedicated);
     rules.decision.analysis = analysis;
-    compare(&[question], &rules).remove(0)
+    compare_two(&candidate, &base, &rules)
 }
 
 fn in_turn(rounds: u32, factor: f64) -> Comparison {
